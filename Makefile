@@ -1,0 +1,90 @@
+# Everything a contributor or a CI machine runs. The first target that needs it makes .venv with the pinned versions of
+# requirements.lock; after that nothing is set up again until the lock, pyproject.toml or the version changes.
+#
+#   make PYTHON=python3.12 test      another Python (3.11 or newer)
+#   make test PYTEST="-k edges -x"   more options for pytest
+#   make bench BENCH="--quick"       options of the benchmark
+
+PYTHON ?= python3
+PYTEST ?=
+BENCH ?=
+
+BIN := .venv/bin
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo none)
+READY := .venv/ready-$(VERSION)
+DOCS_READY := .venv/ready-docs-$(VERSION)
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-deps
+# Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
+TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
+
+.PHONY: help demo test test-all lint format bench docs dist lock clean
+
+help:
+	@echo "make demo      the exact edge probabilities of a bundled data set"
+	@echo "make test      all tests but the long ones"
+	@echo "make test-all  all tests"
+	@echo "make lint      ruff and mypy; 'make format' mends the layout"
+	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
+	@echo "make docs      the documentation, as HTML in docs/_build/html"
+	@echo "make dist      wheel and sdist in dist"
+	@echo "make lock      new versions in the lock files"
+	@echo "make clean     remove everything that was made, .venv too"
+
+demo: $(READY)
+	$(BIN)/dagpost demo
+
+test: $(READY)
+	$(TESTS) -m "not long" $(PYTEST)
+
+test-all: $(READY)
+	$(TESTS) $(PYTEST)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.run $(BENCH)
+
+docs: $(DOCS_READY)
+	$(BIN)/sphinx-build -M html docs docs/_build --fail-on-warning --keep-going --quiet
+	@echo "Open docs/_build/html/index.html"
+
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+
+# A fresh environment each time: what was installed by hand or for another Python cannot hide in it.
+$(READY): requirements.lock pyproject.toml src/dagpost/_version.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "dagpost needs Python 3.11 or newer; '$(PYTHON)' is $(VERSION). Name another: make PYTHON=python3.11 ..." >&2; exit 1; }
+	@echo "Setting up .venv with the versions of requirements.lock"
+	@$(PYTHON) -m venv --clear .venv
+	@$(PIP) -r requirements.lock
+	@$(PIP) --no-build-isolation --editable .
+	@$(BIN)/python -m pip --disable-pip-version-check check
+	@touch $@
+
+$(DOCS_READY): requirements-docs.lock $(READY)
+	@$(PIP) -r requirements-docs.lock
+	@touch $@
+
+# The newest versions that pyproject.toml allows, in an environment of its own. Use the oldest Python we support, so
+# that the pins hold for all of them.
+lock:
+	$(PYTHON) -m venv --clear build/lock
+	build/lock/bin/python -m pip --quiet install --editable '.[dev]'
+	build/lock/bin/python -m pip freeze --exclude-editable > build/requirements.lock
+	build/lock/bin/python -m pip --quiet install --editable '.[docs]' --constraint build/requirements.lock
+	build/lock/bin/python -m pip freeze --exclude-editable | grep -vxFf build/requirements.lock > build/requirements-docs.lock
+	{ echo "# Made by 'make lock': what dagpost, its tests and its checks run with."; cat build/requirements.lock; } > requirements.lock
+	{ echo "# Made by 'make lock': what 'make docs' needs beside requirements.lock."; cat build/requirements-docs.lock; } > requirements-docs.lock
+
+clean:
+	rm -rf .venv build dist docs/_build benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +

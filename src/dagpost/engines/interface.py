@@ -1,0 +1,36 @@
+"""What every engine offers: run one function on many independent blocks and hand back the results in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.progress import Stage
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: One element; not 0 once the work is to be given up. Kernels look at it between blocks.
+CancelFlag = NDArray[np.int64]
+
+
+class Engine(Protocol):
+    """Runs blocks of work.
+
+    `run(block, items, stage)` calls `block(item, cancel)` for every item, in any order and at the same time, and
+    yields the results in the order of the items, so that what is summed from them never depends on the number of
+    workers. It tells `stage` of every finished item. An interrupt raises `cancel[0]`, waits until the running
+    blocks have returned (kernels look at the flag several times a second), and then goes on as usual.
+    """
+
+    @property
+    def workers(self) -> int:
+        """How many blocks run at the same time."""
+        ...
+
+    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item], stage: Stage) -> Iterator[Result]:
+        """Run `block` on every item; results in the order of the items."""
+        ...

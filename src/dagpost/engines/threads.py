@@ -1,0 +1,74 @@
+"""Blocks of work on the threads of this process: the kernels are free of the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+import numpy as np
+
+from dagpost.engines.interface import CancelFlag, Item, Result
+from dagpost.errors import InputError
+from dagpost.progress import Stage
+
+_POLL_SECONDS = 0.1
+
+
+def available_cores() -> int:
+    """Cores this process may use (a container or a batch system may allow fewer than the machine has)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class ThreadEngine:
+    """Runs blocks on `threads` threads, all cores unless told otherwise.
+
+    >>> from dagpost.progress import silent
+    >>> with silent.stage("squares", 3) as stage:
+    ...     list(ThreadEngine(2).run(lambda item, cancel: item**2, [1, 2, 3], stage))
+    [1, 4, 9]
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise InputError(f"The 'threads' parameter must be an int of at least 1, or None. Got {threads!r} instead.")
+        self.workers = threads or available_cores()
+
+    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item], stage: Stage) -> Iterator[Result]:
+        """Run `block` on every item; results in the order of the items.
+
+        At most two blocks a worker are under way or waiting to be taken, which bounds the memory of the results.
+        """
+        cancel: CancelFlag = np.zeros(1, dtype=np.int64)
+        pending: deque[Future[Result]] = deque()
+        remaining = iter(items)
+        with ThreadPoolExecutor(self.workers, thread_name_prefix="dagpost") as pool:
+
+            def submit_one() -> None:
+                for item in remaining:
+                    pending.append(pool.submit(block, item, cancel))
+                    return
+
+            try:
+                for _ in range(2 * self.workers):
+                    submit_one()
+                while pending:
+                    result = _wait_interruptibly(pending.popleft())
+                    submit_one()
+                    stage.advance(1)
+                    yield result
+            finally:
+                # Reached on success as well, when nothing is left to give up.
+                cancel[0] = 1
+                for future in pending:
+                    future.cancel()
+
+
+def _wait_interruptibly(future: Future[Result]) -> Result:
+    """Wait in short steps: a thread blocked without a limit does not see Ctrl-C on every system."""
+    while not wait([future], timeout=_POLL_SECONDS).done:
+        pass
+    return future.result()

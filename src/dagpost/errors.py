@@ -1,0 +1,23 @@
+"""The errors a user can mend: each says what came, what is allowed and what to do next.
+
+The command line turns every `DagpostError` into one readable message and exit status 2; anything else is a
+fault of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class DagpostError(Exception):
+    """Base of all errors that dagpost raises on purpose."""
+
+
+class InputError(DagpostError, ValueError):
+    """A table, a file, a name or a setting is not what it must be."""
+
+
+class ResourceError(DagpostError, MemoryError):
+    """The work asked for does not fit into this machine."""
+
+
+class DagpostWarning(UserWarning):
+    """Something in the input looks unintended, but the work goes on."""

@@ -1,0 +1,42 @@
+"""How much memory is free, and a clear refusal before more than that is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dagpost.errors import ResourceError
+
+_CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+def available_bytes() -> int:
+    """Memory this process can still take: what the system has free, or less where a container sets a limit."""
+    import psutil
+
+    free = int(psutil.virtual_memory().available)
+    try:
+        limit = int((_CONTROL_GROUP / "memory.max").read_text())
+        used = int((_CONTROL_GROUP / "memory.current").read_text())
+    except (OSError, ValueError):
+        return free
+    return min(free, max(limit - used, 0))
+
+
+def readable(size: float) -> str:
+    """A number of bytes as people say it.
+
+    >>> readable(8.59e9)
+    '8.6 GB'
+    """
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
+def require(needed: int, what: str, remedy: str) -> None:
+    """Raise `ResourceError` with both figures when `needed` bytes are more than there are."""
+    available = available_bytes()
+    if needed > available:
+        raise ResourceError(f"{what} needs {readable(needed)} of memory and {readable(available)} are free. {remedy}")
