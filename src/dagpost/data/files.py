@@ -1,0 +1,257 @@
+"""Tables from files: CSV (any of comma, semicolon or tab between the cells) and Parquet.
+
+A CSV file is UTF-8 text whose first line names the columns. Before pandas reads the cells, the file is
+checked for what pandas would mend silently: bytes that are no text, lines with too few or too many cells,
+names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, <NA>, NaN, nan, NULL or null are
+missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may have a
+decimal comma. Memory: a few times the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost.data.rows import nearest
+from dagpost.data.table import Table, as_table
+from dagpost.errors import DagpostWarning, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas
+    from numpy.typing import NDArray
+
+#: What stands for a missing cell in a CSV file. "None" is not among them: it is a common name of a level.
+MISSING = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null")
+
+_SEPARATORS = (",", ";", "\t")
+_CSV_ENDINGS = (".csv", ".tsv", ".txt")
+_PARQUET_ENDINGS = (".parquet", ".pq")
+_SNIFFED_LINES = 20
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    counts: str | Sequence[int] | NDArray[Any] | None = None,
+    interventions: str | Iterable[object] | None = None,
+) -> Table:
+    """Read a CSV or Parquet file; "-" reads CSV from standard input.
+
+    `counts` and `interventions` are those of `as_table`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "weather.csv"
+    ...     _ = path.write_text("rain,wet,n\\nno,no,5\\nyes,no,1\\nyes,yes,4\\n")
+    ...     table = read_table(path, counts="n")
+    >>> table
+    Table of 2 columns and 3 rows that stand for 10 observations
+      rain  2 levels: no, yes
+      wet   2 levels: no, yes
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(
+            f"The 'path' of read_table must be a str or a path. Got {type(path).__name__} instead: data in "
+            "memory goes to as_table."
+        )
+    return as_table(path, counts=counts, interventions=interventions)
+
+
+def source_name(path: str | os.PathLike[str]) -> str:
+    """What messages call the file."""
+    return "standard input" if os.fspath(path) == "-" else os.fspath(path)
+
+
+def read_frame(path: str | os.PathLike[str]) -> Any:
+    """The cells of a file as a pandas or pyarrow table; errors name the file."""
+    if os.fspath(path) == "-":
+        return _parse_csv(sys.stdin.buffer.read(), source_name(path))
+    file = Path(path)
+    if not os.path.exists(path):  # unlike Path.exists, also of names that no file can have
+        raise InputError(_not_there(file))
+    ending = file.suffix.lower()
+    if file.is_dir() or ending not in _CSV_ENDINGS + _PARQUET_ENDINGS:
+        raise InputError(
+            f"{file}: {'is a folder' if file.is_dir() else f'files ending in {ending!r} are not read'}. Give "
+            f"a CSV file ({', '.join(_CSV_ENDINGS)}) or a Parquet file ({', '.join(_PARQUET_ENDINGS)}); "
+            "anything else, read with pandas or polars and pass the data frame."
+        )
+    try:
+        if ending in _PARQUET_ENDINGS:
+            return _read_parquet(file)
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error}).") from error
+    return _parse_csv(content, str(file))
+
+
+def _not_there(file: Path) -> str:
+    from dagpost.data import datasets
+
+    if str(file) in datasets.names():
+        return (
+            f"{file}: there is no such file, but there is a bundled data set of that name: "
+            f'dagpost.datasets.load("{file}").'
+        )
+    folder = file.parent
+    if not os.path.isdir(folder):
+        return f"{file}: there is no such file, nor a folder {str(folder)!r} (now in {Path.cwd()})."
+    others = sorted(other.name for other in folder.iterdir() if other.suffix in _CSV_ENDINGS + _PARQUET_ENDINGS)
+    return f"{file}: there is no such file in {folder.resolve()}.{nearest(file.name, others) if others else ''}"
+
+
+def _read_parquet(file: Path) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise InputError(
+            f'{file}: Parquet files are read with pyarrow, which is not installed: pip install "dagpost[parquet]"'
+        ) from None
+    try:
+        table = pyarrow.parquet.read_table(file)
+    except pyarrow.ArrowException as error:
+        raise InputError(f"{file}: is not a readable Parquet file ({str(error).splitlines()[0]})") from error
+    # The row labels of a data frame, which pandas saves along.
+    return table.drop_columns([name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)])
+
+
+def _parse_csv(content: bytes, source: str) -> Any:
+    import pandas
+
+    text = _decoded(content, source)
+    if not text.strip():
+        raise InputError(f"{source}: the file is empty. A line of names and at least one row are needed.")
+    try:
+        separator = _separator(text)
+        names, body_start, header_lines = _header(text, separator)
+        body = text[body_start:]
+        _check_ragged(body, separator, len(names), header_lines, source)
+        cells = _cells(body, separator, len(names))
+    except (csv.Error, pandas.errors.ParserError) as error:
+        raise InputError(f"{source}: is not a readable CSV file ({error}). Is a quotation mark left open?") from error
+    if _looks_like_data(names):
+        warnings.warn(
+            f"{source}: the first line, taken as the names of the columns, holds only numbers: "
+            f"{separator.join(names[:5])}... If it is a row of data, put a line of names above it.",
+            DagpostWarning,
+            stacklevel=5,
+        )
+    return cells.set_axis(names, axis=1)
+
+
+def _cells(body: str, separator: str, width: int) -> pandas.DataFrame:
+    import pandas
+
+    return pandas.read_csv(
+        io.StringIO(body),
+        sep=separator,
+        header=None,
+        names=list(range(width)),
+        index_col=False,
+        na_values=list(MISSING),
+        keep_default_na=False,
+        skipinitialspace=True,
+        low_memory=False,
+        decimal="," if separator == ";" and re.search(r"\d,\d", body) else ".",
+    )
+
+
+def _decoded(content: bytes, source: str) -> str:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(f"{source}: is in UTF-16. Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').")
+    remedy = "Give a text file in UTF-8; read other formats with pandas or polars and pass the data frame."
+    zero = content.find(b"\0")
+    if zero >= 0:
+        line = content.count(b"\n", 0, zero) + 1
+        raise InputError(f"{source}: is a binary file, not text (a zero byte in line {line}). {remedy}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{source}: is not text in UTF-8 (byte 0x{content[error.start]:02x} in line {line}). {remedy}"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _separator(text: str) -> str:
+    """The separator that splits the first lines into most cells, as many in each line as in the first."""
+    lines = [line for line in text[:100_000].split("\n")[:_SNIFFED_LINES] if line.strip()]
+
+    def merit(separator: str) -> tuple[int, int]:
+        widths = [len(record) for record in csv.reader(lines, delimiter=separator, skipinitialspace=True)]
+        return (sum(width == widths[0] for width in widths) if widths[0] > 1 else 0), widths[0]
+
+    return max(_SEPARATORS, key=merit)
+
+
+def _header(text: str, separator: str) -> tuple[list[str], int, int]:
+    """The names, where the rows begin, and how many lines come before them."""
+    stream = io.StringIO(text, newline="")
+    lines = 0
+    end = 0
+
+    def physical_lines() -> Iterable[str]:
+        nonlocal lines, end
+        for line in stream:
+            lines += 1
+            end += len(line)
+            yield line
+
+    # Blank lines above the names are passed over, as those between the rows are.
+    for record in csv.reader(physical_lines(), delimiter=separator, skipinitialspace=True):
+        if record and any(cell.strip() for cell in record):
+            return [cell.strip() for cell in record], end, lines
+    raise AssertionError("a text that is not blank has a line that is not blank")
+
+
+def _check_ragged(body: str, separator: str, width: int, header_lines: int, source: str) -> None:
+    found = _first_ragged_quoted(body, separator, width) if '"' in body else _first_ragged(body, separator, width)
+    if found is not None:
+        line, cells = found
+        raise InputError(
+            f"{source}: line {header_lines + line} has {cells} {'cell' if cells == 1 else 'cells'}, but the "
+            f"line of names has {width}. Every line needs as many cells, separated by {separator!r}: correct "
+            "that line (a cell that holds the separator goes between quotation marks)."
+        )
+
+
+def _first_ragged(body: str, separator: str, width: int) -> tuple[int, int] | None:
+    """The first line with another number of cells than `width`, and that number; there are no quotes."""
+    letters = np.frombuffer(body.encode(), dtype=np.uint8)
+    ends = np.append(np.flatnonzero(letters == ord("\n")), len(letters))
+    separators = np.flatnonzero(letters == ord(separator))
+    cells = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
+    blank = np.diff(ends, prepend=-1) == 1
+    ragged = (cells != width) & ~blank
+    return (int(ragged.argmax()) + 1, int(cells[ragged.argmax()])) if ragged.any() else None
+
+
+def _first_ragged_quoted(body: str, separator: str, width: int) -> tuple[int, int] | None:
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator, skipinitialspace=True)
+    begins = 1
+    for record in reader:
+        if record and len(record) != width:
+            return begins, len(record)
+        begins = reader.line_num + 1
+    return None
+
+
+def _looks_like_data(names: list[str]) -> bool:
+    """Whether all names are numbers, other than the 0, 1, 2, ... of a data frame without names."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return False
+    return numbers != list(range(len(numbers)))

@@ -1,0 +1,102 @@
+"""What a row carries beside its cells: how many observations it stands for, and what was set by intervention.
+
+Interventions are masks over the columns, one per row (Cooper & Yoo, UAI 1999); linear in the rows.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost.data.encoding import plain_list
+from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SHOWN = 8
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """A sentence that suggests what may have been meant, or lists what there is."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
+
+
+def shortened(items: Sequence[str]) -> str:
+    """The first few of many, for a message."""
+    shown = ", ".join(items[:_SHOWN])
+    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
+
+
+def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
+    """The counts as integers, one per row, or an error that names the first row at fault."""
+    import pandas
+
+    cells = _entries(given)
+    if len(cells) != rows:
+        raise InputError(f"'counts' has {len(cells)} entries, but the table has {rows} rows: one per row is needed.")
+    numbers = pandas.to_numeric(pandas.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
+    is_text = np.array([isinstance(cell, (str, bool)) for cell in cells], dtype=bool)
+    wrong = is_text | ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"'counts' must hold whole numbers of at least 0. Got {cells[row]!r} in row {row + 1} (the first "
+            "row is row 1): correct it, or drop the row."
+        )
+    if not numbers.any():
+        raise InputError("'counts' are 0 in every row, so the table is empty. At least one observation is needed.")
+    return numbers.astype(np.int64)
+
+
+def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray[np.uint64]:
+    """One mask per row of the columns that were set, or an error that names the first row at fault."""
+    entries = _entries(given)
+    if len(entries) != rows:
+        raise InputError(
+            f"'interventions' has {len(entries)} entries, but the table has {rows} rows: one per row is "
+            "needed (None where nothing was set)."
+        )
+    bits = {name: 1 << position for position, name in enumerate(names)}
+    known: dict[object, int] = {}
+    masks = np.zeros(rows, dtype=np.uint64)
+    for row, entry in enumerate(entries):
+        key = entry if entry is None or isinstance(entry, str) else tuple(_target_names(entry, bits))
+        if key not in known:
+            targets = _target_names(key, bits)
+            unknown = [name for name in targets if name not in bits]
+            if unknown:
+                raise InputError(
+                    f"'interventions' names {unknown[0]!r} in row {row + 1} (the first row is row 1), which "
+                    f"is not a column.{nearest(unknown[0], names)} Several names in one cell are separated "
+                    "by ';'."
+                )
+            known[key] = sum(bits[name] for name in set(targets))
+        masks[row] = known[key]
+    return masks
+
+
+def _target_names(entry: Any, bits: dict[str, int]) -> list[str]:
+    """The names in one entry: nothing, one name (which may itself hold a ";"), or several."""
+    if isinstance(entry, str):
+        names = [entry] if entry in bits else entry.split(";")
+    elif isinstance(entry, Iterable):
+        names = [str(name) for name in entry]
+    else:
+        import pandas
+
+        names = [] if pandas.isna(entry) else [str(entry)]
+    return [name if name in bits else name.strip() for name in names if name.strip()]
+
+
+def _entries(given: Any) -> list[Any]:
+    import narwhals as nw
+
+    if hasattr(given, "to_pylist"):  # an array of pyarrow, which narwhals knows only in chunks
+        return list(given.to_pylist())
+    series = nw.from_native(given, series_only=True, pass_through=True)
+    return plain_list(series) if isinstance(series, (nw.Series, np.ndarray)) else list(series)

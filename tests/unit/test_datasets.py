@@ -1,0 +1,140 @@
+"""The bundled data sets are what they say they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dagpost.data import Table, datasets, read_table
+from dagpost.errors import InputError
+
+
+def expanded(table: Table) -> np.ndarray:
+    """One row per observation, sorted."""
+    rows = table.codes().T
+    if table.counts is not None:
+        rows = np.repeat(rows, table.counts, axis=0)
+    return rows[np.lexsort(rows.T[::-1])]
+
+
+def arities_in_use(table: Table) -> list[int]:
+    return [len(np.unique(column)) for column in table.columns]
+
+
+def test_coronary_is_the_reference_file_as_64_counts(shared_data):
+    table = datasets.load("coronary")
+    reference = read_table(shared_data / "coronary.csv")
+    assert (table.rows, table.observations) == (64, 1841)
+    assert table.names == reference.names
+    assert table.levels == reference.levels
+    assert np.array_equal(expanded(table), expanded(reference))
+
+
+def test_tic_tac_toe_has_958_end_positions_of_which_x_wins_626():
+    table = datasets.load("tic-tac-toe")
+    assert table.rows == 958
+    assert table.names[:2] == ("top-left", "top-middle")
+    assert table.names[-2:] == ("bottom-right", "class")
+    assert Counter(table.columns[9].tolist()) == {1: 626, 0: 332}
+    assert len(np.unique(table.codes(), axis=1).T) == 958
+
+
+def test_tic_tac_toe_is_the_papers_up_to_the_numbers_of_the_levels(shared_data):
+    table = datasets.load("tic-tac-toe")
+    paper = pd.read_csv(shared_data / "paper" / "tictactoe.csv").to_numpy()
+    target = Counter(map(tuple, paper.tolist()))
+    found = []
+    for squares in itertools.permutations(range(3)):
+        for outcome in itertools.permutations(range(2)):
+            mapped = [np.array(squares)[column] for column in table.columns[:9]]
+            rows = np.stack([*mapped, np.array(outcome)[table.columns[9]]], axis=1)
+            found.append(Counter(map(tuple, rows.tolist())) == target)
+    assert any(found)
+
+
+@pytest.mark.parametrize(("name", "columns"), [("iris", 5), ("wine", 13)])
+def test_iris_and_wine_are_the_papers(shared_data, name, columns):
+    table = datasets.load(name)
+    paper = pd.read_csv(shared_data / "paper" / f"{name}.csv").to_numpy().T
+    assert len(table.names) == columns
+    assert table.codes().tolist() == paper.tolist()
+    assert list(table.arities) == arities_in_use(table)
+
+
+def test_iris_and_wine_have_readable_names_and_levels():
+    iris, wine = datasets.load("iris"), datasets.load("wine")
+    assert iris.names == ("sepal_length", "sepal_width", "petal_length", "petal_width", "species")
+    assert iris.levels[0] == ("[4.3, 5.5]", "(5.5, 6.7]", "(6.7, 7.9]")
+    assert iris.levels[4] == ("setosa", "versicolor", "virginica")
+    assert wine.names[0] == "class"
+    assert "proline" not in wine.names
+
+
+def test_asia_is_drawn_from_the_published_network():
+    # 1e6 rows: every frequency below has a standard error under 0.005 (the rarest condition, about 10,000
+    # rows); the limits are 5 standard errors and the seed is fixed.
+    table = datasets.load("asia", rows=1_000_000, seed=1)
+    column = dict(zip(table.names, (c.astype(bool) for c in table.columns), strict=True))
+
+    def close(event, condition, probability):
+        error = np.sqrt(probability * (1 - probability) / condition.sum())
+        return abs(event[condition].mean() - probability) <= 5 * error
+
+    always = np.ones(table.rows, dtype=bool)
+    assert close(column["asia"], always, 0.01)
+    assert close(column["smoke"], always, 0.5)
+    for given, tub in ((True, 0.05), (False, 0.01)):
+        assert close(column["tub"], column["asia"] == given, tub)
+    for given, lung, bronc in ((True, 0.1, 0.6), (False, 0.01, 0.3)):
+        assert close(column["lung"], column["smoke"] == given, lung)
+        assert close(column["bronc"], column["smoke"] == given, bronc)
+    assert np.array_equal(column["either"], column["tub"] | column["lung"])
+    for given, xray in ((True, 0.98), (False, 0.05)):
+        assert close(column["xray"], column["either"] == given, xray)
+    for bronc, either, dysp in ((1, 1, 0.9), (0, 1, 0.7), (1, 0, 0.8), (0, 0, 0.1)):
+        assert close(column["dysp"], (column["bronc"] == bronc) & (column["either"] == either), dysp)
+
+
+def test_asia_depends_on_the_seed_alone_and_longer_draws_begin_alike():
+    short, long = datasets.load("asia", rows=100, seed=4), datasets.load("asia", rows=300, seed=4)
+    assert np.array_equal(short.codes(), long.codes()[:, :100])
+    assert datasets.load("asia").rows == 1000
+    assert datasets.load("asia").fingerprint() == datasets.load("asia", rows=1000, seed=0).fingerprint()
+    assert datasets.load("asia", seed=1).fingerprint() != datasets.load("asia", seed=2).fingerprint()
+
+
+@pytest.mark.parametrize("rows", [0, -5, 2.5, "many", True])
+def test_asia_needs_a_whole_number_of_rows(rows):
+    with pytest.raises(InputError, match=r"'rows'.*at least 1"):
+        datasets.load("asia", rows=rows)
+
+
+def test_asia_needs_a_seed_that_is_a_number():
+    with pytest.raises(InputError, match="'seed' must be an int"):
+        datasets.load("asia", seed=-1)
+
+
+def test_other_data_sets_take_neither_rows_nor_seed():
+    with pytest.raises(InputError, match=r"'coronary'.*'rows' and 'seed'"):
+        datasets.load("coronary", rows=10)
+
+
+def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names():
+    with pytest.raises(InputError, match=r"no bundled data set 'coronry'. Did you mean 'coronary'.*asia"):
+        datasets.load("coronry")
+    with pytest.raises(InputError, match=r"no bundled data set 'zzz'.*tic-tac-toe"):
+        datasets.describe("zzz")
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_every_data_set_is_discrete_and_described_in_one_line_with_its_source(name):
+    table = datasets.load(name)
+    assert table.discrete
+    assert len(table.names) >= 5
+    description = datasets.describe(name)
+    assert "\n" not in description
+    assert "(" in description

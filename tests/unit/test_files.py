@@ -1,0 +1,241 @@
+"""Tables from CSV and Parquet files: what is read, and what is refused."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dagpost.data import as_table, read_table
+from dagpost.errors import DagpostWarning, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = ["no,1,0.5", "yes,2,1.5", "no,3,-2.5", "yes,1,7.25", "no,2,3.5", "yes,3,4.5"]
+PLAIN = "\n".join(["rain,size,height", *ROWS]) + "\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a file and gives its path."""
+
+    def write_file(content: str | bytes, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_file
+
+
+def test_a_plain_csv_is_read(write):
+    table = read_table(write(PLAIN))
+    assert table.names == ("rain", "size", "height")
+    assert table.levels == (("no", "yes"), (1, 2, 3), None)
+    assert table.columns[2].tolist() == [0.5, 1.5, -2.5, 7.25, 3.5, 4.5]
+    assert as_table(str(write(PLAIN))).fingerprint() == table.fingerprint()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.replace("\n", "\r"),
+        "\ufeff" + PLAIN,
+        PLAIN.replace(",", ";"),
+        PLAIN.replace(",", "\t"),
+        PLAIN.replace(",", ";").replace(".", ","),
+        PLAIN.replace(",", ", "),
+        PLAIN.rstrip("\n"),
+        PLAIN + "\n\n",
+        "\n" + PLAIN,
+        PLAIN.replace("no", '"no"').replace("rain", '"rain"'),
+    ],
+    ids=[
+        "crlf",
+        "cr",
+        "bom",
+        "semicolon",
+        "tab",
+        "comma decimals",
+        "spaces",
+        "no end",
+        "blank end",
+        "blank",
+        "quotes",
+    ],
+)
+def test_the_same_table_is_read_from_other_habits_of_writing_csv(write, content):
+    assert read_table(write(content)).fingerprint() == read_table(write(PLAIN)).fingerprint()
+
+
+def test_names_and_cells_in_quotes_may_hold_anything(write):
+    lines = ['"M. Work, heavy","say ""hi"""', '"a, b","x\ny"', "c,z", '"a, b",z', '"c","x\ny"']
+    table = read_table(write("\n".join(lines)))
+    assert table.names == ("M. Work, heavy", 'say "hi"')
+    assert table.levels == (("a, b", "c"), ("x\ny", "z"))
+
+
+def test_counts_and_interventions_are_columns_of_the_file(write):
+    path = write("a,b,n,set\n0,1,5,\n1,0,3,a\n0,0,2,a;b\n1,1,9,\n")
+    table = read_table(path, counts="n", interventions="set")
+    assert table.names == ("a", "b")
+    assert table.observations == 19
+    assert table.interventions.tolist() == [0, 1, 3, 0]
+
+
+def test_standard_input_is_read_for_a_dash(monkeypatch):
+    class Standard:
+        buffer = io.BytesIO(PLAIN.encode())
+
+    monkeypatch.setattr(sys, "stdin", Standard())
+    assert read_table("-").rows == 6
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>", "#N/A"])
+def test_usual_marks_of_a_missing_cell_are_missing(write, cell):
+    path = write(PLAIN.replace("yes,1,", f"{cell},1,"))
+    with pytest.raises(InputError, match=r"table\.csv: Missing values.*'rain' has 1 \(first in row 4\)"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("cell", ["None", "?", "none", "-"])
+def test_other_words_are_levels(write, cell):
+    assert cell in read_table(write(PLAIN.replace("no,", f"{cell},"))).levels[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"), [("no,3", 2), ("no,3,-2.5,8", 4), ("no", 1), ("no,3,-2.5,", 4), ('no,"3,-2.5"', 2)]
+)
+def test_a_line_with_too_few_or_too_many_cells_is_named(write, line, cells):
+    path = write(PLAIN.replace("no,3,-2.5", line))
+    with pytest.raises(InputError, match=rf"table\.csv: line 4 has {cells} cells?, but .* names has 3"):
+        read_table(path)
+
+
+def test_lines_are_counted_as_an_editor_counts_them(write):
+    with pytest.raises(InputError, match="line 6 has 1 cell"):
+        read_table(write('a,b\n\n"x\ny",1\nz,2\nz\n'))
+
+
+def test_an_open_quotation_mark_is_an_error(write):
+    with pytest.raises(InputError, match=r"table\.csv: line 2 has"):
+        read_table(write('a,b\n"x,1\ny,2\nz,3\n'))
+    with pytest.raises(InputError, match=r"table\.csv: is not a readable CSV file.*quotation"):
+        read_table(write('a,b\nx,"1\ny,2\nz,3\n'))
+    with pytest.raises(InputError, match=r"table\.csv: is not a readable CSV file.*quotation"):
+        read_table(write('a,b\n"x,1\n' + "y,2\n" * 50_000))
+
+
+def test_a_binary_file_is_refused(write):
+    with pytest.raises(InputError, match=r"table\.csv: is a binary file.*line 2"):
+        read_table(write(b"a,b\n1,\x00\n"))
+    with pytest.raises(InputError, match=r"not text in UTF-8 \(byte 0xff in line 3\)"):
+        read_table(write(b"a,b\n1,2\n\xff,3\n"))
+    with pytest.raises(InputError, match="UTF-16"):
+        read_table(write(PLAIN.encode("utf-16")))
+
+
+def test_an_empty_file_is_refused_and_so_is_one_without_rows(write):
+    for content in ("", "\n \n"):
+        with pytest.raises(InputError, match="the file is empty"):
+            read_table(write(content))
+    for content in ("a,b\n", "a,b", "a,b\n\n\n"):
+        with pytest.raises(InputError, match=r"table\.csv: The table is empty: 2 columns and 0 rows"):
+            read_table(write(content))
+
+
+def test_empty_and_repeated_names_are_errors_that_name_the_file(write):
+    with pytest.raises(InputError, match=r"table\.csv: Column 1 of 3 has no name.*index=False"):
+        read_table(write(",a,b\n0,1,2\n1,2,3\n"))
+    with pytest.raises(InputError, match=r"table\.csv: .*'a' is used more than once"):
+        read_table(write("a,b,a\n0,1,2\n1,2,3\n"))
+
+
+def test_one_column_is_refused_with_the_separators_that_are_known(write):
+    with pytest.raises(InputError, match=r"only one column, 'a b'.*commas, semicolons or tabs"):
+        read_table(write("a b\n1 2\n3 4\n"))
+
+
+def test_infinity_in_a_file_is_refused(write):
+    with pytest.raises(InputError, match="'height' holds inf in row 2"):
+        read_table(write(PLAIN.replace("1.5", "inf")))
+
+
+def test_a_first_line_of_numbers_is_suspected_to_be_data(write):
+    with pytest.warns(DagpostWarning, match="holds only numbers"):
+        read_table(write("3,1\n0,1\n1,0\n0,0\n1,1\n"))
+    assert read_table(write("0,1\n0,1\n1,0\n0,0\n1,1\n")).names == ("0", "1")
+
+
+def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write, tmp_path):
+    write(PLAIN)
+    with pytest.raises(InputError, match=r"tabel\.csv: there is no such file in .*Did you mean 'table\.csv'"):
+        read_table(tmp_path / "tabel.csv")
+    with pytest.raises(InputError, match="there is no such file"):
+        read_table(PLAIN * 100)
+    with pytest.raises(InputError, match="there is no such file, nor a folder"):
+        read_table(tmp_path / "nowhere" / "table.csv")
+    with pytest.raises(InputError, match=r'bundled data set.*datasets\.load\("coronary"\)'):
+        read_table("coronary")
+
+
+def test_a_folder_or_another_ending_is_refused(write, tmp_path):
+    with pytest.raises(InputError, match="is a folder"):
+        read_table(tmp_path)
+    with pytest.raises(InputError, match=r"files ending in '\.xlsx' are not read.*\.csv"):
+        read_table(write(PLAIN, "table.xlsx"))
+
+
+def test_read_table_takes_paths_only():
+    with pytest.raises(InputError, match=r"must be a str or a path. Got DataFrame"):
+        read_table(pd.DataFrame())
+
+
+def test_parquet_keeps_the_levels_of_categories(tmp_path):
+    category = pd.Categorical(["lo", "hi"] * 4, ["lo", "middle", "hi"])
+    columns = {"level": category, "x": np.arange(8) / 3, "s": ["a", "b"] * 4}
+    frame = pd.DataFrame(columns, index=list("abcdefgh"))
+    frame.to_parquet(tmp_path / "table.parquet")
+    table = read_table(tmp_path / "table.parquet")
+    assert table.fingerprint() == as_table(frame).fingerprint()
+    assert table.levels[0] == ("lo", "middle", "hi")
+
+
+def test_parquet_written_by_polars_is_read(tmp_path):
+    frame = pl.DataFrame({"a": [1, 2] * 4, "b": ["x", "y"] * 4, "n": [3] * 8})
+    frame.write_parquet(tmp_path / "table.pq")
+    assert (
+        read_table(tmp_path / "table.pq", counts="n").fingerprint()
+        == as_table(frame, counts="n").fingerprint()
+    )
+
+
+def test_a_broken_parquet_file_is_refused(write):
+    with pytest.raises(InputError, match=r"table\.parquet: is not a readable Parquet file"):
+        read_table(write(b"PAR1 but no more", "table.parquet"))
+
+
+def test_without_pyarrow_parquet_is_refused_with_the_command_that_installs_it(write, monkeypatch):
+    original = builtins.__import__
+
+    def without_pyarrow(name, *arguments, **settings):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return original(name, *arguments, **settings)
+
+    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
+    with pytest.raises(InputError, match=r'pip install "dagpost\[parquet\]"'):
+        read_table(write(b"PAR1", "table.parquet"))
+
+
+def test_the_papers_files_are_read(shared_data):
+    table = read_table(shared_data / "paper" / "child_m500.csv")
+    assert (len(table.names), table.rows) == (20, 500)
+    assert table.discrete
