@@ -1,0 +1,138 @@
+"""The distinct rows of a discrete table, laid out for counting.
+
+Equal rows become one row with a weight. For each number `p` of leading columns every row also gets the number
+of its configuration of those columns: rows that share it, and the label of the columns already placed, need
+not be told apart while only columns below `p` are still to come. Columns that say least stand first, so that
+this happens often.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dagpost.errors import InputError
+from dagpost.kernels import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PREFIX_BYTES = 24 * 2**20
+_MOST_CELLS = 2**22
+_MOST_OBSERVATIONS = 2**32 - 1
+_MOST_LEVELS = 2**16
+_UNSEEN = np.uint32(2**32 - 1)
+
+
+class Rows(NamedTuple):
+    """Distinct rows with their weights; columns stand by position, and `order[position]` is the node.
+
+    `prefixes[p]` numbers the configurations of the first `p` columns, `prefix_counts[p]` is how many there
+    are, 0 where nothing is gained by merging on them.
+    """
+
+    codes: NDArray[np.uint16]
+    arities: NDArray[np.int64]
+    order: NDArray[np.int64]
+    weights: NDArray[np.uint32]
+    prefixes: NDArray[np.uint32]
+    prefix_counts: NDArray[np.int64]
+
+
+def check_countable(names: tuple[str, ...], arities: tuple[int, ...], observations: int) -> None:
+    """Refuse what does not fit into the counters: more than 65,536 levels or 4,294,967,295 observations."""
+    for name, arity in zip(names, arities, strict=True):
+        if arity > _MOST_LEVELS:
+            raise InputError(
+                f"Column {name!r} has {arity:,} levels; discrete scores take at most {_MOST_LEVELS:,}. "
+                "Drop the column if it is an identifier, or discretise it."
+            )
+    if observations > _MOST_OBSERVATIONS:
+        raise InputError(
+            f"The table stands for {observations:,} observations; discrete scores take at most "
+            f"{_MOST_OBSERVATIONS:,}. Scale the counts down."
+        )
+
+
+def distinct_rows(
+    codes: NDArray[np.unsignedinteger],
+    weights: NDArray[np.int64],
+    arities: tuple[int, ...],
+    wanted: tuple[int, ...],
+) -> Rows:
+    """Merge equal rows of `codes` (columns by rows); the `wanted` columns get the top positions."""
+    order = _order_of(codes, wanted)
+    row_count = codes.shape[1]
+    prefixes: list[NDArray[np.uint32]] = [np.zeros(row_count, dtype=np.uint32)]
+    counts = [1]
+    numbers = prefixes[0]
+    for node in order:
+        if counts[-1] == row_count:
+            break
+        numbers, count = _extend(numbers, codes[node], arities[node], counts[-1])
+        counts.append(count)
+        if (len(prefixes) + 1) * row_count * 4 <= _PREFIX_BYTES and count <= _MOST_CELLS:
+            prefixes.append(numbers)
+    distinct = counts[-1]
+    representatives = np.empty(distinct, dtype=np.int64)
+    # Written backwards, so that the first of equal rows stays.
+    representatives[numbers[::-1]] = np.arange(row_count - 1, -1, -1)
+    merged = np.bincount(numbers, weights=weights, minlength=distinct)
+
+    useful = [prefix for prefix, count in zip(prefixes, counts, strict=False) if 10 * count <= 9 * distinct]
+    prefix_counts = np.zeros(len(order) + 1, dtype=np.int64)
+    prefix_counts[1 : len(useful)] = counts[1 : len(useful)]
+    # Column by column, so that no second copy of the whole table is made.
+    laid_out = np.empty((len(order), distinct), dtype=np.uint16)
+    for position, node in enumerate(order):
+        laid_out[position] = codes[node][representatives]
+    return Rows(
+        codes=laid_out,
+        arities=np.array([arities[node] for node in order], dtype=np.int64),
+        order=np.array(order, dtype=np.int64),
+        weights=merged.astype(np.uint32),
+        prefixes=np.array([prefix[representatives] for prefix in useful], dtype=np.uint32).reshape(-1, distinct),
+        prefix_counts=prefix_counts,
+    )
+
+
+def _order_of(codes: NDArray[np.unsignedinteger], wanted: tuple[int, ...]) -> list[int]:
+    def information(node: int) -> float:
+        counts = np.bincount(codes[node])
+        share = counts[counts > 0] / codes.shape[1]
+        return float(-(share * np.log(share)).sum())
+
+    chosen = set(wanted)
+    return sorted(range(codes.shape[0]), key=lambda node: (node in chosen, information(node)))
+
+
+def _extend(
+    numbers: NDArray[np.uint32], column: NDArray[np.unsignedinteger], arity: int, count: int
+) -> tuple[NDArray[np.uint32], int]:
+    """Number the configurations of the columns so far with one more column, in the order they occur."""
+    if count * arity <= _MOST_CELLS:
+        result = np.empty_like(numbers)
+        seen = np.full(count * arity, _UNSEEN, dtype=np.uint32)
+        return result, int(_renumber(numbers, column.astype(np.uint16), arity, seen, result))
+    keys = numbers.astype(np.int64) * arity + column
+    values, inverse = np.unique(keys, return_inverse=True)
+    return inverse.astype(np.uint32), len(values)
+
+
+@kernel
+def _renumber(
+    numbers: NDArray[np.uint32],
+    column: NDArray[np.uint16],
+    arity: int,
+    seen: NDArray[np.uint32],
+    result: NDArray[np.uint32],
+) -> np.int64:
+    found = np.uint32(0)
+    for row in range(numbers.size):
+        key = numbers[row] * np.uint64(arity) + column[row]
+        if seen[key] == _UNSEEN:
+            seen[key] = found
+            found += np.uint32(1)
+        result[row] = seen[key]
+    return np.int64(found)

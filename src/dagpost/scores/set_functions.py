@@ -1,0 +1,200 @@
+"""How a function of node sets becomes a local score of every node with every parent set.
+
+Every score here is a difference of two set functions, `score_i(P) = A(P + i) - B_i(P)`, where `B_i` depends
+on node `i` through few properties only (its number of levels, or nothing at all). So a kernel visits each set
+of at most `max_parents + 1` nodes once: it writes `A(Z)` to node `i` with parents `Z - i` for every `i` in
+`Z`, which hits every entry of the result exactly once, and `B(P)` into a small table, which `subtract_base`
+takes off at the end. At 20 nodes and 5 parents that is 60,460 sets in place of 333,280 families.
+
+The sets are split into tasks by their two top elements. A task writes only its own entries and no sum crosses
+a task, so the result is the same bit for bit whatever the number of threads.
+
+Beside the result there is one number per set of at most `max_parents` nodes and per variant of `B`.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dagpost.families import binomials, family_count, size_offsets
+from dagpost.kernels import inlined, kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dagpost.engines import Engine
+    from dagpost.progress import Stage
+
+#: Top position, first and last second position of the sets of a task.
+Task = tuple[int, int, int]
+
+#: Bytes that the table of `B` may take; nodes with more variants than fit are scored in several runs.
+BASE_BYTES = 96 * 2**20
+
+_SMALLEST_SHARE = 128
+
+
+class Target(NamedTuple):
+    """Where a kernel writes: the result, the table of `B`, and the numbering of both."""
+
+    values: NDArray[np.float64]
+    base: NDArray[np.float64]
+    binomial: NDArray[np.int64]
+    parent_offset: NDArray[np.int64]
+    node_offset: NDArray[np.int64]
+    wanted: NDArray[np.bool_]
+    max_size: int
+
+
+class Run(NamedTuple):
+    """Nodes that are scored from the same rows: `observed` is None where all rows count."""
+
+    nodes: tuple[int, ...]
+    observed: NDArray[np.bool_] | None
+
+
+def target_of(values: NDArray[np.float64], wanted: tuple[int, ...], max_parents: int, variants: int) -> Target:
+    """The place to write the scores of the `wanted` nodes, with room for `variants` functions `B`."""
+    nodes = values.shape[0]
+    chosen = np.zeros(nodes, dtype=np.bool_)
+    chosen[list(wanted)] = True
+    offsets = size_offsets(max_parents)
+    base = np.zeros((variants, family_count(nodes, max_parents)))
+    return Target(values, base, binomials(max_parents), offsets[nodes - 1], offsets[nodes], chosen, max_parents + 1)
+
+
+def runs_of(interventions: NDArray[np.uint64] | None, nodes: int) -> list[Run]:
+    """Nodes grouped by the rows that count for them: those where the node was not set (Cooper & Yoo 1999)."""
+    if interventions is None:
+        return [Run(tuple(range(nodes)), None)]
+    groups: dict[bytes, list[int]] = {}
+    for node in range(nodes):
+        observed = (interventions >> np.uint64(node)) & np.uint64(1) == 0
+        groups.setdefault(np.packbits(observed).tobytes(), []).append(node)
+    runs = []
+    for pattern, members in groups.items():
+        bits = np.unpackbits(np.frombuffer(pattern, dtype=np.uint8), count=len(interventions))
+        runs.append(Run(tuple(members), None if bits.all() else bits.astype(np.bool_)))
+    return runs
+
+
+def split_by_variant(nodes: tuple[int, ...], variant_of: tuple[int, ...], max_parents: int) -> list[tuple[int, ...]]:
+    """The nodes in groups of so few different variants that the table of `B` keeps within its bytes."""
+    variants = sorted({variant_of[node] for node in nodes})
+    room = max(1, BASE_BYTES // (8 * family_count(len(variant_of), max_parents)))
+    groups = []
+    for start in range(0, len(variants), room):
+        chosen = set(variants[start : start + room])
+        groups.append(tuple(node for node in nodes if variant_of[node] in chosen))
+    return groups
+
+
+def tasks_of(nodes: int, max_size: int) -> list[Task]:
+    """Tasks `(top, first, last)`: sets with this top position and the second from `first` down to `last`.
+
+    The task that begins right below the top also sees to the set of the top alone. Large tasks come first, so
+    that the threads end together; small neighbours are joined so that handing them out costs next to nothing.
+    """
+    if max_size == 1:
+        return [(top, top - 1, top) for top in range(nodes)]
+    work = [sum(comb(second, size) for size in range(max_size - 1)) for second in range(nodes)]
+    share = sum(work[second] * (nodes - 1 - second) for second in range(nodes)) // _SMALLEST_SHARE
+    tasks = []
+    for top in range(nodes):
+        first = top - 1
+        while first >= 0:
+            last = first
+            total = work[last]
+            while last > 0 and total + work[last - 1] <= share:
+                last -= 1
+                total += work[last]
+            tasks.append((total, (top, first, last)))
+            first = last - 1
+        if top == 0:
+            tasks.append((0, (0, -1, 0)))
+    return [task for _, task in sorted(tasks, key=lambda entry: -entry[0])]
+
+
+def fill_run(
+    walk: Callable[[Task, NDArray[np.int64]], None],
+    variant_of: dict[int, int],
+    target: Target,
+    engine: Engine,
+    stage: Stage,
+) -> None:
+    """Run `walk` on all tasks, then take `B` off the nodes of `variant_of`."""
+
+    def subtract(node: int, cancel: NDArray[np.int64]) -> None:
+        subtract_base(node, variant_of[node], target, cancel)
+
+    for _ in engine.run(walk, tasks_of(target.values.shape[0], target.max_size), stage):
+        pass
+    for _ in engine.run(subtract, list(variant_of), stage):
+        pass
+
+
+@inlined
+def write_set(nodes: NDArray[np.int64], size: int, value: float, target: Target) -> np.int64:
+    """Write `A(Z)` for the ascending `nodes` of `Z`; return the number of `Z` among all sets of nodes.
+
+    Taking `z_j` out of `Z` moves the elements above it down by one place in the universe and by one rank in
+    the set.
+    """
+    above = 0
+    for rank in range(1, size):
+        above += target.binomial[nodes[rank] - 1, rank]
+    below = 0
+    for rank in range(size):
+        node = nodes[rank]
+        if target.wanted[node]:
+            target.values[node, target.parent_offset[size - 1] + below + above] = value
+        below += target.binomial[node, rank + 1]
+        if rank + 1 < size:
+            above -= target.binomial[nodes[rank + 1] - 1, rank + 1]
+    number: np.int64 = target.node_offset[size] + below
+    return number
+
+
+@inlined
+def insert_sorted(nodes: NDArray[np.int64], size: int, node: int, result: NDArray[np.int64]) -> None:
+    """`result` becomes the `size` ascending `nodes` with `node` put in its place."""
+    place = size
+    while place > 0 and nodes[place - 1] > node:
+        result[place] = nodes[place - 1]
+        place -= 1
+    result[place] = node
+    for rank in range(place):
+        result[rank] = nodes[rank]
+
+
+@kernel
+def subtract_base(node: int, variant: int, target: Target, cancel: NDArray[np.int64]) -> None:
+    """Take `B(P)` off every entry of `node`.
+
+    The sets of all nodes that leave `node` out, in their order, are its parent sets in theirs.
+    """
+    universe = target.values.shape[0]
+    scores = target.values[node]
+    base = target.base[variant]
+    excluded = np.uint64(1) << np.uint64(node)
+    number = 0
+    parents = 0
+    for size in range(target.max_size):
+        if cancel[0] != 0:
+            return
+        mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
+        count = target.binomial[universe, size]
+        for step in range(count):
+            if mask & excluded == np.uint64(0):
+                scores[parents] -= base[number]
+                parents += 1
+            number += 1
+            if step + 1 < count and mask != np.uint64(0):
+                lowest = mask & (~mask + np.uint64(1))
+                ripple = mask + lowest
+                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
