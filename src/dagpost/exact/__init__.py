@@ -1,0 +1,1 @@
+"""Sums over all orders and all graphs, without sampling."""

@@ -1,0 +1,417 @@
+"""The exact posterior under the order-modular prior: evidence, and the probability of every family and edge.
+
+With `alpha_i(S)` the sum of the weights of node `i` over parent sets inside `S`,
+
+    L(S) = sum over i in S     of L(S - i) alpha_i(S - i)        all orders of S       (forward,  L(∅) = 1)
+    R(S) = sum over i not in S of alpha_i(S) R(S ∪ i)            all ways to go on     (backward, R(V) = 1)
+
+`L(V)` is the evidence, and the posterior of family (i, P) is `beta_i(P) * sum over S ⊇ P of L(S) R(S ∪ i) / L(V)`
+(Koivisto & Sood 2004; Koivisto 2006). `alpha` is never stored: the subsets are walked block by block (walk.py), and a
+block pulls from finished blocks what it needs. `R` may overwrite `L`, since a block needs its own `L` only.
+
+Time: about `n 2^(n-1)` times a dozen additions for `L`, three times that with `R` and all families. Memory: `2^n` wide
+floats a table, and a few megabytes a thread. The blocks that share a subset of the top nodes form a *chunk*, the
+unit of work of an engine; chunks with as many top nodes are independent. Every sum is taken in an order that depends
+on `n` alone, so results are the same to the last bit for any number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost import memory
+from dagpost.arrays import Integers, Wide
+from dagpost.engines import Engine
+from dagpost.errors import InputError
+from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
+from dagpost.exact.walk import (
+    Plan,
+    alpha_at_leaf,
+    let_in_level,
+    level_above,
+    level_bases,
+    level_row,
+    lowest_bit,
+    make_plan,
+    start_chunk,
+    universe_at,
+    waves,
+)
+from dagpost.families import family_count, parent_sets
+from dagpost.kernels import inlined, kernel
+from dagpost.progress import Reporter, silent
+from dagpost.widefloat import ONE, ZERO, add, check_range, from_logs, multiply, to_logs
+
+#: Weights this far below the weight of the empty parent set cannot change any alpha in its last digit.
+_NEGLIGIBLE_NATS = 200.0
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardTable:
+    """The forward sums `L(S)` of every set of nodes, as wide floats, with what they were made from.
+
+    `log_scales[i]` was taken off the log weights of node `i`; `log_evidence`, the natural log of the sum over all
+    orders and graphs, has the sum of all of them put back.
+    """
+
+    plan: Plan
+    log_weights: NDArray[np.float64]
+    log_scales: NDArray[np.float64]
+    weights: Wide
+    sums: Wide
+    log_evidence: float
+
+
+def forward_table(
+    log_weights: NDArray[np.float64], max_parents: int, *, engine: Engine, reporter: Reporter = silent
+) -> ForwardTable:
+    """Sum over all orders of every set of nodes.
+
+    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (families.py), minus infinity where it
+    is not allowed.
+
+    >>> from dagpost.engines import ThreadEngine
+    >>> two_nodes = np.log([[1.0, 3.0], [2.0, 1.0]])  # rows: nodes; columns: no parent, the other node
+    >>> round(np.exp(forward_table(two_nodes, 1, engine=ThreadEngine(1)).log_evidence), 9)
+    11.0
+
+    (Order 1, 2: 1 · (2 + 1) = 3; order 2, 1: 2 · (1 + 3) = 8.)
+    """
+    nodes = len(log_weights)
+    _check_weights(log_weights, max_parents)
+    require_memory(nodes, max_parents, tables=1, workers=engine.workers)
+    plan = make_plan(nodes, max_parents)
+    scales = log_weights.max(axis=1)
+    weights = _wide_weights(log_weights - scales[:, None])
+    sums = np.empty(1 << nodes, dtype=np.int64)
+
+    def block(chunk: int, cancel: NDArray[np.int64]) -> None:
+        _forward_chunk(plan, weights, sums, chunk, cancel)
+
+    with reporter.stage("forward table", 1 << plan.top) as stage:
+        for wave in waves(plan.top):
+            for _ in engine.run(block, wave, stage):
+                pass
+    log_evidence = float(to_logs(sums[-1:])[0] + scales.sum())
+    if not math.isfinite(log_evidence):
+        raise InputError(
+            "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
+        )
+    return ForwardTable(plan, log_weights, scales, weights, sums, log_evidence)
+
+
+def family_probabilities(
+    forward: ForwardTable, *, engine: Engine, reporter: Reporter = silent, keep_forward: bool = True
+) -> NDArray[np.float64]:
+    """Posterior probability of every parent set of every node, shaped like the weights.
+
+    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is of no
+    use afterwards.
+    """
+    plan = forward.plan
+    backward = forward.sums
+    if keep_forward:
+        require_memory(plan.nodes, plan.max_parents, tables=1, workers=2 * engine.workers)
+        backward = np.empty_like(forward.sums)
+    gathered = np.full(forward.weights.shape, ZERO, dtype=np.int64)
+
+    def block(chunk: int, cancel: NDArray[np.int64]) -> tuple[int, Wide]:
+        return chunk, _backward_chunk(plan, forward.weights, forward.sums, backward, chunk, cancel)
+
+    with reporter.stage("edge probabilities", 1 << plan.top) as stage:
+        for wave in reversed(list(waves(plan.top))):
+            for chunk, contribution in engine.run(block, wave, stage):
+                give_back_chunk(plan, contribution, gathered, chunk)
+    logs = to_logs(gathered)
+    logs += forward.log_weights
+    logs -= forward.log_scales[:, None] + (forward.log_evidence - forward.log_scales.sum())
+    return np.exp(logs, out=logs)
+
+
+def edge_probabilities(families: NDArray[np.float64], max_parents: int) -> NDArray[np.float64]:
+    """Entry [j, i]: the probability that j is a parent of i, from the probabilities of all families."""
+    nodes = len(families)
+    sets = parent_sets(nodes - 1, max_parents)
+    edges = np.zeros((nodes, nodes))
+    for element in range(nodes - 1):
+        members = (sets >> np.uint64(element)) & np.uint64(1) != 0
+        of_children = families[:, members].sum(axis=1)
+        for child in range(nodes):
+            edges[element + (element >= child), child] = of_children[child]
+    return edges
+
+
+def table_bytes(nodes: int) -> int:
+    """Memory of one table."""
+    return 8 << nodes
+
+
+def expected_seconds(nodes: int, workers: int) -> float:
+    """Roughly how long all families take; a machine of 2024 needs some 20 ns for each of the n 2^(n-1) entries."""
+    return 20e-9 * nodes * 2.0 ** (nodes - 1) / workers
+
+
+def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -> None:
+    """Refuse, with both figures, what does not fit."""
+    needed = tables * table_bytes(nodes) + workers * _scratch_bytes(nodes, max_parents)
+    if needed > memory.available_bytes():
+        fits = nodes
+        while fits > 1 and tables * table_bytes(fits) + workers * _scratch_bytes(fits, max_parents) > (
+            memory.available_bytes()
+        ):
+            fits -= 1
+        memory.require(
+            needed,
+            f"The exact table of {nodes} variables",
+            f"The largest number of variables that fits now is {fits}: leave columns out, or free memory.",
+        )
+
+
+def _scratch_bytes(nodes: int, max_parents: int) -> int:
+    """Memory of the restricted sums of one worker."""
+    plan = make_plan(nodes, max_parents)
+    levels = sum(family_count(top, max_parents) for top in range(plan.low, nodes - plan.top + 1))
+    return 8 * (nodes * levels + 2 * family_count(nodes - 1, max_parents) + (nodes << plan.low))
+
+
+def _check_weights(log_weights: NDArray[np.float64], max_parents: int) -> None:
+    nodes = len(log_weights)
+    expected = (nodes, family_count(nodes - 1, max_parents))
+    if log_weights.shape != expected:
+        raise InputError(f"The log weights must have shape {expected}. Got {log_weights.shape} instead.")
+    if np.isnan(log_weights).any() or np.isposinf(log_weights).any():
+        raise InputError("The log weights must be finite or minus infinity. Got nan or infinity instead.")
+    impossible = np.flatnonzero(np.isneginf(log_weights).all(axis=1))
+    if len(impossible):
+        raise InputError(f"Node {impossible[0]} has no allowed parent set. Relax its required or forbidden edges.")
+
+
+def _wide_weights(log_weights: NDArray[np.float64]) -> Wide:
+    """Weights, at most one each, as wide floats; what cannot matter beside the empty set becomes zero."""
+    floor = log_weights[:, :1] - _NEGLIGIBLE_NATS
+    relevant = np.where(log_weights < floor, -np.inf, log_weights)
+    check_range(-np.min(relevant, axis=1, where=np.isfinite(relevant), initial=0.0))
+    return from_logs(relevant)
+
+
+@kernel
+def _forward_chunk(plan: Plan, weights: Wide, sums: Wide, chunk: int, cancel: Integers) -> None:
+    nodes, low = plan.nodes, plan.low
+    inner = nodes - low - plan.top
+    size = 1 << low
+    bases = level_bases(plan)
+    arrays = np.empty(bases[-1], dtype=np.int64)
+    lanes = np.empty(size, dtype=np.int64)
+    alpha = np.empty(size, dtype=np.int64)
+    low_alpha = np.empty((low, size >> 1), dtype=np.int64)
+    start_chunk(plan, weights, chunk, arrays, bases)
+    for leaf in range(1 << inner):
+        if cancel[0]:
+            return
+        high = (chunk << inner) | leaf
+        if leaf:
+            bit = lowest_bit(leaf)
+            for node in range(nodes):
+                # A high node that was left out pulls nothing in any block below.
+                left_out = node > low + bit and not (high >> (node - low)) & 1
+                if node != low + bit and not left_out:
+                    let_in_level(plan, arrays, bases, leaf, bit, node)
+        block = sums[high << low : (high + 1) << low]
+        block[:] = ZERO
+        if high == 0:
+            block[0] = ONE
+        for node in range(low, nodes):
+            if (high >> (node - low)) & 1:
+                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
+                other = high ^ (1 << (node - low))
+                pulled = sums[other << low : (other + 1) << low]
+                for place in range(size):
+                    block[place] = add(block[place], multiply(alpha[place], pulled[place]))
+        for node in range(low):
+            alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
+        _finish_forward(block, low_alpha)
+
+
+@inlined
+def _finish_forward(block: Wide, low_alpha: Wide) -> None:
+    """Add the orders that end in a low node. When the last set without node v (and any lower ones) is done, all sets
+    without v in its run are, and the run with v takes its share in one go."""
+    size = len(block)
+    for last in range(size - 1):
+        node = 0
+        while (last >> node) & 1:
+            node += 1
+        run = 1 << node
+        begin = last + 1 - run
+        without = block[begin : begin + run]
+        with_node = block[begin + run : begin + 2 * run]
+        place = (begin >> (node + 1)) << node
+        alpha = low_alpha[node, place : place + run]
+        for step in range(run):
+            with_node[step] = add(with_node[step], multiply(alpha[step], without[step]))
+
+
+@inlined
+def _finish_backward(block: Wide, low_alpha: Wide) -> None:
+    """Add the orders that go on with a low node: `_finish_forward` in reverse."""
+    for first in range(len(block) - 1, 0, -1):
+        node = lowest_bit(first)
+        run = 1 << node
+        without = block[first - run : first]
+        with_node = block[first : first + run]
+        place = ((first - run) >> (node + 1)) << node
+        alpha = low_alpha[node, place : place + run]
+        for step in range(run):
+            without[step] = add(without[step], multiply(alpha[step], with_node[step]))
+
+
+@kernel
+def _backward_chunk(plan: Plan, weights: Wide, forward: Wide, backward: Wide, chunk: int, cancel: Integers) -> Wide:
+    """Fill the backward sums of a chunk; returns what its blocks give to each weight, at the level where it starts."""
+    nodes, low = plan.nodes, plan.low
+    inner = nodes - low - plan.top
+    size = 1 << low
+    bases = level_bases(plan)
+    arrays = np.empty(bases[-1], dtype=np.int64)
+    gathered = np.full(bases[-1], ZERO, dtype=np.int64)
+    lanes = np.empty(size, dtype=np.int64)
+    alpha = np.empty(size, dtype=np.int64)
+    own_forward = np.empty(size, dtype=np.int64)
+    low_alpha = np.empty((low, size >> 1), dtype=np.int64)
+    start_chunk(plan, weights, chunk, arrays, bases)
+    changed = inner
+    for leaf in range((1 << inner) - 1, -1, -1):
+        if cancel[0]:
+            break
+        high = (chunk << inner) | leaf
+        for bit in range(changed - 1, -1, -1):
+            for node in range(nodes):
+                # A high node that is in already goes on with nothing in any block below.
+                if node < low + bit or (node > low + bit and not (high >> (node - low)) & 1):
+                    let_in_level(plan, arrays, bases, leaf, bit, node)
+        for place in range(size):
+            own_forward[place] = forward[(high << low) + place]
+        block = backward[high << low : (high + 1) << low]
+        block[:] = ZERO
+        if high == (1 << (nodes - low)) - 1:
+            block[-1] = ONE
+        for node in range(low, nodes):
+            if not (high >> (node - low)) & 1:
+                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
+                other = high | (1 << (node - low))
+                pulled = backward[other << low : (other + 1) << low]
+                for place in range(size):
+                    block[place] = add(block[place], multiply(alpha[place], pulled[place]))
+        for node in range(low):
+            alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
+        _finish_backward(block, low_alpha)
+        _gather_leaf(plan, own_forward, backward, high, leaf, gathered, bases, alpha, lanes)
+        if leaf:
+            changed = lowest_bit(leaf)
+            for node in range(nodes):
+                if node < low + changed or (node > low + changed and not (high >> (node - low)) & 1):
+                    _give_back_level(plan, gathered, bases, leaf, changed, node)
+    return gathered[bases[inner] :]
+
+
+@inlined
+def _gather_leaf(
+    plan: Plan,
+    own_forward: Wide,
+    backward: Wide,
+    high: int,
+    leaf: int,
+    gathered: Wide,
+    bases: Integers,
+    products: Wide,
+    lanes: Wide,
+) -> None:
+    """Add, for every node that may come next, forward times backward over all supersets of each parent set."""
+    low = plan.low
+    size = 1 << low
+    block = backward[high << low : (high + 1) << low]
+    for node in range(plan.nodes):
+        bits = low
+        if node >= low:
+            if (high >> (node - low)) & 1:
+                continue
+            other = high | (1 << (node - low))
+            onward = backward[other << low : (other + 1) << low]
+            for place in range(size):
+                products[place] = multiply(own_forward[place], onward[place])
+        else:
+            bits = low - 1
+            run = 1 << node
+            for begin in range(0, size, 2 * run):
+                product = products[begin >> 1 : (begin >> 1) + run]
+                before = own_forward[begin : begin + run]
+                onward = block[begin + run : begin + 2 * run]
+                for step in range(run):
+                    product[step] = multiply(before[step], onward[step])
+        superset_sums(products[: 1 << bits], lanes[: 1 << bits], bits)
+        level = level_above(plan, leaf, -1, node)
+        from_dense(
+            level_row(plan, gathered, bases, level, node),
+            universe_at(plan, level, node),
+            plan.positions if bits == low else plan.own_positions,
+            lanes,
+            bits,
+            plan.max_parents,
+            plan.binomial,
+            plan.offset,
+        )
+
+
+@inlined
+def _give_back_level(plan: Plan, gathered: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
+    """Transpose of `let_in_level`; leaves the level empty for its next use."""
+    level = level_above(plan, leaf, bit, node)
+    filled = level_row(plan, gathered, bases, bit, node)
+    let_in_transposed(
+        level_row(plan, gathered, bases, level, node),
+        universe_at(plan, level, node),
+        universe_at(plan, bit, node),
+        filled,
+        plan.max_parents,
+        plan.binomial,
+        plan.offset,
+    )
+    filled[:] = ZERO
+
+
+@kernel
+def give_back_chunk(plan: Plan, contribution: Wide, gathered: Wide, chunk: int) -> None:
+    """Transpose of `start_chunk`: add a chunk's contribution to that of every weight."""
+    nodes, max_parents, top = plan.nodes, plan.max_parents, plan.top
+    below = nodes - top
+    width = plan.offset[below, max_parents + 1]
+    scratch = np.empty((2, gathered.shape[1]), dtype=np.int64)
+    for node in range(nodes):
+        if node >= below and (chunk >> (node - below)) & 1:
+            continue
+        source = contribution[node * width : (node + 1) * width]
+        source_universe = below - 1 if node < below else below
+        # From the last top node that was let in to the first; the sums before the first are the weights themselves.
+        let_in_nodes = [other for other in range(below, nodes) if other != node and (chunk >> (other - below)) & 1]
+        universes = [other - 1 if node < other else other for other in let_in_nodes] + [nodes - 1]
+        for step in range(len(universes)):
+            universe = universes[step]
+            target = gathered[node] if step == len(universes) - 1 else scratch[step & 1]
+            if step < len(universes) - 1:
+                target[:] = ZERO
+            if step == 0:
+                for size in range(min(max_parents, source_universe) + 1):
+                    count = plan.binomial[source_universe, size]
+                    begin = plan.offset[universe, size]
+                    into = target[begin : begin + count]
+                    values = source[plan.offset[source_universe, size] :]
+                    for rank in range(count):
+                        into[rank] = add(into[rank], values[rank])
+            else:
+                let_in_transposed(target, universe, source_universe, source, max_parents, plan.binomial, plan.offset)
+            source = target
+            source_universe = universe

@@ -1,0 +1,175 @@
+"""Which block of subsets comes when, and what every node's weights sum to there.
+
+The nodes are split into `low` ones, whose subsets are the entries of a block, and high ones, whose subsets number the
+blocks; the last `top` of the high ones number the *chunks*, the units of work. Within a chunk the blocks are the leaves
+of a depth-first walk over the other high nodes. Level `l` of the walk holds the restricted sums (transforms.py) of all
+nodes after node `low + l` was let in; the undecided nodes are those below it. Leaving a node out costs nothing, so a
+level is filled only for the nodes that are in. The level one past the last is where a chunk starts, with its top nodes
+decided.
+
+Memory: the levels of one walk hold `n` times the parent sets over ever fewer nodes, some 20 MB at 25 nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost.arrays import Integers, Wide
+from dagpost.exact.transforms import lane_positions, let_in, subset_sums, to_dense
+from dagpost.families import binomials, size_offsets
+from dagpost.kernels import inlined
+
+_LOW_NODES = 11
+_SMALLEST_CHUNK_BITS = 16
+_MOST_TOP_NODES = 7
+
+
+class Plan(NamedTuple):
+    """How `nodes` nodes are split: the first `low` inside a block, the last `top` across chunks."""
+
+    nodes: int
+    max_parents: int
+    low: int
+    top: int
+    binomial: Integers
+    offset: Integers
+    positions: Integers
+    own_positions: Integers
+
+
+def make_plan(nodes: int, max_parents: int) -> Plan:
+    """The split that `nodes` nodes get, whatever runs it."""
+    low = min(nodes, _LOW_NODES)
+    return _plan(nodes, max_parents, low, min(max(nodes - _SMALLEST_CHUNK_BITS, 0), _MOST_TOP_NODES, nodes - low))
+
+
+def leaf_plan(nodes: int, max_parents: int) -> Plan:
+    """The split in which every block is a chunk of its own, for work that is heavy within a block."""
+    low = min(nodes, _LOW_NODES)
+    return _plan(nodes, max_parents, low, nodes - low)
+
+
+def _plan(nodes: int, max_parents: int, low: int, top: int) -> Plan:
+    return Plan(
+        nodes,
+        max_parents,
+        low,
+        top,
+        binomials(max_parents),
+        size_offsets(max_parents),
+        lane_positions(low, max_parents),
+        lane_positions(low - 1, max_parents),
+    )
+
+
+def waves(top: int) -> Iterator[list[int]]:
+    """Chunks by number of top nodes: within a wave they are independent, and need only the wave before."""
+    for size in range(top + 1):
+        yield [chunk for chunk in range(1 << top) if chunk.bit_count() == size]
+
+
+@inlined
+def lowest_bit(mask: int) -> int:
+    bit = 0
+    while not (mask >> bit) & 1:
+        bit += 1
+    return bit
+
+
+@inlined
+def level_above(plan: Plan, leaf: int, bit: int, node: int) -> int:
+    """The level that holds the restricted sums of `node` just before `low + bit` is decided (`bit` -1: at the leaf)."""
+    decided = leaf & ~((np.int64(2) << np.int64(bit)) - 1) if bit >= 0 else leaf
+    if node >= plan.low:
+        decided &= ~(np.int64(1) << np.int64(node - plan.low))
+    if decided == 0:
+        return plan.nodes - plan.low - plan.top
+    return lowest_bit(decided)
+
+
+@inlined
+def universe_at(plan: Plan, level: int, node: int) -> int:
+    """How many undecided nodes other than `node` there are at a level."""
+    below = plan.low + level
+    return below - 1 if node < below else below
+
+
+@inlined
+def level_row(plan: Plan, arrays: Wide, bases: Integers, level: int, node: int) -> Wide:
+    width = plan.offset[plan.low + level, plan.max_parents + 1]
+    start = bases[level] + node * width
+    return arrays[start : start + width]
+
+
+@inlined
+def level_bases(plan: Plan) -> Integers:
+    levels = plan.nodes - plan.low - plan.top + 1
+    bases = np.zeros(levels + 1, dtype=np.int64)
+    for level in range(levels):
+        width = plan.offset[plan.low + level, plan.max_parents + 1]
+        bases[level + 1] = bases[level] + plan.nodes * width
+    return bases
+
+
+@inlined
+def start_chunk(plan: Plan, weights: Wide, chunk: int, arrays: Wide, bases: Integers) -> None:
+    """Decide the top nodes: fill the level where the walk of a chunk begins."""
+    nodes, max_parents = plan.nodes, plan.max_parents
+    start = nodes - plan.low - plan.top
+    scratch = np.empty((2, weights.shape[1]), dtype=np.int64)
+    for node in range(nodes):
+        source = weights[node]
+        universe = nodes - 1
+        turn = 0
+        for other in range(nodes - 1, nodes - plan.top - 1, -1):
+            if other != node and (chunk >> (other - nodes + plan.top)) & 1:
+                element = other - 1 if node < other else other
+                let_in(source, universe, element, scratch[turn], max_parents, plan.binomial, plan.offset)
+                source = scratch[turn]
+                universe = element
+                turn = 1 - turn
+        target = level_row(plan, arrays, bases, start, node)
+        target_universe = universe_at(plan, start, node)
+        for size in range(min(max_parents, target_universe) + 1):
+            count = plan.binomial[target_universe, size]
+            begin = plan.offset[universe, size]
+            into = plan.offset[target_universe, size]
+            for rank in range(count):
+                target[into + rank] = source[begin + rank]
+
+
+@inlined
+def let_in_level(plan: Plan, arrays: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
+    """Fill a level for one node from the level above it."""
+    level = level_above(plan, leaf, bit, node)
+    let_in(
+        level_row(plan, arrays, bases, level, node),
+        universe_at(plan, level, node),
+        universe_at(plan, bit, node),
+        level_row(plan, arrays, bases, bit, node),
+        plan.max_parents,
+        plan.binomial,
+        plan.offset,
+    )
+
+
+@inlined
+def alpha_at_leaf(plan: Plan, arrays: Wide, bases: Integers, leaf: int, node: int, lanes: Wide, alpha: Wide) -> None:
+    """alpha of `node` for every set of low nodes, itself squeezed out, beside the high nodes of the leaf."""
+    level = level_above(plan, leaf, -1, node)
+    bits = plan.low - 1 if node < plan.low else plan.low
+    dense = lanes[: 1 << bits]
+    to_dense(
+        level_row(plan, arrays, bases, level, node),
+        universe_at(plan, level, node),
+        plan.own_positions if node < plan.low else plan.positions,
+        dense,
+        bits,
+        plan.max_parents,
+        plan.binomial,
+        plan.offset,
+    )
+    subset_sums(dense, alpha, bits)
