@@ -59,8 +59,7 @@ def parent_masks(node: int, nodes: int, max_parents: int) -> tuple[int, ...]:
     """The parent sets of `node`, in their numbering, as masks over all nodes."""
     others = [other for other in range(nodes) if other != node]
     return tuple(
-        mask_of([others[element] for element in members])
-        for members in subsets_in_order(nodes - 1, max_parents)
+        mask_of([others[element] for element in members]) for members in subsets_in_order(nodes - 1, max_parents)
     )
 
 

@@ -15,6 +15,10 @@ class InputError(DagpostError, ValueError):
     """A table, a file, a name or a setting is not what it must be."""
 
 
+class NoGraphError(InputError):
+    """No graph is left that satisfies all constraints."""
+
+
 class ResourceError(DagpostError, MemoryError):
     """The work asked for does not fit into this machine."""
 

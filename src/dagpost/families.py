@@ -103,3 +103,12 @@ def number_of_set(mask: np.uint64, universe: int, binomial: NDArray[np.int64], o
         mask >>= np.uint64(1)
         element += 1
     return offset[universe, size] + rank
+
+
+@kernel
+def unsqueeze_all(masks: NDArray[np.uint64], node: int) -> NDArray[np.uint64]:
+    """`unsqueeze` for an array of masks."""
+    result = np.empty(len(masks), dtype=np.uint64)
+    for position in range(len(masks)):
+        result[position] = unsqueeze(masks[position], node)
+    return result

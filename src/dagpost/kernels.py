@@ -34,14 +34,16 @@ def kernel(function: Function) -> Function:
 
 def inlined(function: Function) -> Function:
     """A small helper of kernels; the compiler folds it into its callers, so it needs no cache of its own."""
-    compiled: Function = numba.njit(nogil=True, error_model="numpy")(function)
-    return compiled
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    result: Function = compiled
+    return result
 
 
 def summing_kernel(function: Function) -> Function:
     """A helper of kernels that sums doubles: the compiler may add them up in an order that suits its vectors."""
-    compiled: Function = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})(function)
-    return compiled
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})(function)
+    result: Function = compiled
+    return result
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +54,7 @@ def _package_stamp() -> tuple[tuple[str, float, int], ...]:
     return tuple((str(file.relative_to(package)), file.stat().st_mtime, file.stat().st_size) for file in files)
 
 
-class _CompileNotice(event.Listener):  # type: ignore[misc]
+class _CompileNotice(event.Listener):
     """Says once per process that compilation is under way: it is the one slow thing a new user meets."""
 
     def __init__(self) -> None:
@@ -69,4 +71,4 @@ class _CompileNotice(event.Listener):  # type: ignore[misc]
         pass
 
 
-event.register("numba:compile", _CompileNotice())
+event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]

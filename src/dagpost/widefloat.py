@@ -74,7 +74,7 @@ def ratio(numerator: np.int64, denominator: np.int64) -> float:
         return 0.0
     above = np.int64(((numerator & _FRACTION) << 12) | _DOUBLE_ONE64).view(np.float64)
     below = np.int64(((denominator & _FRACTION) << 12) | _DOUBLE_ONE64).view(np.float64)
-    return math.ldexp(above / below, exponent)
+    return math.ldexp(above / below, int(exponent))
 
 
 @kernel

@@ -60,22 +60,16 @@ def random_weights(
 
 
 @st.composite
-def cases(
-    draw: st.DrawFn, smallest: int = 2, largest: int = 5, splits: list[tuple[int, int]] = SPLITS
-) -> Case:
+def cases(draw: st.DrawFn, smallest: int = 2, largest: int = 5, splits: list[tuple[int, int]] = SPLITS) -> Case:
     nodes = draw(st.integers(smallest, largest))
     max_parents = draw(st.integers(0, nodes - 1))
     scale = draw(st.sampled_from([0.0, 1.0, 10.0, 100.0, 1000.0, 5000.0]))
     forbidden = draw(st.sampled_from([0.0, 0.0, 0.1, 0.4]))
-    weights = random_weights(
-        nodes, max_parents, draw(st.integers(0, 2**32)), scale, forbidden, draw(st.booleans())
-    )
+    weights = random_weights(nodes, max_parents, draw(st.integers(0, 2**32)), scale, forbidden, draw(st.booleans()))
     return weights, max_parents, draw(st.sampled_from(splits))
 
 
-def posterior(
-    weights: Weights, max_parents: int, threads: int = 1, keep_forward: bool = True
-) -> naive.Posterior:
+def posterior(weights: Weights, max_parents: int, threads: int = 1, keep_forward: bool = True) -> naive.Posterior:
     engine = ThreadEngine(threads)
     forward = order.forward_table(weights, max_parents, engine=engine)
     families = order.family_probabilities(forward, engine=engine, keep_forward=keep_forward)
@@ -94,9 +88,7 @@ def assert_identical(found: naive.Posterior, expected: naive.Posterior) -> None:
     assert (found.edges == expected.edges).all()
 
 
-def assert_agrees(
-    weights: Weights, max_parents: int, sizes: tuple[int, int], expected: naive.Posterior
-) -> None:
+def assert_agrees(weights: Weights, max_parents: int, sizes: tuple[int, int], expected: naive.Posterior) -> None:
     with split(*sizes):
         if expected.log_evidence == -np.inf:
             with pytest.raises(InputError, match=r"no allowed parent set|No graph satisfies"):

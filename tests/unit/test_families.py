@@ -51,9 +51,7 @@ def test_the_number_of_a_set_finds_it_among_the_parent_sets(universe: int, max_p
 
 
 @pytest.mark.parametrize(("universe", "max_parents"), [case for case in EVERY_CASE if case[0] > 0])
-def test_sets_of_one_size_split_into_slices_without_and_with_the_top_element(
-    universe: int, max_parents: int
-) -> None:
+def test_sets_of_one_size_split_into_slices_without_and_with_the_top_element(universe: int, max_parents: int) -> None:
     sets, smaller = parent_sets(universe, max_parents), parent_sets(universe - 1, max_parents)
     offset = size_offsets(max_parents)
     top = np.uint64(1) << np.uint64(universe - 1)

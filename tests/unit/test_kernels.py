@@ -41,9 +41,7 @@ def test_processes_that_start_at_once_on_an_empty_cache_succeed_and_say_that_the
     tmp_path: Path,
 ) -> None:
     # A copy of the package: whoever edits the original meanwhile makes no difference.
-    shutil.copytree(
-        Path(dagpost.__file__).parent, tmp_path / "dagpost", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(Path(dagpost.__file__).parent, tmp_path / "dagpost", ignore=shutil.ignore_patterns("__pycache__"))
     processes = [start(tmp_path) for _ in range(3)]
     outcomes = [process.communicate(timeout=300) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outcomes

@@ -21,12 +21,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dagpost import memory
-from dagpost.arrays import Integers, Wide
+from dagpost.arrays import Floats, Integers, Wide
 from dagpost.engines import Engine
-from dagpost.errors import InputError
+from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
 from dagpost.exact.walk import (
     Plan,
@@ -54,20 +53,25 @@ _NEGLIGIBLE_NATS = 200.0
 class ForwardTable:
     """The forward sums `L(S)` of every set of nodes, as wide floats, with what they were made from.
 
-    `log_scales[i]` was taken off the log weights of node `i`; `log_evidence`, the natural log of the sum over all
-    orders and graphs, has the sum of all of them put back.
+    `log_scales[i]` was taken off the log weights of node `i`; `log_total` is the log of the sum over all orders and
+    graphs without them.
     """
 
     plan: Plan
-    log_weights: NDArray[np.float64]
-    log_scales: NDArray[np.float64]
+    log_weights: Floats
+    log_scales: Floats
     weights: Wide
     sums: Wide
-    log_evidence: float
+    log_total: float
+
+    @property
+    def log_evidence(self) -> float:
+        """Natural log of the sum over all orders and graphs."""
+        return self.log_total + float(self.log_scales.sum())
 
 
 def forward_table(
-    log_weights: NDArray[np.float64], max_parents: int, *, engine: Engine, reporter: Reporter = silent
+    log_weights: Floats, max_parents: int, *, engine: Engine, reporter: Reporter = silent
 ) -> ForwardTable:
     """Sum over all orders of every set of nodes.
 
@@ -86,53 +90,49 @@ def forward_table(
     require_memory(nodes, max_parents, tables=1, workers=engine.workers)
     plan = make_plan(nodes, max_parents)
     scales = log_weights.max(axis=1)
-    weights = _wide_weights(log_weights - scales[:, None])
+    weights = _wide_weights(log_weights, scales)
     sums = np.empty(1 << nodes, dtype=np.int64)
 
-    def block(chunk: int, cancel: NDArray[np.int64]) -> None:
+    def block(chunk: int, cancel: Integers) -> None:
         _forward_chunk(plan, weights, sums, chunk, cancel)
 
     with reporter.stage("forward table", 1 << plan.top) as stage:
         for wave in waves(plan.top):
             for _ in engine.run(block, wave, stage):
                 pass
-    log_evidence = float(to_logs(sums[-1:])[0] + scales.sum())
-    if not math.isfinite(log_evidence):
-        raise InputError(
+    log_total = float(to_logs(sums[-1:])[0])
+    if not math.isfinite(log_total):
+        raise NoGraphError(
             "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
         )
-    return ForwardTable(plan, log_weights, scales, weights, sums, log_evidence)
+    return ForwardTable(plan, log_weights, scales, weights, sums, log_total)
 
 
 def family_probabilities(
     forward: ForwardTable, *, engine: Engine, reporter: Reporter = silent, keep_forward: bool = True
-) -> NDArray[np.float64]:
+) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
     With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is of no
     use afterwards.
     """
     plan = forward.plan
-    backward = forward.sums
-    if keep_forward:
-        require_memory(plan.nodes, plan.max_parents, tables=1, workers=2 * engine.workers)
-        backward = np.empty_like(forward.sums)
+    # Walking back, a worker holds the sums on the way down and those on the way up.
+    require_memory(plan.nodes, plan.max_parents, tables=int(keep_forward), workers=2 * engine.workers)
+    backward = np.empty_like(forward.sums) if keep_forward else forward.sums
     gathered = np.full(forward.weights.shape, ZERO, dtype=np.int64)
 
-    def block(chunk: int, cancel: NDArray[np.int64]) -> tuple[int, Wide]:
+    def block(chunk: int, cancel: Integers) -> tuple[int, Wide]:
         return chunk, _backward_chunk(plan, forward.weights, forward.sums, backward, chunk, cancel)
 
     with reporter.stage("edge probabilities", 1 << plan.top) as stage:
         for wave in reversed(list(waves(plan.top))):
             for chunk, contribution in engine.run(block, wave, stage):
                 give_back_chunk(plan, contribution, gathered, chunk)
-    logs = to_logs(gathered)
-    logs += forward.log_weights
-    logs -= forward.log_scales[:, None] + (forward.log_evidence - forward.log_scales.sum())
-    return np.exp(logs, out=logs)
+    return posterior_of_families(gathered, forward, forward.log_total)
 
 
-def edge_probabilities(families: NDArray[np.float64], max_parents: int) -> NDArray[np.float64]:
+def edge_probabilities(families: Floats, max_parents: int) -> Floats:
     """Entry [j, i]: the probability that j is a parent of i, from the probabilities of all families."""
     nodes = len(families)
     sets = parent_sets(nodes - 1, max_parents)
@@ -157,18 +157,20 @@ def expected_seconds(nodes: int, workers: int) -> float:
 
 def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -> None:
     """Refuse, with both figures, what does not fit."""
-    needed = tables * table_bytes(nodes) + workers * _scratch_bytes(nodes, max_parents)
-    if needed > memory.available_bytes():
-        fits = nodes
-        while fits > 1 and tables * table_bytes(fits) + workers * _scratch_bytes(fits, max_parents) > (
-            memory.available_bytes()
-        ):
-            fits -= 1
-        memory.require(
-            needed,
-            f"The exact table of {nodes} variables",
-            f"The largest number of variables that fits now is {fits}: leave columns out, or free memory.",
-        )
+    fits = nodes
+    while fits > 1 and _memory_needed(fits, max_parents, tables, workers) > memory.available_bytes():
+        fits -= 1
+    memory.require(
+        _memory_needed(nodes, max_parents, tables, workers),
+        f"The exact table of {nodes} variables",
+        f"The largest number of variables that fits now is {fits}: leave columns out, or free memory.",
+    )
+
+
+def _memory_needed(nodes: int, max_parents: int, tables: int, workers: int) -> int:
+    """Bytes: the tables, the weights and what is gathered for them, the sums of each walk."""
+    families = 8 * nodes * family_count(nodes - 1, max_parents)
+    return tables * table_bytes(nodes) + 2 * families + workers * _scratch_bytes(nodes, max_parents)
 
 
 def _scratch_bytes(nodes: int, max_parents: int) -> int:
@@ -178,7 +180,7 @@ def _scratch_bytes(nodes: int, max_parents: int) -> int:
     return 8 * (nodes * levels + 2 * family_count(nodes - 1, max_parents) + (nodes << plan.low))
 
 
-def _check_weights(log_weights: NDArray[np.float64], max_parents: int) -> None:
+def _check_weights(log_weights: Floats, max_parents: int) -> None:
     nodes = len(log_weights)
     expected = (nodes, family_count(nodes - 1, max_parents))
     if log_weights.shape != expected:
@@ -187,15 +189,31 @@ def _check_weights(log_weights: NDArray[np.float64], max_parents: int) -> None:
         raise InputError("The log weights must be finite or minus infinity. Got nan or infinity instead.")
     impossible = np.flatnonzero(np.isneginf(log_weights).all(axis=1))
     if len(impossible):
-        raise InputError(f"Node {impossible[0]} has no allowed parent set. Relax its required or forbidden edges.")
+        raise NoGraphError(f"Node {impossible[0]} has no allowed parent set. Relax its required or forbidden edges.")
 
 
-def _wide_weights(log_weights: NDArray[np.float64]) -> Wide:
+def _wide_weights(log_weights: Floats, scales: Floats) -> Wide:
     """Weights, at most one each, as wide floats; what cannot matter beside the empty set becomes zero."""
-    floor = log_weights[:, :1] - _NEGLIGIBLE_NATS
-    relevant = np.where(log_weights < floor, -np.inf, log_weights)
-    check_range(-np.min(relevant, axis=1, where=np.isfinite(relevant), initial=0.0))
-    return from_logs(relevant)
+    weights = np.empty(log_weights.shape, dtype=np.int64)
+    spans = np.zeros(len(scales))
+    for node, scale in enumerate(scales):
+        row = log_weights[node] - scale
+        row[row < row[0] - _NEGLIGIBLE_NATS] = -np.inf
+        spans[node] = -np.min(row, where=np.isfinite(row), initial=0.0)
+        weights[node] = from_logs(row)
+    check_range(spans)
+    return weights
+
+
+def posterior_of_families(gathered: Wide, forward: ForwardTable, log_total: float) -> Floats:
+    """Probabilities of all families from what the sums give to each weight; takes the place of `gathered`."""
+    result = gathered.view(np.float64)
+    for node, scale in enumerate(forward.log_scales):
+        logs = to_logs(gathered[node])
+        logs += forward.log_weights[node]
+        logs -= scale + log_total
+        np.exp(logs, out=result[node])
+    return result
 
 
 @kernel
@@ -315,7 +333,8 @@ def _backward_chunk(plan: Plan, weights: Wide, forward: Wide, backward: Wide, ch
             for node in range(nodes):
                 if node < low + changed or (node > low + changed and not (high >> (node - low)) & 1):
                     _give_back_level(plan, gathered, bases, leaf, changed, node)
-    return gathered[bases[inner] :]
+    # A copy: a view would keep the levels of the whole walk alive as long as the result.
+    return gathered[bases[inner] :].copy()
 
 
 @inlined

@@ -82,9 +82,11 @@ def lowest_bit(mask: int) -> int:
 @inlined
 def level_above(plan: Plan, leaf: int, bit: int, node: int) -> int:
     """The level that holds the restricted sums of `node` just before `low + bit` is decided (`bit` -1: at the leaf)."""
-    decided = leaf & ~((np.int64(2) << np.int64(bit)) - 1) if bit >= 0 else leaf
+    decided = leaf
+    if bit >= 0:
+        decided &= ~((2 << bit) - 1)
     if node >= plan.low:
-        decided &= ~(np.int64(1) << np.int64(node - plan.low))
+        decided &= ~(1 << (node - plan.low))
     if decided == 0:
         return plan.nodes - plan.low - plan.top
     return lowest_bit(decided)

@@ -1,0 +1,385 @@
+"""The command line. Every command is a thin layer over the library; nothing is computed here.
+
+Results go to standard output, everything else to standard error, so that `--json` output can be piped. Exit status: 0
+done, 2 wrong use or bad input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dagpost._version import __version__
+from dagpost.errors import DagpostError, InputError
+from dagpost.names import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.estimator import DagPosterior
+    from dagpost.posterior import DagSample
+
+app = typer.Typer(
+    help="The posterior over Bayesian network structures: how probable is every edge, given a table?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+_INTERRUPTED = 130
+_PRIOR_WORDS = {"order": "each graph counted once for every order it fits", "structure": "each graph counted once"}
+
+
+def _command(function: Callable[..., None]) -> Callable[..., None]:
+    """Register a command that turns our own errors into one readable message and exit status 2."""
+
+    @functools.wraps(function)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        try:
+            function(*arguments, **options)
+            sys.stdout.flush()
+        except DagpostError as error:
+            typer.echo(f"dagpost: {_printable_lines(str(error))}", err=True)
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            typer.echo("dagpost: interrupted; nothing was written.", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
+        except BrokenPipeError:
+            # The reader of our output has gone, as `head` does; point the stream elsewhere so that closing it is quiet.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+    app.command(no_args_is_help=function.__name__ != "demo")(guarded)
+    return guarded
+
+
+def _printable_lines(text: str) -> str:
+    """Text from the data without anything that a terminal would obey, line breaks kept."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="No bars and no remarks.")]
+SeedOption = Annotated[int | None, typer.Option(help="Seed of the sample; a new one each time unless given.")]
+ThreadsOption = Annotated[int | None, typer.Option(help="Threads to use; every core unless given.")]
+ModelArgument = Annotated[Path, typer.Argument(help="A model file written by `dagpost fit`.", show_default=False)]
+
+
+@_command
+def fit(
+    table: Annotated[
+        str, typer.Argument(help="A CSV or Parquet file; - reads a CSV from standard input.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where to keep the fitted model.", show_default=False)
+    ] = None,
+    score: Annotated[str, typer.Option(help="bdeu, bde, k2, bic, or bge for continuous columns.")] = "bdeu",
+    ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 1.0,
+    prior: Annotated[str, typer.Option(help="uniform, indegree, or edge:P for independent edges.")] = "uniform",
+    modularity: Annotated[
+        str, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
+    ] = "structure",
+    max_parents: Annotated[int, typer.Option(help="Most parents a variable may have.")] = 5,
+    method: Annotated[
+        str, typer.Option(help="How graphs are sampled: auto, exact-layers, linear-extensions, iw-dds or dds.")
+    ] = "auto",
+    samples: Annotated[int, typer.Option(help="Graphs drawn when an answer needs a sample.")] = 30_000,
+    required: Annotated[
+        list[str] | None, typer.Option(help='An edge that every graph has, as "A -> B". May be repeated.')
+    ] = None,
+    forbidden: Annotated[
+        list[str] | None, typer.Option(help='An edge that no graph has, as "A -> B". May be repeated.')
+    ] = None,
+    counts: Annotated[str | None, typer.Option(help="Column that says how many times each row was seen.")] = None,
+    interventions: Annotated[
+        str | None, typer.Option(help="Column that names the variable set from outside in each row.")
+    ] = None,
+    discretise: Annotated[
+        str | None, typer.Option(help="Cut continuous columns first: quantile, uniform or kmeans.")
+    ] = None,
+    bins: Annotated[int, typer.Option(help="Number of levels that --discretise makes.")] = 3,
+    seed: SeedOption = None,
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the posterior of a table.
+
+    Example: dagpost fit table.csv -o table.dagpost
+    """
+    from dagpost.data import discretise as discretise_table
+    from dagpost.data import read_table
+    from dagpost.estimator import DagPosterior
+    from dagpost.scores import BDeu
+
+    _check_folder(output)
+    data = read_table(table, counts=counts, interventions=interventions)
+    if discretise is not None:
+        data = discretise_table(data, bins=bins, strategy=discretise)  # type: ignore[arg-type]
+    model = DagPosterior(
+        score=BDeu(ess) if score == "bdeu" else score,
+        prior=_parse_prior(prior),
+        modularity=modularity,  # type: ignore[arg-type]
+        max_parents=max_parents,
+        method=method,
+        samples=samples,
+        required=[_parse_edge(text) for text in required or []],
+        forbidden=[_parse_edge(text) for text in forbidden or []],
+        threads=threads,
+        seed=seed,
+        progress=False if quiet else None,
+    )
+    if not quiet:
+        _announce(model, len(data.names), data.observations)
+    model.fit(data)
+    if output is not None:
+        model.save(output)
+    _show(model, as_json=as_json, model_file=output, minimum=0.05)
+    if not as_json and not quiet:
+        names = [printable(name) for name in model.names_[:2]]
+        hint = f'dagpost query {output} \'"{names[0]}" ~> "{names[1]}"\'' if output else "add -o FILE to keep the model"
+        typer.echo(f"Next: {hint}", err=True)
+
+
+@_command
+def edges(
+    model: ModelArgument,
+    minimum: Annotated[float, typer.Option(help="Leave out edges that are less probable than this.")] = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the probability of every edge of a fitted model.
+
+    Example: dagpost edges table.dagpost --minimum 0.1
+    """
+    from dagpost.estimator import DagPosterior
+
+    _show(DagPosterior.load(model), as_json=as_json, model_file=model, minimum=minimum)
+
+
+@_command
+def sample(
+    model: ModelArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where to keep the graphs.", show_default=False)],
+    number: Annotated[int | None, typer.Option("-n", "--number", help="How many graphs to draw.")] = None,
+    precision: Annotated[
+        float | None, typer.Option(help="Instead of a number: how near every frequency shall be to the truth.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="How sure, with --precision.")] = 0.95,
+    seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw graphs from the posterior of a fitted model and keep them.
+
+    Example: dagpost sample table.dagpost -n 20000 --seed 1 -o graphs.dagpost
+    """
+    from dagpost.estimator import DagPosterior
+
+    _check_folder(output)
+    drawn = DagPosterior.load(model).sample(number, precision=precision, confidence=confidence, seed=seed)
+    drawn.save(output)
+    if as_json:
+        _print_json({"sample": str(output), "graphs": len(drawn), "distinct": len(drawn.unique()), **drawn.summary()})
+        return
+    typer.echo(f"{drawn!r}: {len(drawn.unique()):,} distinct. Kept in {output}")
+    typer.echo(f'Next: dagpost query {output} "A ~> B"', err=True)
+
+
+@_command
+def query(
+    source: Annotated[Path, typer.Argument(help="A model or a sample file.", show_default=False)],
+    statements: Annotated[
+        list[str], typer.Argument(help='Such as "A ~> B", "A -> C <- B", "P(A -> B | B ~> C)".', show_default=False)
+    ],
+    confidence: Annotated[float, typer.Option(help="Of the intervals, where an answer is not exact.")] = 0.95,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer statements about the graph: exactly where that is possible, else from a sample, and say which.
+
+    Example: dagpost query table.dagpost "Smoking ~> Pressure" "P(Smoking -> Family | Smoking ~> Pressure)"
+    """
+    origin = _load(source)
+    answers = origin.probability(statements, confidence=confidence)
+    if as_json:
+        _print_json([{"statement": s, **answer.as_dict()} for s, answer in zip(statements, answers, strict=True)])
+        return
+    width = max(len(printable(statement)) for statement in statements)
+    for statement, answer in zip(statements, answers, strict=True):
+        typer.echo(f"{printable(statement):{width}}  {answer}")
+
+
+@_command
+def demo(as_json: JsonOption = False) -> None:
+    """Learn the network of a bundled study: what goes with heart disease among 1,841 car workers.
+
+    Example: dagpost demo
+    """
+    from dagpost.data import datasets
+    from dagpost.estimator import DagPosterior
+
+    if not as_json:
+        typer.echo(datasets.describe("coronary"))
+        typer.echo()
+    model = DagPosterior(seed=1).fit(datasets.load("coronary"))
+    _show(model, as_json=as_json, model_file=None, minimum=0.05)
+    if as_json:
+        return
+    typer.echo()
+    typer.echo("Does smoking influence blood pressure?")
+    statements = [
+        ("directly", "Smoking -> Pressure"),
+        ("by any path", "Smoking ~> Pressure"),
+        ("through proteins", "Smoking -> Proteins & Proteins -> Pressure"),
+        ("in two steps or fewer", "Smoking ~>{2} Pressure"),
+    ]
+    for (words, _), answer in zip(statements, model.probability([s for _, s in statements]), strict=True):
+        typer.echo(f"  {words:22} {answer}")
+    typer.echo()
+    typer.echo("How to read this: an arrow A -> B at 0.73 means that, summed over every graph there is, those in")
+    typer.echo("which A is a direct parent of B hold 73% of the posterior probability. Where A -> B and B -> A are")
+    typer.echo("both likely, the data tell that the two go together, but not which way.")
+    typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
+
+
+def _announce(model: DagPosterior, nodes: int, observations: int) -> None:
+    """Say what a long run will take before it starts."""
+    from dagpost.engines.threads import available_cores
+    from dagpost.exact import order, structure
+    from dagpost.memory import readable
+
+    workers = model.threads or available_cores()
+    seconds, size = order.expected_seconds(nodes, workers), order.table_bytes(nodes)
+    if model.modularity == "structure":
+        seconds = structure.expected_seconds(nodes, workers)
+        size = structure.memory_needed(nodes, min(model.max_parents, nodes - 1), workers)
+    if seconds > 2.0:
+        duration = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+        typer.echo(
+            f"{nodes} variables, {observations:,} observations: exact sums ({_PRIOR_WORDS[model.modularity]}) "
+            f"take about {duration} and {readable(size)}.",
+            err=True,
+        )
+
+
+def _show(model: DagPosterior, *, as_json: bool, model_file: Path | None, minimum: float) -> None:
+    listed = _edge_list(model.edge_probabilities_)
+    if as_json:
+        _print_json(
+            {
+                "names": list(model.names_),
+                "modularity": model.modularity,
+                "log_evidence": model.log_evidence_,
+                "exact": model.exact_,
+                "method": model.method_,
+                "model": None if model_file is None else str(model_file),
+                "edges": [{"parent": a, "child": b, "probability": p} for a, b, p in listed if p >= minimum],
+            }
+        )
+        return
+    _print_edges(listed, minimum)
+    if model.exact_:
+        typer.echo(f"Exact ({_PRIOR_WORDS[model.modularity]}); log evidence {model.log_evidence_:.4f}.")
+    else:
+        typer.echo(f"Estimated from {model.samples:,} graphs by {model.method_}: {model.method_reason_}.")
+    if model_file is not None:
+        typer.echo(f"Model: {model_file}")
+
+
+def _edge_list(edges: pd.DataFrame) -> list[tuple[str, str, float]]:
+    """All edges, most probable first."""
+    names = [str(name) for name in edges.columns]
+    matrix = edges.to_numpy()
+    pairs = [(parent, child) for parent in range(len(names)) for child in range(len(names)) if parent != child]
+    pairs.sort(key=lambda pair: -matrix[pair])
+    return [(names[parent], names[child], float(matrix[parent, child])) for parent, child in pairs]
+
+
+def _print_edges(listed: list[tuple[str, str, float]], minimum: float) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [edge for edge in listed if edge[2] >= minimum]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("parent", no_wrap=True)
+    table.add_column("")
+    table.add_column("child", no_wrap=True)
+    table.add_column("probability", justify="right")
+    table.add_column("")
+    for parent, child, probability in shown:
+        bar = "█" * round(20 * probability)
+        table.add_row(Text(printable(parent)), "->", Text(printable(child)), f"{probability:.4f}", Text(bar))
+    console = Console()
+    console.print(table)
+    if len(shown) < len(listed):
+        console.print(f"({len(listed) - len(shown)} edges below {minimum} not shown)", highlight=False)
+
+
+def _print_json(content: object) -> None:
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
+
+
+def _load(source: Path) -> DagPosterior | DagSample:
+    """A model or a sample, whichever the file holds."""
+    from dagpost.estimator import DagPosterior
+    from dagpost.posterior import DagSample
+    from dagpost.storage import kind_of
+
+    return DagPosterior.load(source) if kind_of(source) == "model" else DagSample.load(source)
+
+
+def _check_folder(output: Path | None) -> None:
+    """Before a long run: the result must have somewhere to go."""
+    if output is not None and not output.parent.is_dir():
+        raise InputError(f"There is no folder {str(output.parent)!r} to write {output.name!r} to.")
+
+
+def _parse_edge(text: str) -> tuple[str, str]:
+    parent, arrow, child = (part.strip() for part in text.partition("->"))
+    if not (parent and arrow and child):
+        raise InputError(f'An edge is written "A -> B". Got {text!r} instead.')
+    return parent, child
+
+
+def _parse_prior(text: str) -> Any:
+    from dagpost.priors import EdgePrior
+
+    kind, colon, number = text.partition(":")
+    if not colon:
+        return text
+    try:
+        if kind == "edge":
+            return EdgePrior(float(number))
+    except ValueError:
+        pass
+    raise InputError(f"The prior must be uniform, indegree or edge:P with P between 0 and 1. Got {text!r} instead.")
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"dagpost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Entry point of the `dagpost` command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

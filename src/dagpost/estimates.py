@@ -1,0 +1,127 @@
+"""A probability with how far to trust it: the value, an interval, and the rule that the interval rests on."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+
+from dagpost.errors import InputError
+
+_MODULARITY_WORDS = {
+    "order": "each graph counted once for every order it fits",
+    "structure": "each graph counted once",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate:
+    """A probability under a posterior over graphs.
+
+    `rule` says what the interval means: "exact" (no sampling error; the interval is a point), "Clopper-Pearson" or
+    "Hoeffding" (covers the truth with probability at least `confidence`, for independent draws), and so on.
+    `samples` graphs were looked at, worth `effective_samples` independent ones. `modularity` is the prior under
+    which it holds.
+
+    >>> exact_estimate(0.25, "order")
+    0.2500 (exact; each graph counted once for every order it fits)
+    >>> float(exact_estimate(0.25, "order"))
+    0.25
+    """
+
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    rule: str
+    samples: int
+    effective_samples: float
+    modularity: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        if self.rule == "exact":
+            return f"{self.value:.4f} (exact; {_MODULARITY_WORDS[self.modularity]})"
+        value = "unknown" if math.isnan(self.value) else f"{self.value:.4f}"
+        return (
+            f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {self.confidence:.0%}, "
+            f"{self.samples:,} graphs; {_MODULARITY_WORDS[self.modularity]})"
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(str(self))}</code>"
+
+    def as_dict(self) -> dict[str, float | int | str | None]:
+        """The fields as JSON can hold them: what is unknown or without end is None."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: None if isinstance(item, float) and not math.isfinite(item) else item for name, item in fields.items()
+        }
+
+
+def exact_estimate(value: float, modularity: str) -> Estimate:
+    """A probability that was computed, not sampled; rounding error is cut off at 0 and 1."""
+    clipped = min(max(value, 0.0), 1.0)
+    return Estimate(clipped, clipped, clipped, 1.0, "exact", 0, math.inf, modularity)
+
+
+def counted_estimate(hits: int, draws: int, confidence: float, modularity: str) -> Estimate:
+    """A frequency among independent draws, with the interval of Clopper & Pearson (1934).
+
+    >>> counted_estimate(0, 100, 0.95, "order").upper  # doctest: +ELLIPSIS
+    0.0362...
+    """
+    check_confidence(confidence)
+    if draws == 0:
+        rule = "the condition never occurred"
+        return Estimate(math.nan, 0.0, 1.0, confidence, rule, 0, 0.0, modularity)
+    lower, upper = clopper_pearson(hits, draws, confidence)
+    return Estimate(hits / draws, lower, upper, confidence, "Clopper-Pearson", draws, float(draws), modularity)
+
+
+def hoeffding_estimate(hits: int, draws: int, precision: float, confidence: float, modularity: str) -> Estimate:
+    """A frequency among as many independent draws as Hoeffding's inequality asks for."""
+    value = hits / draws
+    return Estimate(
+        value,
+        max(0.0, value - precision),
+        min(1.0, value + precision),
+        confidence,
+        "Hoeffding",
+        draws,
+        float(draws),
+        modularity,
+    )
+
+
+def clopper_pearson(hits: int, draws: int, confidence: float) -> tuple[float, float]:
+    """Exact interval of a binomial proportion."""
+    from scipy.special import betaincinv
+
+    tail = (1.0 - confidence) / 2.0
+    lower = 0.0 if hits == 0 else float(betaincinv(hits, draws - hits + 1, tail))
+    upper = 1.0 if hits == draws else float(betaincinv(hits + 1, draws - hits, 1.0 - tail))
+    return lower, upper
+
+
+def hoeffding_draws(precision: float, confidence: float) -> int:
+    """How many independent draws bring a frequency within `precision` of the truth with this confidence.
+
+    >>> hoeffding_draws(0.02, 0.95)
+    4612
+    """
+    if not (isinstance(precision, float) and 0.0 < precision < 1.0):
+        raise InputError(f"The 'precision' must be a float between 0 and 1. Got {precision!r} instead.")
+    check_confidence(confidence)
+    return math.ceil(math.log(2.0 / (1.0 - confidence)) / (2.0 * precision**2))
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence that is no probability."""
+    if not (isinstance(confidence, float) and 0.0 < confidence < 1.0):
+        raise InputError(f"The 'confidence' must be a float between 0 and 1. Got {confidence!r} instead.")

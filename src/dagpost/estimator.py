@@ -1,0 +1,455 @@
+"""DagPosterior, the front door: from a table to the posterior over the graphs that may have made it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dagpost import storage
+from dagpost.answers import ExactResults, exact_probability
+from dagpost.arrays import Floats
+from dagpost.data import as_table
+from dagpost.engines import Engine, ThreadEngine
+from dagpost.errors import InputError
+from dagpost.estimates import Estimate, exact_estimate, hoeffding_draws
+from dagpost.exact.order import edge_probabilities
+from dagpost.families import parent_sets
+from dagpost.features import Query, resolve
+from dagpost.methods import choose_method, draw
+from dagpost.names import position_of, readable_level
+from dagpost.posterior import DagSample, Statement
+from dagpost.priors import (
+    Constraints,
+    CustomPrior,
+    EdgePrior,
+    InDegreePrior,
+    StructurePrior,
+    UniformPrior,
+    log_prior,
+    resolve_prior,
+)
+from dagpost.progress import ProgressCallback, reporter_for
+from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, local_scores, resolve_score
+from dagpost.scores.parameters import parent_limit
+from dagpost.tables import ExactTables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Edges = Iterable[tuple[str, str]]
+
+_MODULARITIES = ("structure", "order")
+
+
+class DagPosterior(BaseEstimator):  # type: ignore[misc]
+    """The posterior over all Bayesian network structures of a table of up to about 30 variables.
+
+    Parameters
+    ----------
+    score
+        How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
+        columns), or an object such as ``BDeu(equivalent_sample_size=10)``.
+    prior
+        Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
+    modularity
+        ``"structure"``: every graph counts once. ``"order"``: a graph counts once for every order of the variables it
+        fits (Koivisto & Sood 2004); much cheaper, and exact for more variables.
+    max_parents
+        No variable has more parents than this.
+    method
+        How graphs are sampled: ``"auto"``; ``"exact-layers"``, ``"linear-extensions"`` or ``"iw-dds"`` where every
+        graph counts once; ``"dds"`` where a graph counts once for every order.
+    samples
+        How many graphs are drawn when an answer needs a sample and none is given.
+    required, forbidden
+        Edges, as pairs ``(parent, child)`` of names, that every graph has, or that none has.
+    tiers
+        Groups of names, earliest first: no edge leads back from a later group to an earlier one.
+    engine, threads
+        Where the work runs (``"auto"`` or ``"threads"``, or an engine object), and on how many threads (None: every
+        core). Results do not depend on it.
+    seed
+        Seed of the samples that are drawn when an answer needs one; None: a new one each time.
+    progress
+        None: a bar on a terminal for whatever takes longer than two seconds; True, False, or a function that is called
+        with the stage, the steps done and the steps in all.
+
+    Attributes
+    ----------
+    log_evidence_
+        Natural log of the weight of the data under all graphs together.
+    edge_probabilities_
+        Table of the probability of every edge: rows are parents, columns children.
+    exact_
+        Whether these are exact; where every graph is to be counted once and the sums over all graphs are out of reach,
+        they are estimated from samples.
+    method_
+        The method that draws graphs.
+
+    Examples
+    --------
+    >>> from dagpost import DagPosterior, datasets
+    >>> model = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
+    >>> round(model.log_evidence_, 3)
+    -6727.998
+    >>> model.top_families("Family", 2).round(3)
+    M. Work    0.735
+    {}         0.244
+    Name: P(parents of Family), dtype: float64
+    >>> model.probability("Smoking ~> Pressure")
+    0.7585 (exact; each graph counted once)
+
+    References
+    ----------
+    He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17 (2016).
+    """
+
+    names_: tuple[str, ...]
+    log_evidence_: float
+    edge_probabilities_: pd.DataFrame
+    exact_: bool
+    method_: str
+    max_parents_: int
+
+    def __init__(
+        self,
+        score: str | Score = "bdeu",
+        prior: str | StructurePrior = "uniform",
+        modularity: Literal["structure", "order"] = "structure",
+        max_parents: int = 5,
+        method: str = "auto",
+        samples: int = 30_000,
+        required: Edges = (),
+        forbidden: Edges = (),
+        tiers: Sequence[Iterable[str]] | Mapping[str, int] | None = None,
+        engine: str | Engine = "auto",
+        threads: int | None = None,
+        seed: int | None = None,
+        progress: bool | ProgressCallback | None = None,
+    ) -> None:
+        self.score = score
+        self.prior = prior
+        self.modularity = modularity
+        self.max_parents = max_parents
+        self.method = method
+        self.samples = samples
+        self.required = required
+        self.forbidden = forbidden
+        self.tiers = tiers
+        self.engine = engine
+        self.threads = threads
+        self.seed = seed
+        self.progress = progress
+
+    def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
+        """Compute the posterior of a table.
+
+        Parameters
+        ----------
+        X
+            A pandas, polars or pyarrow table, a two-dimensional array, the path of a CSV or Parquet file, or a `Table`.
+        counts
+            Name of the column that says how many times each row was seen, or one number a row.
+        interventions
+            Name of the column that says which variable was set from outside in each row, or one entry a row. A
+            variable's score leaves those rows out (Cooper & Yoo 1999).
+        """
+        self._check_settings()
+        engine = _resolve_engine(self.engine, self.threads)
+        reporter = reporter_for(self.progress)
+        table = as_table(X, counts=counts, interventions=interventions)
+        constraints = Constraints(self.required, self.forbidden, self.tiers)
+        scores = local_scores(table, resolve_score(self.score), self.max_parents, engine=engine, reporter=reporter)
+        log_weights = scores.values
+        log_weights += log_prior(table.names, scores.max_parents, resolve_prior(self.prior), constraints)
+        self._about_data = {
+            "names": list(table.names),
+            "levels": [None if levels is None else [readable_level(v) for v in levels] for levels in table.levels],
+            "observations": table.observations,
+            "data_fingerprint": table.fingerprint(),
+        }
+        self._open(table.names, ExactTables(log_weights, scores.max_parents, engine, reporter))
+        self._adopt(self._compute())
+        return self
+
+    def family_probabilities(self, child: str) -> pd.Series[float]:
+        """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""
+        return self._families_of(child, None)
+
+    def top_families(self, child: str, count: int = 10) -> pd.Series[float]:
+        """The `count` most probable parent sets of `child`, as readable text."""
+        families = self._families_of(child, count)
+        families.index = [_set_text(parents, self.names_) for parents in families.index]
+        return families
+
+    def sample(
+        self,
+        count: int | None = None,
+        *,
+        precision: float | None = None,
+        confidence: float = 0.95,
+        seed: int | None = None,
+    ) -> DagSample:
+        """Draw graphs from the posterior.
+
+        Ask for a number, or for a precision: then as many independent graphs are drawn as bring every frequency within
+        `precision` of the truth with this confidence (Hoeffding's inequality).
+
+        >>> from dagpost import DagPosterior, datasets
+        >>> model = DagPosterior().fit(datasets.load("coronary"))
+        >>> model.sample(precision=0.02, confidence=0.95, seed=1)
+        DagSample of 4,612 independent graphs over 6 variables (exact-layers, structure-modular)
+        """
+        self._check_fitted()
+        guarantee = None
+        if precision is not None:
+            if count is not None:
+                raise InputError("Ask for a number of graphs or for a precision, not for both.")
+            if self.method_ not in ("exact-layers", "dds"):
+                raise InputError(
+                    f"The graphs of {self.method_!r} are weighted, so no number of them guarantees a precision. "
+                    "Use modularity='order', or fewer variables with method='exact-layers', or ask for a number."
+                )
+            count, guarantee = hoeffding_draws(precision, confidence), (precision, confidence)
+        count = self.samples if count is None else count
+        _check_count("count", count)
+        return draw(self.method_, self._tables, self.names_, count, seed, guarantee, self._provenance())
+
+    @overload
+    def probability(  # type: ignore[overload-overlap]
+        self, feature: Statement, given: Statement | None = ..., *, confidence: float = ...
+    ) -> Estimate: ...
+    @overload
+    def probability(
+        self, feature: Sequence[Statement], given: Statement | None = ..., *, confidence: float = ...
+    ) -> list[Estimate]: ...
+    def probability(
+        self, feature: Statement | Sequence[Statement], given: Statement | None = None, *, confidence: float = 0.95
+    ) -> Estimate | list[Estimate]:
+        """How probable a statement about the graph is, or each of several: exact where it can be, else from a sample.
+
+        A statement is text (``"Smoking ~> Pressure & !(Smoking -> Family)"``, ``"P(A -> B | B ~> C)"``), a feature
+        object, or any function of a networkx graph. `given` restricts to the graphs in which another statement holds.
+        """
+        self._check_fitted()
+        several = isinstance(feature, Sequence) and not isinstance(feature, str)
+        statements: Any = feature if several else [feature]
+        queries = [resolve(statement, self.names_, given) for statement in statements]
+        answers = [self._exact_answer(query) for query in queries]
+        open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
+        sampled = iter(self._own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
+        estimates = [next(sampled) if answer is None else answer for answer in answers]
+        return estimates if several else estimates[0]
+
+    def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:
+        """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample.
+
+        `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
+        """
+        self._check_fitted()
+        matrix: Floats | None = None
+        if self._results is not None and relation in ("->", "--"):
+            edges = self.edge_probabilities_.to_numpy()
+            matrix = edges if relation == "->" else edges + edges.T
+        elif self._results is not None and relation == "~>":
+            matrix = self._results.paths
+        if matrix is None:
+            return self._own_sample().probability_matrix(relation)
+        return _labelled(matrix, self.names_, "from", "to")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model, without the rows of the table, to one file; an older one is replaced whole."""
+        self._check_fitted()
+        arrays = {"log_weights": self._tables.log_weights, "edges": self.edge_probabilities_.to_numpy()}
+        if self._results is not None:
+            arrays["families"] = self._results.families
+            if self._results.paths is not None:
+                arrays["paths"] = self._results.paths
+        about = {
+            **self._about_data,
+            "settings": self._settings(),
+            "max_parents": self.max_parents_,
+            "log_evidence": self.log_evidence_,
+        }
+        storage.write_archive(path, "model", about, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote."""
+        about, arrays = storage.read_archive(path, "model")
+        try:
+            settings = dict(about["settings"])
+            settings["score"] = _restored(settings["score"], (BDeu, BDe, K2, BIC, BGe))
+            settings["prior"] = _restored(settings["prior"], (UniformPrior, InDegreePrior, EdgePrior))
+            model = cls(**settings)
+            model._about_data = {key: about[key] for key in ("names", "levels", "observations", "data_fingerprint")}
+            names, max_parents = tuple(map(str, about["names"])), int(about["max_parents"])
+            shape = (len(names), len(parent_sets(len(names) - 1, max_parents)))
+            for name, expected in (("log_weights", shape), ("families", shape), ("edges", (len(names),) * 2)):
+                if name in arrays and arrays[name].shape != expected:
+                    raise ValueError(f"{name} of shape {arrays[name].shape} where {expected} is due")
+            engine = _resolve_engine("auto", None)
+            model._open(names, ExactTables(arrays["log_weights"], max_parents, engine, reporter_for(None)))
+            evidence, families = float(about["log_evidence"]), arrays.get("families")
+            if families is None:
+                model._adopt((evidence, arrays["edges"], None))
+            else:
+                results = ExactResults(model.modularity, evidence, families, arrays.get("paths"))
+                model._adopt((evidence, arrays["edges"], results))
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{os.fspath(path)!r} lacks parts of a model ({error}). Fit the model again.") from error
+        return model
+
+    def _open(self, names: tuple[str, ...], tables: ExactTables) -> None:
+        self.names_ = names
+        self.n_features_in_ = len(names)
+        self.max_parents_ = tables.max_parents
+        self._tables = tables
+        self._drawn: DagSample | None = None
+        self.method_, self.method_reason_ = choose_method(self.method, self.modularity, tables)
+
+    def _compute(self) -> tuple[float, Floats, ExactResults | None]:
+        """Log evidence, edges, and all that is exact."""
+        tables = self._tables
+        if self.modularity == "order":
+            forward = tables.forward()
+            families = tables.order_families(forward)
+            results = ExactResults("order", forward.log_evidence, families, None)
+        elif tables.structure_is_affordable():
+            posterior = tables.structure()
+            families = posterior.families
+            results = ExactResults("structure", posterior.tables.log_evidence, families, posterior.paths)
+        else:
+            sample = self._own_sample()
+            return sample.log_evidence, sample.edge_frequencies().to_numpy(), None
+        return results.log_evidence, edge_probabilities(families, tables.max_parents), results
+
+    def _adopt(self, computed: tuple[float, Floats, ExactResults | None]) -> None:
+        self.log_evidence_, edges, self._results = computed
+        self.exact_ = self._results is not None
+        self.edge_probabilities_ = _labelled(edges, self.names_, "parent", "child")
+
+    def _own_sample(self) -> DagSample:
+        """The sample that answers come from where none is given: drawn once."""
+        if self._drawn is None:
+            _check_count("samples", self.samples)
+            self._drawn = draw(
+                self.method_, self._tables, self.names_, self.samples, self.seed, None, self._provenance()
+            )
+        return self._drawn
+
+    def _exact_answer(self, query: Query) -> Estimate | None:
+        if self._results is None:
+            return None
+        if query.given is None:
+            value = exact_probability(query.feature, self.names_, self._tables, self._results)
+            return None if value is None else exact_estimate(value, self.modularity)
+        condition = exact_probability(query.given, self.names_, self._tables, self._results)
+        if not condition:
+            return None
+        both = exact_probability(query.feature & query.given, self.names_, self._tables, self._results)
+        return None if both is None else exact_estimate(both / condition, self.modularity)
+
+    def _families_of(self, child: str, count: int | None) -> pd.Series[float]:
+        import pandas as pd
+
+        self._check_fitted()
+        if self._results is None:
+            raise InputError(
+                "The probabilities of whole parent sets are not exact here: the sums over all graphs are out of reach. "
+                "Use modularity='order', or count parent sets in model.sample()."
+            )
+        node = position_of(child, self.names_)
+        probabilities = self._results.families[node]
+        best_first = np.argsort(-probabilities, kind="stable")
+        best_first = best_first[np.isfinite(self._tables.log_weights[node, best_first])][:count]
+        others = [name for name in self.names_ if name != child]
+        masks = parent_sets(len(others), self.max_parents_)[best_first].tolist()
+        sets = [frozenset(name for bit, name in enumerate(others) if mask >> bit & 1) for mask in masks]
+        index = pd.Index(np.fromiter(sets, dtype=object, count=len(sets)), name="parents")
+        return pd.Series(probabilities[best_first], index=index, name=f"P(parents of {child})")
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings as JSON can hold them."""
+        tiers = dict(self.tiers) if isinstance(self.tiers, Mapping) else self.tiers and [list(t) for t in self.tiers]
+        return {
+            "score": _described(resolve_score(self.score)),
+            "prior": _described(resolve_prior(self.prior)),
+            "modularity": self.modularity,
+            "max_parents": self.max_parents,
+            "method": self.method,
+            "samples": self.samples,
+            "required": [list(edge) for edge in self.required],
+            "forbidden": [list(edge) for edge in self.forbidden],
+            "tiers": tiers,
+            "seed": self.seed,
+        }
+
+    def _provenance(self) -> dict[str, Any]:
+        settings = self._settings()
+        return {
+            "data_fingerprint": self._about_data["data_fingerprint"],
+            "observations": self._about_data["observations"],
+            **{key: settings[key] for key in ("score", "prior", "max_parents", "required", "forbidden", "tiers")},
+        }
+
+    def _check_settings(self) -> None:
+        if self.modularity not in _MODULARITIES:
+            raise InputError(
+                f"The 'modularity' parameter of DagPosterior must be one of {_MODULARITIES}. "
+                f"Got {self.modularity!r} instead."
+            )
+        parent_limit("DagPosterior", self.max_parents)
+        _check_count("samples", self.samples)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "edge_probabilities_"):
+            raise InputError("This DagPosterior has no data yet. Call fit(table) first.")
+
+
+def _check_count(name: str, count: object) -> None:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"The {name!r} of graphs must be an int of at least 1. Got {count!r} instead.")
+
+
+def _labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(matrix, index=pd.Index(names, name=rows), columns=pd.Index(names, name=columns))
+
+
+def _resolve_engine(engine: str | Engine, threads: int | None) -> Engine:
+    if isinstance(engine, str):
+        if engine not in ("auto", "threads"):
+            raise InputError(
+                "The 'engine' parameter of DagPosterior must be 'auto', 'threads' or an engine object. "
+                f"Got {engine!r} instead."
+            )
+        return ThreadEngine(threads)
+    return engine
+
+
+def _described(choice: Any) -> dict[str, Any] | str:
+    """A score or prior as JSON can hold it; of one that the user wrote, only how it shows itself."""
+    if type(choice).__module__.startswith("dagpost.") and not isinstance(choice, CustomPrior):
+        return {"kind": type(choice).__name__, **asdict(choice)}
+    return repr(choice)
+
+
+def _restored(description: dict[str, Any] | str, kinds: tuple[type, ...]) -> Any:
+    """The score or prior that `_described` wrote down."""
+    if isinstance(description, str):
+        return description
+    settings = dict(description)
+    return {kind.__name__: kind for kind in kinds}[settings.pop("kind")](**settings)
+
+
+def _set_text(names: frozenset[str], order_of_names: Sequence[str]) -> str:
+    return ", ".join(name for name in order_of_names if name in names) or "{}"

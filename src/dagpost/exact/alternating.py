@@ -1,0 +1,107 @@
+"""What the two alternating sums over all graphs (graph_sums.py, completions.py) have in common.
+
+Both run over pairs of a set `U` and a set `T` of nodes outside it, with the product of `alpha_i(U)` over `T` in
+every term. The sets are cut into leaves as in walk.py, and a leaf into rows of the `ROW_NODES` lowest nodes. For
+one set `U_h` of higher nodes, all `U_h ∪ Y_h` that hold it are found once (`fill_places`); then every pair `U_l ⊆
+S_l` of sets of lowest nodes is one vector operation over all `Y_h`, with the products over `Y_h` from
+`fill_products`.
+
+Numbers are doubles in [1, 2) with binary exponents beside them, since doubles alone would underflow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagpost.arrays import Floats, Integers, Wide
+from dagpost.exact.walk import Plan, alpha_at_leaf, level_bases, start_chunk
+from dagpost.kernels import inlined
+from dagpost.widefloat import FRACTION_BITS
+
+ROW_NODES = 6
+# The exponent of a set of weight zero: far below any other, and sums of some dozens of it still fit.
+NOTHING = -(1 << 25)
+SMALLEST_SHIFT = -1000
+_ONE_BITS = 1023 << 52
+
+
+@inlined
+def nodes_outside(plan: Plan, leaf: int, mid: int, rows: int, outside: Integers) -> int:
+    """The nodes above the rows that are in neither `leaf` nor `mid`, lowest first; returns how many."""
+    count = 0
+    for node in range(rows, plan.nodes):
+        inside = (mid >> (node - rows)) & 1 if node < plan.low else (leaf >> (node - plan.low)) & 1
+        if not inside:
+            outside[count] = node
+            count += 1
+    return count
+
+
+@inlined
+def fill_places(outside: Integers, count: int, places: Integers) -> None:
+    """From `places[0]`, where a set stands, where it stands with every set of the nodes outside added."""
+    for position in range(count):
+        half = 1 << position
+        step = np.int64(1) << outside[position]
+        for place in range(half):
+            places[half + place] = places[place] + step
+
+
+@inlined
+def split(value: np.int64) -> tuple[float, np.int64]:
+    """A wide float as a double in [1, 2) and an exponent."""
+    fraction = np.int64(((value & ((1 << FRACTION_BITS) - 1)) << 12) | _ONE_BITS).view(np.float64)
+    return fraction, value >> FRACTION_BITS
+
+
+@inlined
+def alphas(
+    plan: Plan,
+    alpha: Wide,
+    outside: Integers,
+    count: int,
+    low_set: int,
+    rows: int,
+    doubles: Floats,
+    exponents: Integers,
+) -> None:
+    """alpha of the nodes outside (first `count`) and of the row nodes (behind them) at the set with these low nodes."""
+    for position in range(count + rows):
+        node = outside[position] if position < count else position - count
+        place = low_set
+        if node < plan.low:
+            place = ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
+        doubles[position], exponents[position] = split(alpha[node, place])
+
+
+@inlined
+def fill_products(count: int, doubles: Floats, exponents: Integers, products: Floats, shifts: Integers) -> None:
+    """Products of (-alpha) over every set of the nodes outside, as doubles and exponents."""
+    products[0] = 1.0
+    shifts[0] = 0
+    for position in range(count):
+        half = 1 << position
+        factor = -doubles[position]
+        shift = exponents[position]
+        low_products = products[:half]
+        high_products = products[half : 2 * half]
+        low_shifts = shifts[:half]
+        high_shifts = shifts[half : 2 * half]
+        for place in range(half):
+            high_products[place] = factor * low_products[place]
+            high_shifts[place] = shift + low_shifts[place]
+
+
+@inlined
+def leaf_alphas(plan: Plan, weights: Wide, leaf: int) -> tuple[Wide, Wide, Integers]:
+    """alpha of every node that is not in the leaf, for all sets of low nodes; with scratch space of the walk."""
+    bases = level_bases(plan)
+    arrays = np.empty(bases[-1], dtype=np.int64)
+    lanes = np.empty(1 << plan.low, dtype=np.int64)
+    alpha = np.empty((plan.nodes, 1 << plan.low), dtype=np.int64)
+    start_chunk(plan, weights, leaf, arrays, bases)
+    for node in range(plan.nodes):
+        bits = plan.low - 1 if node < plan.low else plan.low
+        if node < plan.low or not (leaf >> (node - plan.low)) & 1:
+            alpha_at_leaf(plan, arrays, bases, 0, node, lanes, alpha[node, : 1 << bits])
+    return alpha, arrays, bases

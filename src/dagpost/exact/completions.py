@@ -1,0 +1,245 @@
+"""The weight of all ways to complete every set of nodes, and who takes part: `B(U)` and `G_i(U)` of structure.py.
+
+    B(U) = sum over nonempty T ⊆ V-U of (-1)^(|T|+1) prod over i in T of alpha_i(U) * B(U ∪ T),    B(V) = 1
+
+The terms with node `i` in `T`, divided by `-alpha_i(U)`, sum to the second factor of `G_i(U)`: the same pass that
+fills `B` gives, with `A` known, the weight of every family and of every descendant set. A leaf reads the leaves
+above it and writes only itself. The scale of `B(U)` is set by its terms with one node, between whose maximum and
+sum it lies. Time `3^n`; memory 12 bytes a set.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dagpost.arrays import Exponents, Floats, Integers, Wide
+from dagpost.exact.alternating import (
+    NOTHING,
+    ROW_NODES,
+    SMALLEST_SHIFT,
+    alphas,
+    fill_places,
+    fill_products,
+    leaf_alphas,
+    nodes_outside,
+)
+from dagpost.exact.transforms import from_dense, superset_sums
+from dagpost.exact.walk import Plan, level_row, universe_at
+from dagpost.kernels import inlined, kernel, summing_kernel
+from dagpost.widefloat import FRACTION_BITS, ZERO, ZERO_LIMIT
+
+
+@kernel
+def completions_of_leaf(
+    plan: Plan,
+    weights: Wide,
+    sums: Wide,
+    graphs: Floats,
+    completions: Floats,
+    completion_exponents: Exponents,
+    leaf: int,
+    watched: int,
+    distribution: Floats,
+    cancel: Integers,
+) -> tuple[Wide, Floats, float]:
+    """Fill `B` of a leaf; returns what it gives to each weight, to each path, and to the bound on the error.
+
+    For a `watched` node, `distribution[U]` becomes the probability that it and its descendants are all nodes but `U`.
+    """
+    nodes, low = plan.nodes, plan.low
+    everything = (np.int64(1) << nodes) - 1
+    rows = min(low, ROW_NODES)
+    row_sets = 1 << rows
+    alpha, arrays, bases = leaf_alphas(plan, weights, leaf)
+    # The sums G of every node take the places of its alpha once that is used.
+    outside = np.empty(nodes, dtype=np.int64)
+    widest = 1 << nodes_outside(plan, leaf, 0, rows, outside)
+    places = np.empty(widest, dtype=np.int64)
+    products = np.empty(widest)
+    shifts = np.empty(widest, dtype=np.int64)
+    even = np.empty(widest)
+    odd = np.empty(widest)
+    values = np.empty((row_sets, widest))
+    scales = np.empty((row_sets, widest), dtype=np.int64)
+    doubles = np.empty(nodes)
+    exponents = np.empty(nodes, dtype=np.int64)
+    shares = np.empty(nodes)
+    paths = np.zeros((nodes, nodes))
+    error = 0.0
+    evidence = graphs[everything]
+    evidence_exponent = sums[everything] >> FRACTION_BITS
+    for mid in range((1 << (low - rows)) - 1, -1, -1):
+        if cancel[0]:
+            break
+        count = nodes_outside(plan, leaf, mid, rows, outside)
+        size = 1 << count
+        places[0] = (leaf << low) | (mid << rows)
+        fill_places(outside, count, places)
+        for place in range(1, size):
+            for row in range(row_sets):
+                values[row, place] = completions[places[place] + row]
+                scales[row, place] = completion_exponents[places[place] + row]
+        for row in range(row_sets - 1, -1, -1):
+            low_set = (mid << rows) | row
+            whole = (leaf << low) | low_set
+            if whole == everything:
+                values[row, 0], scales[row, 0] = 1.0, 0
+                completions[whole], completion_exponents[whole] = 1.0, 0
+                continue
+            alphas(plan, alpha, outside, count, low_set, rows, doubles, exponents)
+            fill_products(count, doubles, exponents, products, shifts)
+            values[row, 0], scales[row, 0] = 1.0, NOTHING
+            scale = np.int64(NOTHING)
+            for position in range(count):
+                scale = max(scale, exponents[position] + scales[row, 1 << position])
+            for node in range(rows):
+                if not (row >> node) & 1:
+                    scale = max(scale, exponents[count + node] + scales[row | (1 << node), 0])
+            total = 0.0
+            for node in range(nodes):
+                shares[node] = 0.0
+            even[:size] = 0.0
+            odd[:size] = 0.0
+            free = (row_sets - 1) ^ row
+            added = 0
+            while True:
+                factor = 1.0
+                shift = -scale
+                for node in range(rows):
+                    if (added >> node) & 1:
+                        factor *= doubles[count + node]
+                        shift += exponents[count + node]
+                negative = _parity(added)
+                part = factor * _pull(
+                    factor,
+                    shift,
+                    products[:size],
+                    shifts[:size],
+                    values[row | added, :size],
+                    scales[row | added, :size],
+                    odd[:size] if negative else even[:size],
+                )
+                if negative:
+                    part = -part
+                total += part
+                for node in range(rows):
+                    if (added >> node) & 1:
+                        shares[node] += part
+                if added == free:
+                    break
+                added = (added - free) & free
+            magnitude = _share_out(products[:size], even[:size], odd[:size], count, outside, shares)
+            completion = -total
+            if scale <= NOTHING // 2 or not completion > 0.0:
+                values[row, 0], scales[row, 0] = 1.0, NOTHING
+            else:
+                fraction, exponent = math.frexp(completion)
+                values[row, 0], scales[row, 0] = 2.0 * fraction, exponent - 1 + scale
+            completions[whole], completion_exponents[whole] = values[row, 0], scales[row, 0]
+            # Probabilities: what `A` of the set and the shares of the nodes outside make of the evidence.
+            graph_exponent = sums[whole] >> FRACTION_BITS
+            outer = max(graph_exponent + scale - evidence_exponent, np.int64(SMALLEST_SHIFT))
+            unit = math.ldexp(graphs[whole] / evidence, outer)
+            error += unit * magnitude
+            for position in range(count + rows):
+                node = outside[position] if position < count else position - count
+                if position >= count and (row >> node) & 1:
+                    continue
+                place = low_set
+                if node < low:
+                    place = ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
+                share = -shares[node]
+                if share > 0.0 and graphs[whole] > 0.0:
+                    fraction, exponent = math.frexp(graphs[whole] * share / doubles[position])
+                    exponent += graph_exponent + scale - exponents[position] - 1
+                    alpha[node, place] = _wide(2.0 * fraction, exponent)
+                    probability = unit * share
+                    if node == watched:
+                        distribution[whole] = probability
+                    for other in range(nodes):
+                        if not (whole >> other) & 1:
+                            paths[node, other] += probability
+                else:
+                    alpha[node, place] = ZERO
+    _gather(plan, alpha, leaf, arrays, bases)
+    return arrays, paths, error
+
+
+@inlined
+def _parity(mask: int) -> bool:
+    odd = False
+    while mask:
+        odd = not odd
+        mask &= mask - 1
+    return odd
+
+
+@inlined
+def _wide(double: float, exponent: np.int64) -> np.int64:
+    """A double in [1, 2) and an exponent as a wide float."""
+    if exponent <= ZERO_LIMIT >> FRACTION_BITS:
+        return ZERO
+    return (np.int64(exponent) << FRACTION_BITS) + np.int64(round((double - 1.0) * (1 << FRACTION_BITS)))
+
+
+@summing_kernel
+def _pull(
+    factor: float,
+    shift: np.int64,
+    products: Floats,
+    shifts: Integers,
+    values: Floats,
+    scales: Integers,
+    result: Floats,
+) -> float:
+    """Add the terms of one pair of row sets to `result`; returns their sum with the products put in."""
+    total = 0.0
+    for place in range(len(products)):
+        exponent = max(shifts[place] + scales[place] + shift, SMALLEST_SHIFT)
+        term = np.int64(np.float64(values[place]).view(np.int64) + (exponent << 52)).view(np.float64)
+        result[place] += factor * term
+        total += products[place] * term
+    return total
+
+
+@summing_kernel
+def _share_out(products: Floats, even: Floats, odd: Floats, count: int, outside: Integers, shares: Floats) -> float:
+    """Give each node outside the sum of the terms it is in; returns the sum of the absolute terms. Destroys `even`."""
+    magnitude = 0.0
+    for place in range(len(products)):
+        magnitude += abs(products[place]) * (even[place] + odd[place])
+        even[place] = products[place] * (even[place] - odd[place])
+    for position in range(count - 1, -1, -1):
+        half = 1 << position
+        without = even[:half]
+        with_node = even[half : 2 * half]
+        share = 0.0
+        for place in range(half):
+            share += with_node[place]
+            without[place] += with_node[place]
+        shares[outside[position]] = share
+    return magnitude
+
+
+@inlined
+def _gather(plan: Plan, sums: Wide, leaf: int, arrays: Wide, bases: Integers) -> None:
+    """Sum over supersets and leave, in the start level of the walk, what the leaf gives to each weight."""
+    lanes = np.empty(1 << plan.low, dtype=np.int64)
+    arrays[:] = ZERO
+    for node in range(plan.nodes):
+        if node >= plan.low and (leaf >> (node - plan.low)) & 1:
+            continue
+        bits = plan.low - 1 if node < plan.low else plan.low
+        superset_sums(sums[node, : 1 << bits], lanes[: 1 << bits], bits)
+        from_dense(
+            level_row(plan, arrays, bases, 0, node),
+            universe_at(plan, 0, node),
+            plan.own_positions if node < plan.low else plan.positions,
+            lanes,
+            bits,
+            plan.max_parents,
+            plan.binomial,
+            plan.offset,
+        )

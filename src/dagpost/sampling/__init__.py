@@ -1,0 +1,1 @@
+"""Independent draws from the exact posterior."""

@@ -1,0 +1,430 @@
+"""Independent graphs from the structure-modular posterior itself, by source layers.
+
+A graph splits uniquely into layers: its sources, the sources of what is left, and so on. Let `U` be the nodes
+placed so far and `Q` the last layer. A node joins the next layer with weight `alpha_i(U) - alpha_i(U - Q)`, since
+it must have a parent in `Q`; the completions after layer `Q'` weigh `sum over X of prod over i in X of
+(-alpha_i(U)) * B(U ∪ Q' ∪ X)`, since no later source may have all its parents in `U`. So the next layer is drawn
+node by node from the tensor `c(Y) = B(U ∪ Y)` over the nodes
+not placed yet:
+
+    joins:       (alpha_i(U) - alpha_i(U - Q)) * c[with i]
+    stays out:   c[without i] - alpha_i(U) * c[with i]
+    undecided:   c[without i] - alpha_i(U - Q) * c[with i]         (the sum of the two)
+
+and then each new node draws its parents inside `U`, not wholly inside `U - Q`. (In the first layer there is no `Q`, and
+`alpha_i(U - Q)` reads 0.) No weight is left to correct: the graphs are independent draws from the posterior.
+
+A layer of `r` nodes not placed costs some `2^r` operations, once for all samples that share their decisions. Adding
+a layer makes the mask of a set a larger number, so one walk over the leaves in rising order meets each set after
+all the samples that will come to it. Each sample has its own uniform numbers: one a layer, used up by the decisions
+of the layer one after the other, and one a node for its parents.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.arrays import Floats, Integers, Masks, Wide
+from dagpost.engines import Engine
+from dagpost.exact.alternating import SMALLEST_SHIFT, fill_places, leaf_alphas, split
+from dagpost.exact.structure import StructureTables
+from dagpost.exact.walk import Plan, waves
+from dagpost.kernels import inlined, kernel, summing_kernel
+from dagpost.progress import Reporter, Stage, silent
+from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
+from dagpost.sampling.orders import uniform_blocks
+from dagpost.widefloat import ZERO
+
+_MOVED_TOGETHER = 32 * 1024
+
+
+def sample_layers(
+    tables: StructureTables,
+    families: RankedFamilies,
+    count: int,
+    *,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+    reporter: Reporter = silent,
+) -> tuple[Masks, Floats]:
+    """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph.
+
+    >>> from dagpost.engines import ThreadEngine
+    >>> from dagpost.exact.structure import structure_posterior
+    >>> from dagpost.sampling.dags import rank_families
+    >>> weights = np.log([[1.0, 3.0], [2.0, 1.0]])  # no edge: 2; 2 -> 1: 6; 1 -> 2: 1
+    >>> tables = structure_posterior(weights, 1, engine=ThreadEngine(1)).tables
+    >>> parents, _ = sample_layers(
+    ...     tables, rank_families(weights, 1), 9_000, seed=np.random.SeedSequence(1), engine=ThreadEngine(1)
+    ... )
+    >>> bool(abs((parents[:, 0] == 2).mean() - 6 / 9) < 0.02)
+    True
+    """
+    nodes = tables.plan.nodes
+    parts = []
+    with reporter.stage("graphs", count) as stage:
+        for uniforms in uniform_blocks(seed, count, 2 * nodes, _MOVED_TOGETHER):
+            parts.append(_draw(tables, families, uniforms, engine))
+            stage.advance(len(uniforms))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _draw(tables: StructureTables, families: RankedFamilies, uniforms: Floats, engine: Engine) -> tuple[Masks, Floats]:
+    """One graph for each row of `uniforms`, all moved together."""
+    plan = tables.plan
+    samples = len(uniforms)
+    placed = np.zeros(samples, dtype=np.int64)
+    last_layer = np.zeros(samples, dtype=np.int64)
+    layers = np.zeros(samples, dtype=np.int64)
+    # For every node: alpha at the set before the last layer, and the sets it draws its parents from and must meet.
+    alpha_before = np.full((samples, plan.nodes), ZERO, dtype=np.int64)
+    joined_weight = np.empty((samples, plan.nodes))
+    allowed = np.zeros((plan.nodes, samples), dtype=np.uint64)
+    to_meet = np.zeros((plan.nodes, samples), dtype=np.uint64)
+
+    def block(item: tuple[int, Integers], cancel: Integers) -> None:
+        leaf, members = item
+        _draw_leaf(
+            plan,
+            tables.forward.weights,
+            tables.completions,
+            tables.completion_exponents,
+            leaf,
+            members,
+            uniforms,
+            placed,
+            last_layer,
+            layers,
+            alpha_before,
+            joined_weight,
+            allowed,
+            to_meet,
+            cancel,
+        )
+
+    everything = (1 << plan.nodes) - 1
+    for wave in waves(plan.top):
+        leaves = placed >> plan.low
+        waiting = np.flatnonzero(placed != everything)
+        by_leaf = waiting[np.argsort(leaves[waiting], kind="stable")]
+        starts = np.searchsorted(leaves[by_leaf], wave)
+        ends = np.searchsorted(leaves[by_leaf], wave, side="right")
+        items = [(leaf, by_leaf[start:end]) for leaf, start, end in zip(wave, starts, ends, strict=True) if end > start]
+        for _ in engine.run(block, items, Stage("layers", len(items))):
+            pass
+    joined_weight += tables.forward.log_scales
+    return draw_parents_in_layers(families, allowed, to_meet, joined_weight, uniforms[:, plan.nodes :], engine=engine)
+
+
+@kernel
+def _draw_leaf(
+    plan: Plan,
+    weights: Wide,
+    completions: Floats,
+    completion_exponents: NDArray[np.int32],
+    leaf: int,
+    members: Integers,
+    uniforms: Floats,
+    placed: Integers,
+    last_layer: Integers,
+    layers: Integers,
+    alpha_before: Wide,
+    joined_weight: Floats,
+    allowed: Masks,
+    to_meet: Masks,
+    cancel: Integers,
+) -> None:
+    """Move the samples whose placed nodes are in this leaf on, until they leave it or are complete."""
+    nodes, low = plan.nodes, plan.low
+    everything = (np.int64(1) << nodes) - 1
+    size = 1 << low
+    alpha, _, _ = leaf_alphas(plan, weights, leaf)
+    next_sample = np.full(len(members), -1, dtype=np.int64)
+    first_of_set = np.full(size, -1, dtype=np.int64)
+    # The widest tensor of the leaf, and one of half the size for every decision that is left.
+    free = 0
+    for node in range(nodes):
+        free += node < low or not (leaf >> (node - low)) & 1
+    places = np.empty(1 << free, dtype=np.int64)
+    shifts = np.empty(1 << free, dtype=np.int64)
+    tensors = np.empty(2 << free)
+    scratch = np.empty(1 << free)
+    outside = np.empty(nodes, dtype=np.int64)
+    group = np.empty(len(members), dtype=np.int64)
+    for member in range(len(members)):
+        low_set = placed[members[member]] & (size - 1)
+        next_sample[member] = first_of_set[low_set]
+        first_of_set[low_set] = member
+    for low_set in range(size):
+        count = 0
+        member = first_of_set[low_set]
+        while member >= 0:
+            group[count] = member
+            count += 1
+            member = next_sample[member]
+        if count == 0:
+            continue
+        whole = (np.int64(leaf) << low) | low_set
+        if whole == everything:
+            continue
+        # Samples of one set with the same last layer share everything.
+        by_layer = group[:count][np.argsort(last_layer[members[group[:count]]], kind="mergesort")]
+        begin = 0
+        while begin < count:
+            if cancel[0]:
+                return
+            layer = last_layer[members[by_layer[begin]]]
+            end = begin + 1
+            while end < count and last_layer[members[by_layer[end]]] == layer:
+                end += 1
+            _draw_layer(
+                plan,
+                alpha,
+                completions,
+                completion_exponents,
+                whole,
+                layer,
+                members,
+                by_layer[begin:end],
+                uniforms,
+                placed,
+                last_layer,
+                layers,
+                alpha_before,
+                joined_weight,
+                allowed,
+                to_meet,
+                outside,
+                places,
+                shifts,
+                tensors,
+                scratch,
+            )
+            for position in range(begin, end):
+                member = by_layer[position]
+                now = placed[members[member]]
+                if now >> low == leaf and now != everything:
+                    next_sample[member] = first_of_set[now & (size - 1)]
+                    first_of_set[now & (size - 1)] = member
+            begin = end
+
+
+@inlined
+def _alpha_place(plan: Plan, whole: np.int64, node: int) -> np.int64:
+    low_set = whole & ((1 << plan.low) - 1)
+    if node >= plan.low:
+        return low_set
+    return ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
+
+
+@inlined
+def _draw_layer(
+    plan: Plan,
+    alpha: Wide,
+    completions: Floats,
+    completion_exponents: NDArray[np.int32],
+    whole: np.int64,
+    layer: np.int64,
+    members: Integers,
+    group: Integers,
+    uniforms: Floats,
+    placed: Integers,
+    last_layer: Integers,
+    layers: Integers,
+    alpha_before: Wide,
+    joined_weight: Floats,
+    allowed: Masks,
+    to_meet: Masks,
+    outside: Integers,
+    places: Integers,
+    shifts: Integers,
+    tensors: Floats,
+    scratch: Floats,
+) -> None:
+    """Draw the next layer of all samples of `group`, which share the placed nodes `whole` and their last layer."""
+    nodes = plan.nodes
+    count = 0
+    for node in range(nodes):
+        if not (whole >> node) & 1:
+            outside[count] = node
+            count += 1
+    # alpha at the placed set, as doubles in [1, 2) times a power of two that goes into the tensor; alpha before the
+    # last layer on the same scale.
+    now = np.empty(count)
+    before = np.empty(count)
+    exponents = np.empty(count, dtype=np.int64)
+    first = members[group[0]]
+    for position in range(count):
+        node = outside[position]
+        now[position], exponents[position] = split(alpha[node, _alpha_place(plan, whole, node)])
+        fraction, exponent = split(alpha_before[first, node])
+        before[position] = min(math.ldexp(fraction, max(exponent - exponents[position], SMALLEST_SHIFT)), now[position])
+        if layer == 0:
+            before[position] = 0.0
+    size = 1 << count
+    places[0] = whole
+    shifts[0] = 0
+    fill_places(outside, count, places)
+    for position in range(count):
+        half = 1 << position
+        for place in range(half):
+            shifts[half + place] = shifts[place] + exponents[position]
+    largest = np.int64(-(1 << 40))
+    for place in range(1, size):
+        shifts[place] += completion_exponents[places[place]]
+        largest = max(largest, shifts[place])
+    shifts[0] = completion_exponents[places[0]]
+    largest = max(largest, shifts[0])
+    tensor = tensors[:size]
+    for place in range(size):
+        # The exponent of a double is moved by adding to its bits, which no call of `ldexp` can match.
+        shift = max(shifts[place] - largest, SMALLEST_SHIFT)
+        bits = np.float64(completions[places[place]]).view(np.int64) + (shift << 52)
+        tensor[place] = np.int64(bits).view(np.float64)
+    # Depth first over the decisions, last node first. `remaining[d]` is the tensor before decision d; `bounds` are the
+    # samples that come to it, which each decision parts into those that join and those that stay out.
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for depth in range(count):
+        starts[depth + 1] = starts[depth] + (size >> depth)
+    begins = np.zeros(count + 1, dtype=np.int64)
+    middles = np.zeros(count + 1, dtype=np.int64)
+    ends = np.zeros(count + 1, dtype=np.int64)
+    visits = np.zeros(count + 1, dtype=np.int64)
+    chosen = np.zeros(count + 1, dtype=np.int64)
+    left = np.empty(len(group))
+    for position in range(len(group)):
+        sample = members[group[position]]
+        left[position] = uniforms[sample, layers[sample]]
+    ends[0] = len(group)
+    depth = 0
+    while depth >= 0:
+        if depth == count:
+            for position in range(begins[depth], ends[depth]):
+                _place(
+                    plan, alpha, whole, layer, chosen[depth], members[group[position]], placed, last_layer, layers,
+                    alpha_before, joined_weight, allowed, to_meet,
+                )  # fmt: skip
+            depth -= 1
+            continue
+        position = count - 1 - depth
+        half = 1 << position
+        without = tensors[starts[depth] : starts[depth] + half]
+        with_node = tensors[starts[depth] + half : starts[depth] + 2 * half]
+        if visits[depth] == 0:
+            joining = (now[position] - before[position]) * _contract(with_node, before, position, scratch)
+            staying = _contract_difference(without, with_node, now[position], before, position, scratch)
+            joining = max(joining, 0.0)
+            staying = max(staying, 0.0)
+            if position == 0 and chosen[depth] == 0:
+                # A layer is never empty; what is left of its weight is rounding error.
+                staying = 0.0
+                joining = 1.0
+            middles[depth] = _part(joining, staying, left, group, begins[depth], ends[depth])
+        visits[depth] += 1
+        if visits[depth] == 1:
+            if middles[depth] > begins[depth]:
+                target = tensors[starts[depth + 1] : starts[depth + 1] + half]
+                for place in range(half):
+                    target[place] = with_node[place]
+                chosen[depth + 1] = chosen[depth] | (np.int64(1) << outside[position])
+                begins[depth + 1], ends[depth + 1], visits[depth + 1] = begins[depth], middles[depth], 0
+                depth += 1
+        elif visits[depth] == 2:
+            if ends[depth] > middles[depth]:
+                target = tensors[starts[depth + 1] : starts[depth + 1] + half]
+                for place in range(half):
+                    target[place] = without[place] - now[position] * with_node[place]
+                chosen[depth + 1] = chosen[depth]
+                begins[depth + 1], ends[depth + 1], visits[depth + 1] = middles[depth], ends[depth], 0
+                depth += 1
+        else:
+            depth -= 1
+
+
+@summing_kernel
+def _contract(tensor: Floats, before: Floats, count: int, scratch: Floats) -> float:
+    """Sum the tensor over the decisions that are left: without minus `before` times with, node by node."""
+    if count == 0:
+        return tensor[0]
+    half = 1 << (count - 1)
+    for place in range(half):
+        scratch[place] = tensor[place] - before[count - 1] * tensor[half + place]
+    for position in range(count - 2, -1, -1):
+        half = 1 << position
+        for place in range(half):
+            scratch[place] -= before[position] * scratch[half + place]
+    return scratch[0]
+
+
+@summing_kernel
+def _contract_difference(
+    without: Floats, with_node: Floats, alpha: float, before: Floats, count: int, scratch: Floats
+) -> float:
+    """`_contract` of without minus alpha times with."""
+    for place in range(1 << count):
+        scratch[place] = without[place] - alpha * with_node[place]
+    for position in range(count - 1, -1, -1):
+        half = 1 << position
+        for place in range(half):
+            scratch[place] -= before[position] * scratch[half + place]
+    return scratch[0]
+
+
+@inlined
+def _part(joining: float, staying: float, left: Floats, group: Integers, begin: int, end: int) -> int:
+    """Bring the samples that join to the front; what is left of their uniform numbers is uniform again."""
+    chance = joining / (joining + staying) if joining + staying > 0.0 else 0.5
+    middle = begin
+    for position in range(begin, end):
+        if left[position] < chance:
+            left[position] = left[position] / chance
+            left[position], left[middle] = left[middle], left[position]
+            group[position], group[middle] = group[middle], group[position]
+            middle += 1
+        else:
+            left[position] = (left[position] - chance) / (1.0 - chance)
+    return middle
+
+
+@inlined
+def _place(
+    plan: Plan,
+    alpha: Wide,
+    whole: np.int64,
+    layer: np.int64,
+    chosen: np.int64,
+    sample: int,
+    placed: Integers,
+    last_layer: Integers,
+    layers: Integers,
+    alpha_before: Wide,
+    joined_weight: Floats,
+    allowed: Masks,
+    to_meet: Masks,
+) -> None:
+    """Give a sample its next layer."""
+    for node in range(plan.nodes):
+        if (whole >> node) & 1:
+            continue
+        value = alpha[node, _alpha_place(plan, whole, node)]
+        if (chosen >> node) & 1:
+            allowed[node, sample] = np.uint64(whole)
+            to_meet[node, sample] = np.uint64(layer)
+            fraction, exponent = split(value)
+            ratio = 0.0
+            if layer != 0:
+                old_fraction, old_exponent = split(alpha_before[sample, node])
+                ratio = math.ldexp(old_fraction / fraction, int(max(old_exponent - exponent, SMALLEST_SHIFT)))
+            # The weight of the parent sets that meet the last layer; -inf where the difference keeps too few digits.
+            if ratio > 1.0 - 1e-6:
+                joined_weight[sample, node] = -math.inf
+            else:
+                joined_weight[sample, node] = math.log(fraction) + exponent * math.log(2.0) + math.log1p(-ratio)
+        else:
+            alpha_before[sample, node] = value
+    placed[sample] = whole | chosen
+    last_layer[sample] = chosen
+    layers[sample] += 1

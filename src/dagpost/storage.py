@@ -1,0 +1,120 @@
+"""Files that outlive the program: one archive of plain arrays and JSON, written whole or not at all.
+
+A file is a zip archive with `about.json` (kind, format version, whatever the writer wants to say) and one `.npy` member
+an array. Nothing in it is code and reading it runs none: arrays are read without pickle, and every member's checksum
+is verified. Writing goes to a temporary file in the same folder which then takes the name, so that a kill or a full
+disk leaves the old file or none.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._version import __version__
+from dagpost.errors import InputError
+
+FORMAT_VERSION = 1
+_ABOUT = "about.json"
+
+Result = TypeVar("Result")
+
+
+def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Write one file of the given kind ("model", "sample"), replacing an older one only once it is complete."""
+    target = Path(path)
+    content = {"dagpost": kind, "format": FORMAT_VERSION, "version": __version__, **about}
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise InputError(
+            f"Cannot write {str(target)!r}: {error.strerror}. Name a folder that exists and is yours."
+        ) from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                archive.writestr(_ABOUT, text, compress_type=zipfile.ZIP_DEFLATED)
+                for key, array in arrays.items():
+                    with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+        _adopt_permissions(name, target)
+        os.replace(name, target)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(f"Cannot write {str(target)!r}: {error.strerror}. Nothing was changed.") from error
+        raise
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """What a file holds: "model" or "sample"."""
+    return str(_open(path, lambda archive: _about(Path(path), archive))["dagpost"])
+
+
+def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read a file of the given kind; whatever is wrong with it is an `InputError` that says what."""
+    source = Path(path)
+
+    def read(archive: zipfile.ZipFile) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        about = _about(source, archive)
+        if about["dagpost"] != kind:
+            raise InputError(f"{str(source)!r} is a dagpost {about['dagpost']} file; a {kind} file is needed here.")
+        names = [name for name in archive.namelist() if name.endswith(".npy")]
+        return about, {name.removesuffix(".npy"): _array(archive.read(name)) for name in names}
+
+    return _open(path, read)
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    return array
+
+
+def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result]) -> Result:
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"There is no file {str(source)!r}.")
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return read(archive)
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, OSError, ValueError) as error:
+        raise InputError(
+            f"{str(source)!r} is not a dagpost file, or it was cut short or damaged ({error}). Make it again."
+        ) from error
+
+
+def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The description in a file, once it is sure that we can read the rest."""
+    about = json.loads(archive.read(_ABOUT))
+    if not isinstance(about, dict) or "dagpost" not in about:
+        raise InputError(f"{str(source)!r} was not written by dagpost.")
+    if about.get("format") != FORMAT_VERSION:
+        raise InputError(
+            f"{str(source)!r} has format {about.get('format')}, written by dagpost {about.get('version')}; this is "
+            f"dagpost {__version__}, which reads format {FORMAT_VERSION}. Use that version, or make the file again."
+        )
+    return about
+
+
+def _adopt_permissions(name: str, target: Path) -> None:
+    """A temporary file is private; the finished one is as open as the one it replaces, or as the user's default."""
+    if target.exists():
+        os.chmod(name, target.stat().st_mode & 0o777)
+    elif os.name == "posix":
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)

@@ -1,0 +1,89 @@
+"""The exact tables behind one model: made when first needed, kept while they are small enough to keep.
+
+A model file holds the weights but not the tables, which can be far larger than the file and are quickly made again.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from dagpost import memory
+from dagpost.arrays import Floats
+from dagpost.engines import Engine
+from dagpost.exact import order, structure
+from dagpost.exact.order import ForwardTable
+from dagpost.exact.structure import StructurePosterior
+from dagpost.progress import Reporter
+from dagpost.sampling.dags import RankedFamilies, rank_families
+
+#: Tables up to this size stay in memory with the model.
+_KEPT_BYTES = 1 << 29
+#: The 3^n sums are not started unasked when they would take longer than this.
+PATIENCE_SECONDS = 600.0
+
+
+class ExactTables:
+    """The weights of all families of one model, and the tables that are made from them."""
+
+    def __init__(self, log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter) -> None:
+        self.log_weights = log_weights
+        self.max_parents = max_parents
+        self.engine = engine
+        self.reporter = reporter
+        self._forward: ForwardTable | None = None
+        self._structure: StructurePosterior | None = None
+
+    @property
+    def nodes(self) -> int:
+        """Number of variables."""
+        return len(self.log_weights)
+
+    @cached_property
+    def ranked(self) -> RankedFamilies:
+        """The parent sets of every node, heaviest first."""
+        return rank_families(self.log_weights, self.max_parents)
+
+    def forward(self) -> ForwardTable:
+        """Sums over all orders of every set of nodes."""
+        if self._forward is not None:
+            return self._forward
+        table = order.forward_table(self.log_weights, self.max_parents, engine=self.engine, reporter=self.reporter)
+        if self._may_keep(order.table_bytes(self.nodes)):
+            self._forward = table
+        return table
+
+    def order_families(self, forward: ForwardTable) -> Floats:
+        """Probability of every family when a graph counts once for every order it fits."""
+        return order.family_probabilities(
+            forward, engine=self.engine, reporter=self.reporter, keep_forward=forward is self._forward
+        )
+
+    def structure(self) -> StructurePosterior:
+        """The whole posterior when every graph counts once."""
+        if self._structure is not None:
+            return self._structure
+        posterior = structure.structure_posterior(
+            self.log_weights, self.max_parents, engine=self.engine, reporter=self.reporter
+        )
+        if self._may_keep(structure.memory_needed(self.nodes, self.max_parents, self.engine.workers)):
+            self._structure = posterior
+        return posterior
+
+    def structure_is_affordable(self) -> bool:
+        """Whether the 3^n sums fit into memory and take no longer than a user waits unasked."""
+        return (
+            structure.expected_seconds(self.nodes, self.engine.workers) <= PATIENCE_SECONDS
+            and structure.memory_needed(self.nodes, self.max_parents, self.engine.workers) <= memory.available_bytes()
+        )
+
+    def log_evidence_of(self, log_weights: Floats, modularity: str) -> float:
+        """Log evidence of other weights of the same families, such as those that a statement leaves."""
+        if modularity == "order":
+            return order.forward_table(
+                log_weights, self.max_parents, engine=self.engine, reporter=self.reporter
+            ).log_evidence
+        return structure.structure_evidence(log_weights, self.max_parents, engine=self.engine, reporter=self.reporter)
+
+    @staticmethod
+    def _may_keep(size: int) -> bool:
+        return size <= _KEPT_BYTES

@@ -1,0 +1,332 @@
+"""Statements over many DAGs against their slow twins, and what evaluation must refuse."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests import naive_features
+from tests.naive import all_dags
+
+from dagpost.errors import InputError
+from dagpost.features import (
+    adjacent,
+    ancestor_set,
+    ancestors,
+    custom,
+    d_separated,
+    descendant_set,
+    edge,
+    evaluate,
+    in_markov_blanket,
+    parent_set,
+    parse,
+    path,
+    predicates,
+    topological_position,
+    v_structure,
+    weighted_matrix,
+)
+
+NAMES = ["A", "B", "M. Work", "in", "é", "P", 'say "x"', "pa"]
+TYPES = [np.uint8, np.uint16, np.uint32, np.uint64]
+
+
+def even_number_of_edges(dag):
+    return dag.number_of_edges() % 2 == 0
+
+
+def leaf_kinds(names):
+    """One strategy for each kind of statement about these names."""
+    two = st.permutations(names).map(lambda order: order[:2])
+    one_and_rest = st.permutations(names).flatmap(
+        lambda order: st.tuples(st.just(order[0]), st.sets(st.sampled_from(order[1:])))
+    )
+    number = st.integers(0, len(names))
+    kinds = [
+        two.map(lambda ends: edge(*ends)),
+        two.map(lambda ends: path(*ends)),
+        st.tuples(two, st.integers(1, len(names) + 1)).map(lambda drawn: path(*drawn[0], longest=drawn[1])),
+        two.map(lambda ends: adjacent(*ends)),
+        two.map(lambda ends: in_markov_blanket(*ends)),
+        one_and_rest.map(lambda drawn: parent_set(*drawn)),
+        one_and_rest.map(lambda drawn: ancestor_set(*drawn)),
+        one_and_rest.map(lambda drawn: descendant_set(*drawn)),
+        st.tuples(st.sampled_from(names), st.sampled_from(predicates.COMPARISONS), number).map(
+            lambda drawn: topological_position(*drawn)
+        ),
+        st.tuples(st.permutations(names), st.lists(st.integers(0, 3), min_size=8, max_size=8)).map(separation),
+    ]
+    if len(names) > 2:
+        kinds.append(st.permutations(names).map(lambda order: v_structure(*order[:3])))
+    return kinds
+
+
+def separation(drawn):
+    """The first two names on the two sides, and each other name on a side, in the condition, or left out."""
+    order, places = drawn
+    sides = {place: [name for name, at in zip(order[2:], places, strict=False) if at == place] for place in range(3)}
+    return d_separated([order[0], *sides[0]], [order[1], *sides[1]], sides[2])
+
+
+def features(names):
+    leaves = st.one_of(leaf_kinds(names))
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            inner.map(lambda part: ~part),
+            inner.map(predicates.Not),
+            st.lists(inner, min_size=2, max_size=3).map(lambda parts: predicates.And(tuple(parts))),
+            st.lists(inner, min_size=2, max_size=3).map(lambda parts: predicates.Or(tuple(parts))),
+        ),
+        max_leaves=6,
+    )
+
+
+@st.composite
+def cases(draw, kinds=features):
+    """Names, some DAGs on them, from sparse to dense, and a statement."""
+    nodes = draw(st.sampled_from([8, 7, 6, 5, 4, 3, 2]))
+    names = NAMES[:nodes]
+    seed = draw(st.integers(0, 2**32))
+    dags = [naive_features.random_dags(nodes, 10, density, seed) for density in (0.15, 0.3, 0.6)]
+    return names, np.concatenate(dags).astype(draw(st.sampled_from(TYPES))), draw(kinds(names))
+
+
+def check(names, dags, feature):
+    expected = [naive_features.holds(feature, naive_features.graph_of(row, names)) for row in dags]
+    assert evaluate([feature], dags, names)[0].tolist() == expected
+
+
+@pytest.mark.parametrize("kind", range(11))
+@settings(max_examples=40)
+@given(data=st.data())
+def test_every_kind_of_statement_agrees_with_its_definition(kind, data):
+    check(*data.draw(cases(lambda names: leaf_kinds(names)[min(kind, len(leaf_kinds(names)) - 1)])))
+
+
+@settings(max_examples=200)
+@given(cases())
+def test_combinations_of_statements_agree_with_their_definition(case):
+    check(*case)
+
+
+@settings(max_examples=300)
+@given(cases())
+def test_a_statement_written_and_read_again_is_the_same(case):
+    names, _, feature = case
+    assert parse(str(feature), names).feature == feature
+    assert feature.variables <= set(names)
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3, 4, 6, 7, 8, None])
+def test_paths_between_all_pairs_are_right_at_every_length(longest):
+    dags = naive_features.random_dags(8, 100, 0.25, seed=11)
+    pairs = [path(first, second, longest) for first in NAMES for second in NAMES if first != second]
+    held = evaluate(pairs, dags, NAMES)
+    for column, row in enumerate(dags):
+        graph = naive_features.graph_of(row, NAMES)
+        assert held[:, column].tolist() == [naive_features.holds(pair, graph) for pair in pairs]
+
+
+@pytest.mark.parametrize("kind", range(11))
+def test_every_kind_of_statement_is_right_on_all_dags_of_four_nodes(kind):
+    names = NAMES[:4]
+    dags = np.array(all_dags(4), dtype=np.uint8)
+    graphs = [naive_features.graph_of(row, names) for row in dags]
+    a, b, c, d = names
+    feature = [
+        edge(a, b),
+        path(a, b),
+        path(c, b, longest=2),
+        adjacent(a, d),
+        v_structure(a, c, b),
+        parent_set(d, [a, b]),
+        ancestor_set(d, [a, c]),
+        descendant_set(a, [c, d]),
+        in_markov_blanket(b, d),
+        d_separated([a, b], c, given=d),
+        topological_position(c, "=", 2),
+    ][kind]
+    held = evaluate([feature], dags, names)[0]
+    assert held.tolist() == [naive_features.holds(feature, graph) for graph in graphs]
+    assert 0 < held.sum() < len(dags)
+
+
+def test_python_functions_take_part_and_see_a_frozen_graph_with_names():
+    names = NAMES[:5]
+    dags = naive_features.random_dags(5, 50, 0.4, seed=3)
+    calls = []
+
+    def watching(dag):
+        calls.append(list(dag.nodes))
+        with pytest.raises(Exception, match="Frozen graph"):
+            dag.add_node("another")
+        return even_number_of_edges(dag)
+
+    twice = np.concatenate([dags, dags])
+    held = evaluate([custom(watching) & ~edge("A", "B"), custom(watching), even_number_of_edges], twice, names)
+    check(names, twice, custom(even_number_of_edges) & ~edge("A", "B"))
+    assert held[1].tolist() == held[2].tolist()
+    assert held[0].tolist() == (held[1] & ~evaluate([edge("A", "B")], twice, names)[0]).tolist()
+    # Equal parts are worked out once, and equal DAGs asked about once.
+    assert len(calls) == len(np.unique(dags, axis=0))
+    assert calls[0] == names
+
+
+def test_a_python_function_that_forgets_to_answer_is_named():
+    def forgetful(dag):
+        dag.number_of_edges()
+
+    with pytest.raises(InputError, match=r"forgetful\(dag\) must return True or False. Got None for DAG number 0"):
+        evaluate([custom(forgetful)], np.zeros((2, 2), dtype=np.uint8), ["A", "B"])
+
+
+@pytest.mark.parametrize("relation", ["->", "~>", "--", "~>{1}", "~>{2}", " ~> { 3 } ", "~>{99}"])
+def test_matrices_agree_with_single_statements(relation):
+    names = NAMES[:6]
+    dags = naive_features.random_dags(6, 300, 0.4, seed=5)
+    weights = np.random.default_rng(6).random(300)
+    matrix = weighted_matrix(relation, dags, weights)
+    assert matrix.shape == (6, 6)
+    for row, first in enumerate(names):
+        for column, second in enumerate(names):
+            if first == second:
+                assert matrix[row, column] == 0.0
+                continue
+            quoted = f"{predicates.quoted(first)} {relation} {predicates.quoted(second)}"
+            held = evaluate([parse(quoted, names).feature], dags, names)[0]
+            assert matrix[row, column] == pytest.approx(weights[held].sum(), abs=1e-12)
+
+
+def test_ancestors_agree_with_networkx():
+    names = NAMES
+    dags = naive_features.random_dags(8, 200, 0.3, seed=7)
+    found = ancestors(dags)
+    assert found.dtype == np.uint64
+    assert found.shape == dags.shape
+    for row, masks in zip(dags, found, strict=True):
+        reversed_graph = naive_features.graph_of(row, names)
+        for node, mask in enumerate(masks.tolist()):
+            members = {name for bit, name in enumerate(names) if mask >> bit & 1}
+            assert members == naive_features.nx.ancestors(reversed_graph, names[node])
+
+
+def test_sixty_four_nodes_are_enough_for_every_bit():
+    names = [f"X{node}" for node in range(64)]
+    chain = np.array([[0] + [1 << node for node in range(63)]], dtype=np.uint64)
+    asked = [
+        path("X0", "X63"),
+        path("X0", "X63", longest=62),
+        path("X0", "X63", longest=63),
+        topological_position("X63", "=", 63),
+        topological_position("X63", "<", 10**30),
+        d_separated("X0", "X63", given="X31"),
+        d_separated("X0", "X63"),
+        descendant_set("X0", names[1:]),
+        ancestor_set("X63", names[:63]),
+        in_markov_blanket("X62", "X63"),
+    ]
+    held = evaluate(asked, chain, names)[:, 0].tolist()
+    assert held == [True, False, True, True, True, True, False, True, True, True]
+    matrix = weighted_matrix("~>", chain, np.ones(1))
+    assert matrix.tolist() == np.triu(np.ones((64, 64)), 1).tolist()
+
+
+def test_blocks_do_not_show(monkeypatch):
+    names = NAMES[:5]
+    dags = naive_features.random_dags(5, 333, 0.4, seed=8)
+    asked = [
+        path("A", "B"),
+        path("A", "in", longest=2),
+        d_separated("A", "B", "in"),
+        topological_position("é", ">", 1),
+        custom(even_number_of_edges),
+    ]
+    weights = np.full(333, 1 / 333)
+    whole = evaluate(asked, dags, names), ancestors(dags), weighted_matrix("~>{2}", dags, weights)
+    monkeypatch.setattr(sys.modules["dagpost.features.evaluate"], "_BLOCK", 100)
+    parts = evaluate(asked, dags, names), ancestors(dags), weighted_matrix("~>{2}", dags, weights)
+    assert (whole[0] == parts[0]).all()
+    assert (whole[1] == parts[1]).all()
+    assert np.allclose(whole[2], parts[2], rtol=0, atol=1e-12)
+
+
+def test_kernels_are_compiled_for_one_signature_only():
+    module = sys.modules["dagpost.features.evaluate"]
+    names = NAMES[:4]
+    asked = [path("A", "B"), path("A", "B", 2), d_separated("A", "B"), topological_position("A", "=", 0)]
+    one = naive_features.random_dags(4, 1, 0.5, seed=1)
+    frozen = one.astype(np.uint64)
+    frozen.flags.writeable = False
+    for dags in (one, frozen, np.asfortranarray(np.repeat(frozen, 5, axis=0)), np.zeros((0, 4), np.uint8)):
+        evaluate(asked, dags, names)
+        weights = np.ones(2 * len(dags))[::2]
+        weights.flags.writeable = False
+        weighted_matrix("~>{2}", dags, weights)
+    for name in ("_close", "_extend", "_longest_paths", "_separate", "_add_weights"):
+        assert len(getattr(module, name).signatures) == 1
+
+
+def test_no_dags_give_empty_answers():
+    none = np.zeros((0, 3), dtype=np.uint8)
+    assert evaluate([edge("A", "B")], none, ["A", "B", "C"]).shape == (1, 0)
+    assert evaluate([], np.zeros((4, 3), dtype=np.uint8), ["A", "B", "C"]).shape == (0, 4)
+    assert ancestors(none).shape == (0, 3)
+    assert weighted_matrix("~>", none, np.zeros(0)).tolist() == [[0.0] * 3] * 3
+
+
+@pytest.mark.parametrize("cycle", [[2, 1, 0], [1, 0, 0], [4, 1, 2]])
+@pytest.mark.parametrize("sample", [0, 63, 64, 70, 149])
+def test_a_cycle_is_refused_by_the_number_of_its_sample(cycle, sample):
+    dags = np.zeros((200, 3), dtype=np.uint16)
+    dags[sample] = cycle
+    dags[150] = cycle
+    message = f"graph number {sample} has a directed cycle"
+    with pytest.raises(InputError, match=message):
+        evaluate([path("A", "B")], dags, ["A", "B", "C"])
+    with pytest.raises(InputError, match=message):
+        ancestors(dags)
+    for relation in ("->", "~>{2}"):
+        with pytest.raises(InputError, match=message):
+            weighted_matrix(relation, dags, np.ones(200))
+
+
+def test_a_cycle_in_a_later_block_keeps_its_number(monkeypatch):
+    monkeypatch.setattr(sys.modules["dagpost.features.evaluate"], "_BLOCK", 100)
+    dags = np.zeros((300, 2), dtype=np.uint8)
+    dags[217] = [2, 1]
+    with pytest.raises(InputError, match="graph number 217"):
+        ancestors(dags)
+
+
+def test_what_is_not_masks_of_parents_is_refused():
+    for wrong in (np.zeros((2, 3)), np.zeros((2, 3), dtype=np.int64), np.zeros(3, dtype=np.uint8)):
+        with pytest.raises(InputError, match="unsigned integers, one row per DAG"):
+            ancestors(wrong)
+    with pytest.raises(InputError, match="must be an array of masks"):
+        ancestors([[0, 1]])
+    with pytest.raises(InputError, match=r"1 to 64 nodes\. Got 65"):
+        ancestors(np.zeros((1, 65), dtype=np.uint64))
+    with pytest.raises(InputError, match=r"1 to 64 nodes\. Got 0"):
+        ancestors(np.zeros((1, 0), dtype=np.uint64))
+    with pytest.raises(InputError, match="DAG number 1 has a parent beyond its 3 nodes"):
+        ancestors(np.array([[0, 1, 2], [0, 8, 0]], dtype=np.uint8))
+    with pytest.raises(InputError, match="have 3 nodes and there are 2 names"):
+        evaluate([edge("A", "B")], np.zeros((1, 3), dtype=np.uint8), ["A", "B"])
+    with pytest.raises(InputError, match="Did you mean 'Smoking'"):
+        evaluate([edge("Smoknig", "A")], np.zeros((1, 2), dtype=np.uint8), ["Smoking", "A"])
+
+
+@pytest.mark.parametrize("relation", ["<-", "~>{0}", "~>{}", "", "~>{-1}", "-->", None])
+def test_an_unknown_relation_is_refused(relation):
+    with pytest.raises(InputError, match="relation must be"):
+        weighted_matrix(relation, np.zeros((1, 3), dtype=np.uint8), np.ones(1))
+
+
+def test_weights_must_fit_the_dags():
+    with pytest.raises(InputError, match=r"There are 2 DAGs, and weights of shape \(3,\)"):
+        weighted_matrix("->", np.zeros((2, 3), dtype=np.uint8), np.ones(3))

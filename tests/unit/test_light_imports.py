@@ -1,0 +1,61 @@
+"""`import dagpost` and `dagpost --help` start at once: they load none of the heavy libraries."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("matplotlib", "networkx", "numba", "pandas", "pyarrow", "polars", "scipy", "sklearn")
+
+RUN_COMMAND = """
+import sys
+from dagpost.cli import main
+sys.argv = ["dagpost", *{arguments!r}]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+
+REPORT = """
+import json, sys
+sys.stderr.write(json.dumps([name for name in {heavy!r} if name in sys.modules]))
+"""
+
+
+def heavy_imports_of(program: str) -> list[str]:
+    """The heavy libraries that are loaded once `program` has run in a process of its own."""
+    finished = subprocess.run(
+        [sys.executable, "-c", program + REPORT.format(heavy=HEAVY)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return list(json.loads(finished.stderr))
+
+
+def test_import_loads_no_heavy_library() -> None:
+    assert heavy_imports_of("import dagpost; dagpost.__version__; dir(dagpost)") == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["demo", "--help"]], ids=" ".join)
+def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
+    assert heavy_imports_of(RUN_COMMAND.format(arguments=arguments)) == []
+
+
+def test_the_check_itself_sees_a_heavy_library() -> None:
+    assert "numba" in heavy_imports_of("import dagpost; dagpost.DagPosterior")
+
+
+def test_every_public_name_can_be_loaded() -> None:
+    import dagpost
+
+    for name in dagpost.__all__:
+        assert getattr(dagpost, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'DagPrior'"):
+        dagpost.DagPrior  # noqa: B018
