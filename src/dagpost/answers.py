@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dagpost import memory
 from dagpost.arrays import Floats, Masks
 from dagpost.errors import NoGraphError
 from dagpost.exact import order, paths, structure
@@ -86,9 +87,24 @@ def _reach(reach: OneNodeReach, tables: ExactTables, modularity: str) -> float |
         find = structure.descendant_sets if reach.direction == "descendants" else structure.ancestor_sets
         sets = find(tables.structure().tables, reach.node, engine=tables.engine, reporter=tables.reporter)
     else:
-        seconds = paths.expected_seconds(tables.nodes, 1, tables.engine.workers)
-        if reach.direction == "ancestors" or seconds > _PATIENCE_SECONDS:
+        if reach.direction == "ancestors" or not _order_paths_affordable(tables, sources=1):
             return None
         sets = paths.order_descendant_sets(tables.forward(), reach.node, engine=tables.engine, reporter=tables.reporter)
     masks: Masks = np.arange(len(sets), dtype=np.uint64)
     return float(sets[reach.condition(masks)].sum())
+
+
+def exact_paths(tables: ExactTables, results: ExactResults) -> Floats | None:
+    """The probability of a directed path for every pair, or None where that is left to samples."""
+    if results.paths is not None:
+        return results.paths
+    if results.modularity == "order" and _order_paths_affordable(tables, sources=tables.nodes):
+        return paths.order_path_probabilities(tables.forward(), engine=tables.engine, reporter=tables.reporter)
+    return None
+
+
+def _order_paths_affordable(tables: ExactTables, sources: int) -> bool:
+    return (
+        paths.expected_seconds(tables.nodes, sources, tables.engine.workers) <= _PATIENCE_SECONDS
+        and paths.memory_needed(tables.nodes, 1) <= memory.available_bytes()
+    )

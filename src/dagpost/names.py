@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from dagpost.errors import InputError
 
+_SHOWN = 8
+
 
 def position_of(name: str, names: Sequence[str]) -> int:
     """The position of a variable; an unknown name is an error that suggests the nearest one.
@@ -16,13 +18,19 @@ def position_of(name: str, names: Sequence[str]) -> int:
     """
     if name in names:
         return list(names).index(name)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = (
-        f"Did you mean {near[0]!r}?"
-        if near
-        else f"There are: {', '.join(map(repr, names[:10]))}{', …' * (len(names) > 10)}."
-    )
-    raise InputError(f"There is no variable {name!r}. {hint}")
+    raise InputError(f"There is no variable {name!r}.{nearest(str(name), names)}")
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """A sentence that suggests what may have been meant, or lists what there is."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
+
+
+def shortened(items: Sequence[str]) -> str:
+    """The first few of many, for a message."""
+    shown = ", ".join(items[:_SHOWN])
+    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
 
 
 def readable_level(level: object) -> str | int | float | bool:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from dagpost.data.rows import nearest
 from dagpost.errors import InputError
+from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

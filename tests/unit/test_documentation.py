@@ -1,26 +1,35 @@
-"""What the README and the guide show is run: the Python, the commands, and the output beside them."""
+"""What the README and the pages of docs/ show is run: the Python, the commands, and the output beside them."""
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from dagpost.cli import app
+from dagpost.exact import paths, structure
 
 PROJECT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/guide.md"]
+PAGES = ["README.md", "docs/index.md", "docs/guide.md"]
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(page: str, language: str) -> list[str]:
-    """The fenced blocks of one language in a page."""
-    return [text for kind, text in _BLOCK.findall((PROJECT / page).read_text()) if kind == language]
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Language and text of the fenced blocks of a page."""
+    return _BLOCK.findall((PROJECT / page).read_text())
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of an output, without the blanks that an editor would remove anyway."""
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 @pytest.fixture
@@ -45,11 +54,17 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.usefixtures("example_files")
-def test_python_of_a_page_runs_from_top_to_bottom(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_of_a_page_runs_and_prints_the_block_that_follows_it(page: str) -> None:
     names: dict[str, object] = {}
-    for source in blocks(page, "python"):
-        exec(compile(source, page, "exec"), names)
-    capsys.readouterr()
+    found = blocks(page)
+    for (kind, source), (next_kind, shown) in zip(found, [*found[1:], ("", "")], strict=True):
+        if kind != "python":
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, page, "exec"), names)
+        expected = shown if next_kind == "text" else ""
+        assert lines_of(printed.getvalue()) == lines_of(expected), source
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -58,7 +73,7 @@ def test_sessions_of_a_page_print_what_it_says(page: str) -> None:
     names: dict[str, object] = {}
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    for source in blocks(page, "pycon"):
+    for source in [text for kind, text in blocks(page) if kind == "pycon"]:
         example = doctest.DocTestParser().get_doctest(source, names, page, page, 0)
         runner.run(example, out=failures.append, clear_globs=False)
         names = example.globs
@@ -67,19 +82,37 @@ def test_sessions_of_a_page_print_what_it_says(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.usefixtures("example_files")
-def test_commands_of_a_page_succeed(page: str) -> None:
-    lines = [line for text in blocks(page, "console") for line in text.splitlines()]
-    for command in [shlex.split(line, comments=True) for line in lines if line.startswith("$ dagpost ")]:
-        result = CliRunner().invoke(app, command[2:])
-        assert result.exit_code == 0, (command, result.output)
+def test_commands_of_a_page_succeed_and_print_what_it_says(page: str) -> None:
+    text = "".join(text for kind, text in blocks(page) if kind == "console")
+    for session in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, shown = session.partition("\n")
+        words = shlex.split(command, comments=True)
+        if words[0] == "dagpost":
+            result = CliRunner().invoke(app, words[1:])
+            assert result.exit_code == 0, (command, result.output)
+            assert not shown or lines_of(result.stdout) == lines_of(shown), command
 
 
 def test_readme_shows_the_output_of_the_demo() -> None:
-    printed = [line.rstrip() for line in CliRunner().invoke(app, ["demo"]).stdout.splitlines()]
-    shown = [line.rstrip() for line in blocks("README.md", "text")[0].splitlines()]
-    table = [line for line in shown if "->" in line]
-    assert len(table) > 10
-    assert [line for line in shown if line and line not in printed] == []
+    shown = next(text for kind, text in blocks("README.md") if kind == "text")
+    assert lines_of(CliRunner().invoke(app, ["demo"]).stdout) == lines_of(shown)
+
+
+def largest(seconds: Callable[[int], float], patience: float) -> int:
+    """The largest number of variables that takes no longer than this."""
+    return max(nodes for nodes in range(2, 64) if seconds(nodes) <= patience)
+
+
+def test_readme_names_the_limits_that_the_code_sets() -> None:
+    """Two cores, and memory enough; the constants are those of tables.py and answers.py."""
+    from dagpost import answers, tables
+
+    sums = largest(lambda nodes: structure.expected_seconds(nodes, 2), tables.PATIENCE_SECONDS)
+    matrix = largest(lambda nodes: paths.expected_seconds(nodes, nodes, 2), answers._PATIENCE_SECONDS)
+    text = " ".join((PROJECT / "README.md").read_text().split())
+    assert f"up to {sums} variables on two cores" in text
+    assert f"exact up to {matrix} variables" in text
+    assert structure.memory_needed(20, 5, 2) == pytest.approx(52 * 2**20, rel=0.3)
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -43,7 +43,11 @@ def test_import_loads_no_heavy_library() -> None:
     assert heavy_imports_of("import dagpost; dagpost.__version__; dir(dagpost)") == []
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["demo", "--help"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], *([command, "--help"] for command in ("fit", "edges", "sample", "query", "demo"))],
+    ids=" ".join,
+)
 def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
     assert heavy_imports_of(RUN_COMMAND.format(arguments=arguments)) == []
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost.data.discretise import interval_names
-from dagpost.data.rows import nearest
 from dagpost.data.table import Table
 from dagpost.errors import InputError
+from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

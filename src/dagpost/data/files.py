@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost.data.rows import nearest
 from dagpost.data.table import Table, as_table
 from dagpost.errors import DagpostWarning, InputError
+from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,31 +5,17 @@ Interventions are masks over the columns, one per row (Cooper & Yoo, UAI 1999); 
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
+from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_SHOWN = 8
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """A sentence that suggests what may have been meant, or lists what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
-
-
-def shortened(items: Sequence[str]) -> str:
-    """The first few of many, for a message."""
-    shown = ", ".join(items[:_SHOWN])
-    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
 
 
 def row_counts(given: Any, rows: int) -> NDArray[np.int64]:

@@ -19,6 +19,8 @@ from dagpost.kernels import inlined
 from dagpost.widefloat import FRACTION_BITS
 
 ROW_NODES = 6
+# Rows of a table whose lengths are powers of two fall on the same few cache lines; this sets them apart.
+PADDING = 8
 # The exponent of a set of weight zero: far below any other, and sums of some dozens of it still fit.
 NOTHING = -(1 << 25)
 SMALLEST_SHIFT = -1000
@@ -90,6 +92,25 @@ def fill_products(count: int, doubles: Floats, exponents: Integers, products: Fl
         for place in range(half):
             high_products[place] = factor * low_products[place]
             high_shifts[place] = shift + low_shifts[place]
+
+
+@inlined
+def fill_row_products(
+    row: int, rows: int, doubles: Floats, exponents: Integers, sets: Integers, products: Floats, shifts: Integers
+) -> int:
+    """Products of (-alpha) over every set of row nodes that are not in `row`, and those sets; returns how many."""
+    sets[0] = 0
+    products[0] = 1.0
+    shifts[0] = 0
+    count = 1
+    for node in range(rows):
+        if not (row >> node) & 1:
+            for position in range(count):
+                sets[count + position] = sets[position] | (1 << node)
+                products[count + position] = -doubles[node] * products[position]
+                shifts[count + position] = exponents[node] + shifts[position]
+            count *= 2
+    return count
 
 
 @inlined

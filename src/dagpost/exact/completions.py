@@ -17,11 +17,13 @@ import numpy as np
 from dagpost.arrays import Exponents, Floats, Integers, Wide
 from dagpost.exact.alternating import (
     NOTHING,
+    PADDING,
     ROW_NODES,
     SMALLEST_SHIFT,
     alphas,
     fill_places,
     fill_products,
+    fill_row_products,
     leaf_alphas,
     nodes_outside,
 )
@@ -61,10 +63,14 @@ def completions_of_leaf(
     shifts = np.empty(widest, dtype=np.int64)
     even = np.empty(widest)
     odd = np.empty(widest)
-    values = np.empty((row_sets, widest))
-    scales = np.empty((row_sets, widest), dtype=np.int64)
+    values = np.empty((row_sets, widest + PADDING))
+    scales = np.empty((row_sets, widest + PADDING), dtype=np.int64)
     doubles = np.empty(nodes)
     exponents = np.empty(nodes, dtype=np.int64)
+    row_additions = np.empty(row_sets, dtype=np.int64)
+    row_products = np.empty(row_sets)
+    row_shifts = np.empty(row_sets, dtype=np.int64)
+    parts = np.empty(row_sets)
     shares = np.empty(nodes)
     paths = np.zeros((nodes, nodes))
     error = 0.0
@@ -81,6 +87,8 @@ def completions_of_leaf(
             for row in range(row_sets):
                 values[row, place] = completions[places[place] + row]
                 scales[row, place] = completion_exponents[places[place] + row]
+        upper_products, upper_shifts = products[:size], shifts[:size]
+        even_terms, odd_terms = even[:size], odd[:size]
         for row in range(row_sets - 1, -1, -1):
             low_set = (mid << rows) | row
             whole = (leaf << low) | low_set
@@ -100,37 +108,28 @@ def completions_of_leaf(
             total = 0.0
             for node in range(nodes):
                 shares[node] = 0.0
-            even[:size] = 0.0
-            odd[:size] = 0.0
-            free = (row_sets - 1) ^ row
-            added = 0
-            while True:
-                factor = 1.0
-                shift = -scale
-                for node in range(rows):
-                    if (added >> node) & 1:
-                        factor *= doubles[count + node]
-                        shift += exponents[count + node]
-                negative = _parity(added)
+            for place in range(size):
+                even_terms[place] = 0.0
+                odd_terms[place] = 0.0
+            additions = fill_row_products(
+                row, rows, doubles[count:], exponents[count:], row_additions, row_products, row_shifts
+            )
+            for addition in range(additions):
+                factor = row_products[addition]
+                reached = row | row_additions[addition]
                 part = factor * _pull(
-                    factor,
-                    shift,
-                    products[:size],
-                    shifts[:size],
-                    values[row | added, :size],
-                    scales[row | added, :size],
-                    odd[:size] if negative else even[:size],
+                    abs(factor),
+                    row_shifts[addition] - scale,
+                    upper_products,
+                    upper_shifts,
+                    values[reached, :size],
+                    scales[reached, :size],
+                    even_terms if factor > 0.0 else odd_terms,
                 )
-                if negative:
-                    part = -part
                 total += part
-                for node in range(rows):
-                    if (added >> node) & 1:
-                        shares[node] += part
-                if added == free:
-                    break
-                added = (added - free) & free
-            magnitude = _share_out(products[:size], even[:size], odd[:size], count, outside, shares)
+                parts[addition] = part
+            _share_out_rows(row, rows, additions, parts, shares)
+            magnitude = _share_out(upper_products, even_terms, odd_terms, count, outside, shares)
             completion = -total
             if scale <= NOTHING // 2 or not completion > 0.0:
                 values[row, 0], scales[row, 0] = 1.0, NOTHING
@@ -168,12 +167,17 @@ def completions_of_leaf(
 
 
 @inlined
-def _parity(mask: int) -> bool:
-    odd = False
-    while mask:
-        odd = not odd
-        mask &= mask - 1
-    return odd
+def _share_out_rows(row: int, rows: int, additions: int, parts: Floats, shares: Floats) -> None:
+    """Give each row node outside the sum of the terms it is in. Destroys `parts`."""
+    half = additions
+    for node in range(rows - 1, -1, -1):
+        if not (row >> node) & 1:
+            half >>= 1
+            share = 0.0
+            for position in range(half):
+                share += parts[half + position]
+                parts[position] += parts[half + position]
+            shares[node] = share
 
 
 @inlined

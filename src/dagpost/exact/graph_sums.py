@@ -17,11 +17,13 @@ import numpy as np
 from dagpost.arrays import Floats, Integers, Wide
 from dagpost.engines import Engine
 from dagpost.exact.alternating import (
+    PADDING,
     ROW_NODES,
     SMALLEST_SHIFT,
     alphas,
     fill_places,
     fill_products,
+    fill_row_products,
     leaf_alphas,
     nodes_outside,
 )
@@ -89,8 +91,11 @@ def _graphs_of_leaf(
     places = np.empty(widest, dtype=np.int64)
     products = np.empty(widest)
     shifts = np.empty(widest, dtype=np.int64)
-    targets = np.empty((row_sets, widest), dtype=np.int64)
-    gathered = np.empty((row_sets, widest))
+    targets = np.empty((row_sets, widest + PADDING), dtype=np.int64)
+    gathered = np.empty((row_sets, widest + PADDING))
+    row_additions = np.empty(row_sets, dtype=np.int64)
+    row_products = np.empty(row_sets)
+    row_shifts = np.empty(row_sets, dtype=np.int64)
     doubles = np.empty(nodes)
     exponents = np.empty(nodes, dtype=np.int64)
     for mid in range(1 << (low - rows)):
@@ -106,6 +111,7 @@ def _graphs_of_leaf(
                 gathered[row, place] = 0.0
         for row in range(row_sets):
             gathered[row, 0] = own[(mid << rows) | row]
+        upper_products, upper_shifts = products[:size], shifts[:size]
         for row in range(row_sets):
             low_set = (mid << rows) | row
             whole = (np.int64(leaf) << low) | low_set
@@ -117,26 +123,19 @@ def _graphs_of_leaf(
             fill_products(count, doubles, exponents, products, shifts)
             fraction, exponent = math.frexp(value)
             exponent += targets[row, 0]
-            free = (row_sets - 1) ^ row
-            added = 0
-            while True:
-                factor = -fraction
-                shift = np.int64(exponent)
-                for node in range(rows):
-                    if (added >> node) & 1:
-                        factor *= -doubles[count + node]
-                        shift += exponents[count + node]
+            additions = fill_row_products(
+                row, rows, doubles[count:], exponents[count:], row_additions, row_products, row_shifts
+            )
+            for addition in range(additions):
+                reached = row | row_additions[addition]
                 _push(
-                    factor,
-                    shift,
-                    products[:size],
-                    shifts[:size],
-                    targets[row | added, :size],
-                    gathered[row | added, :size],
+                    -fraction * row_products[addition],
+                    exponent + row_shifts[addition],
+                    upper_products,
+                    upper_shifts,
+                    targets[reached, :size],
+                    gathered[reached, :size],
                 )
-                if added == free:
-                    break
-                added = (added - free) & free
             # The empty addition is no term of the sum.
             gathered[row, 0] = own_value
         _scatter(plan, places[:size], gathered, given, row_sets, leaf_count)

@@ -80,7 +80,7 @@ def forward_table(
 
     >>> from dagpost.engines import ThreadEngine
     >>> two_nodes = np.log([[1.0, 3.0], [2.0, 1.0]])  # rows: nodes; columns: no parent, the other node
-    >>> round(np.exp(forward_table(two_nodes, 1, engine=ThreadEngine(1)).log_evidence), 9)
+    >>> round(math.exp(forward_table(two_nodes, 1, engine=ThreadEngine(1)).log_evidence), 9)
     11.0
 
     (Order 1, 2: 1 · (2 + 1) = 3; order 2, 1: 2 · (1 + 3) = 8.)

@@ -417,7 +417,8 @@ def _place(
             ratio = 0.0
             if layer != 0:
                 old_fraction, old_exponent = split(alpha_before[sample, node])
-                ratio = math.ldexp(old_fraction / fraction, int(max(old_exponent - exponent, SMALLEST_SHIFT)))
+                shift = max(old_exponent - exponent, np.int64(SMALLEST_SHIFT))
+                ratio = math.ldexp(old_fraction / fraction, int(shift))
             # The weight of the parent sets that meet the last layer; -inf where the difference keeps too few digits.
             if ratio > 1.0 - 1e-6:
                 joined_weight[sample, node] = -math.inf

@@ -1,21 +1,25 @@
 """In how many orders of its nodes a graph fits: the number of its linear extensions.
 
-An order-modular posterior counts a graph once for each of them, so this number is what turns draws from it into weighted
-draws from the structure-modular posterior. It depends on the ancestors of each node alone; graphs that share those share the work.
+An order-modular posterior counts a graph once for each of them, so this number is what turns draws from it into
+weighted draws from the structure-modular posterior. It depends on the ancestors of each node alone; graphs that share
+those share the work.
 
-Counting is #P-complete in general (Brightwell & Winkler 1991). The textbook sum is over down-sets: the last of a set of
-nodes is one of its maxima, so `e(S) = sum of e(S - i)` over the maxima `i` of `S`. Here a set is taken apart first, and again
-after every removal, by what holds for any set `S` that is left:
+Counting is #P-complete in general (Brightwell & Winkler 1991). The textbook sum is over down-sets: the last of a set
+of nodes is one of its maxima, so `e(S) = sum of e(S - i)` over the maxima `i` of `S`. Here a set is taken apart
+first, and again after every removal, by what holds for any set that is left:
 
-- nodes with the same ancestors and the same descendants, `k` of them, may be put into a row: `e(S) = k! * e(S with the row)`;
+- nodes with the same ancestors and the same descendants, `k` of them, are put into a row, for a factor of `k!` (this
+  one at the start only);
 - parts without relations between them: the product of their numbers times the ways to mix them;
 - parts of which one lies below the other as a whole (one lowest or highest node among them): the product;
-- a part whose diagram of covering pairs is a tree: node by node, by the place that each takes (Atkinson 1990), in `|S|^2` steps;
-- else the sum over the removal of each minimum or each maximum, whichever are fewer, each set once.
+- a part whose covering pairs form a tree: node by node, by the place that each takes (Atkinson 1990), in `|S|^2`
+  steps;
+- else the sum over the removal of each minimum, or of each maximum if those are fewer, each set once.
 
-Stars, chains with leaves, bipartite and empty graphs, trees and all series-parallel orders never come to the last line. What
-does is kept in a table of sets; some 3 million sets of one graph are the end. Numbers are doubles (64! is below 10^90) with a
-relative error near 1e-15. Exact integers come from the same code modulo some primes (Chinese remainders).
+Stars, chains with leaves, complete bipartite and empty graphs, trees and all series-parallel orders never come to the
+last line. What does is kept in a table of sets; some 3 million sets of one graph are the end. Numbers are doubles
+(64! is below 10^90) with a relative error near 1e-15. Exact integers come from the same code modulo some primes
+(Chinese remainders). Measured on one thread: 0.4 to 65 microseconds a posterior draw at 10 to 20 nodes.
 """
 
 from __future__ import annotations
@@ -41,9 +45,10 @@ _SMALLEST_TABLE = 1 << 10
 _LARGEST_TABLE = 1 << 22
 #: The largest primes below 2^26: a product of two remainders fits a double exactly. Together they exceed 64!.
 _PRIMES = (
-    67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747, 67108739, 67108729, 67108721, 67108709,
+    67108859, 67108837, 67108819, 67108777, 67108763, 67108757,
+    67108753, 67108747, 67108739, 67108729, 67108721, 67108709,
 )  # fmt: skip
-_GAVE_UP = -1.0
+_SPLITTING, _STACKED, _REMOVING = 0, 1, 2
 
 
 def log_linear_extensions(parents: NDArray[Any], *, engine: Engine, reporter: Reporter = silent) -> Floats:
@@ -101,11 +106,15 @@ def count_linear_extensions(parents: NDArray[Any]) -> int:
     return count
 
 
+def _described(thing: object) -> str:
+    return f"{thing.ndim} dimensions of {thing.dtype}" if isinstance(thing, np.ndarray) else type(thing).__name__
+
+
 def _checked(parents: object) -> Masks:
     if not isinstance(parents, np.ndarray) or parents.ndim != 2 or parents.dtype.kind != "u":
         raise InputError(
             "The parents must be an array of unsigned integers, one row a graph and one column a node. "
-            f"Got {type(parents).__name__} of shape {np.shape(parents)} and type {getattr(parents, 'dtype', '?')} instead."
+            f"Got {_described(parents)} instead."
         )
     nodes = parents.shape[1]
     if not 1 <= nodes <= MAX_NODES:
@@ -123,8 +132,8 @@ def _closures(masks: Masks) -> Masks:
     cyclic = _close(masks)
     if cyclic >= 0:
         raise InputError(
-            f"Graph number {cyclic} has a directed cycle, so no order fits it. Leave it out, or look at how the masks were "
-            "made: bit j in column i says that j is a parent of i."
+            f"Graph number {cyclic} has a directed cycle, so no order fits it. Leave it out, or look at how the masks "
+            "were made: bit j in column i says that j is a parent of i."
         )
     return masks
 
@@ -150,13 +159,14 @@ def _binomials(modulus: int) -> Floats:
 
 def _too_tangled(number: int) -> ResourceError:
     return ResourceError(
-        f"The orders that graph number {number} fits cannot be counted: its nodes leave more than {_LARGEST_TABLE * 3 // 4:,} sets to "
-        "look at. Use an estimator that does not need the count, such as 'iw', or exact-layer samples."
+        f"The orders that graph number {number} fits cannot be counted: its nodes leave more than "
+        f"{_LARGEST_TABLE * 3 // 4:,} sets to look at. Use an estimator that does not need the count, such as 'iw', or "
+        "samples from exact layers."
     )
 
 
 class _Poset(NamedTuple):
-    """One partial order: the nodes below and above each node, both together, and those that it covers or that cover it."""
+    """One partial order: the nodes below and above each node, both together, and those next to it in the diagram."""
 
     below: Masks
     above: Masks
@@ -176,8 +186,27 @@ class _Memo(NamedTuple):
     state: Integers
 
 
+class _Frames(NamedTuple):
+    """The sets that are being counted, each a subset of the one before it.
+
+    `rest` is what is still to be split into parts and `result` the number for what has been, `placed` nodes. For a
+    part that is not finished: the sets or nodes that are `waiting`, the end at which nodes are removed, and the
+    `total` so far.
+    """
+
+    kind: Integers
+    rest: Masks
+    end: Integers
+    placed: Integers
+    result: Floats
+    part: Masks
+    part_end: Integers
+    waiting: Masks
+    total: Floats
+
+
 class _Scratch(NamedTuple):
-    """For trees: the number of orders by place, a row a node; the nodes in the order of a walk; from where each was met."""
+    """For trees: the number of orders by place, a row a node; the nodes as a walk meets them, and from where."""
 
     places: Floats
     merged: Floats
@@ -191,7 +220,7 @@ def _size(mask: np.uint64) -> int:
     mask = mask - ((mask >> np.uint64(1)) & np.uint64(0x5555555555555555))
     mask = (mask & np.uint64(0x3333333333333333)) + ((mask >> np.uint64(2)) & np.uint64(0x3333333333333333))
     mask = (mask + (mask >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((mask * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int((mask * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @inlined
@@ -240,6 +269,17 @@ def _count_all(
         np.empty(nodes, dtype=np.uint64),
         np.empty(nodes, dtype=np.uint64),
     )
+    frames = _Frames(
+        np.empty(nodes + 1, dtype=np.int64),
+        np.empty(nodes + 1, dtype=np.uint64),
+        np.empty(nodes + 1, dtype=np.int64),
+        np.empty(nodes + 1, dtype=np.int64),
+        np.empty(nodes + 1),
+        np.empty(nodes + 1, dtype=np.uint64),
+        np.empty(nodes + 1, dtype=np.int64),
+        np.empty(nodes + 1, dtype=np.uint64),
+        np.empty(nodes + 1),
+    )
     scratch = _Scratch(
         np.empty((nodes, nodes)), np.empty(nodes), np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
     )
@@ -251,7 +291,7 @@ def _count_all(
             memo.state[0] += 1
             memo.state[1] = 0
             memo.state[2] = 0
-            count = _count(everything, 0, poset, memo, scratch, binomials, modulus, cancel)
+            count = _count(everything, poset, memo, frames, scratch, binomials, modulus, cancel)
             if cancel[0]:
                 return -1
             if memo.state[2] == 0:
@@ -338,7 +378,7 @@ def _reach(start: np.uint64, members: np.uint64, related: Masks, opposite: bool)
 def _find(memo: _Memo, members: np.uint64) -> int:
     """The slot of a set, or the free one where it belongs."""
     last = len(memo.keys) - 1
-    slot = np.int64((members * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & last
+    slot = int((members * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & last
     while memo.stamps[slot] == memo.state[0] and memo.keys[slot] != members:
         slot = (slot + 1) & last
     return slot
@@ -358,9 +398,9 @@ def _keep(memo: _Memo, members: np.uint64, count: float) -> None:
 @inlined
 def _count(
     members: np.uint64,
-    end: int,
     poset: _Poset,
     memo: _Memo,
+    frames: _Frames,
     scratch: _Scratch,
     binomials: Floats,
     modulus: float,
@@ -368,70 +408,114 @@ def _count(
 ) -> float:
     """The number of orders of a convex set of nodes (what lies between two of its nodes belongs to it).
 
-    Nodes are removed at one end throughout, or far more sets would come up: at the lower (-1) or the upper (1) one. The first
-    removal chooses (0) that which has fewer nodes to remove.
+    A frame counts the orders of one set, part by part; a part that must be taken apart further opens frames above it,
+    each with fewer nodes. (A recursive function would say the same, but crashes when Numba loads it from disk.)
     """
-    result = 1.0
-    placed = 0
-    rest = members
-    while rest:
-        part = _reach(rest & (~rest + np.uint64(1)), rest, poset.related, False)
-        rest &= ~part
-        size = _size(part)
-        placed += size
-        result = _times(result, binomials[placed, size], modulus)
-        if size <= 2:
-            continue
-        slot = _find(memo, part)
-        if memo.stamps[slot] == memo.state[0]:
-            result = _times(result, memo.values[slot], modulus)
-            continue
-        lowest = part & (~part + np.uint64(1))
-        stacked = _reach(lowest, part, poset.related, True)
-        if stacked != part:
-            # One lies below the other as a whole.
-            result = _times(result, _count(stacked, end, poset, memo, scratch, binomials, modulus, cancel), modulus)
-            other = _count(part & ~stacked, end, poset, memo, scratch, binomials, modulus, cancel)
-            result = _times(result, other, modulus)
-            continue
-        links = 0
-        minima = np.uint64(0)
-        maxima = np.uint64(0)
-        left = part
-        while left:
-            node = _first(left)
-            left &= left - np.uint64(1)
-            links += _size(poset.neighbours[node] & part)
-            if poset.below[node] & part == 0:
-                minima |= _only(node)
-            if poset.above[node] & part == 0:
-                maxima |= _only(node)
-        if links == 2 * (size - 1):
-            count = _count_tree(part, poset, scratch, binomials, modulus)
+    depth = 0
+    _open(frames, 0, members, 0)
+    while memo.state[2] == 0 and cancel[0] == 0:
+        kind = frames.kind[depth]
+        if kind == _SPLITTING and frames.rest[depth] == 0:
+            value = frames.result[depth]
+            depth -= 1
+            if depth < 0:
+                return value
+            if frames.kind[depth] == _STACKED:
+                frames.result[depth] = _times(frames.result[depth], value, modulus)
+            else:
+                frames.total[depth] += value
+        elif kind == _SPLITTING:
+            _take_part(depth, poset, memo, frames, scratch, binomials, modulus)
+        elif frames.waiting[depth] == 0:
+            if kind == _REMOVING:
+                if modulus != 0.0:
+                    frames.total[depth] %= modulus
+                _keep(memo, frames.part[depth], frames.total[depth])
+                frames.result[depth] = _times(frames.result[depth], frames.total[depth], modulus)
+            frames.kind[depth] = _SPLITTING
         else:
-            count = 0.0
-            from_end = end
-            if end == 0:
-                from_end = -1 if _size(minima) < _size(maxima) else 1
-            left = minima if from_end < 0 else maxima
-            while left:
-                node = _first(left)
-                left &= left - np.uint64(1)
-                count += _count(part & ~_only(node), from_end, poset, memo, scratch, binomials, modulus, cancel)
-                if memo.state[2] or cancel[0]:
-                    return _GAVE_UP
-            if modulus != 0.0:
-                count = count % modulus
+            waiting = frames.waiting[depth]
+            lowest = waiting & (~waiting + np.uint64(1))
+            if kind == _REMOVING:
+                frames.waiting[depth] = waiting & ~lowest
+                following = frames.part[depth] & ~lowest
+            else:
+                following = _reach(lowest, waiting, poset.related, True)
+                frames.waiting[depth] = waiting & ~following
+            _open(frames, depth + 1, following, frames.part_end[depth])
+            depth += 1
+    return 0.0
+
+
+@inlined
+def _open(frames: _Frames, depth: int, members: np.uint64, end: int) -> None:
+    frames.kind[depth] = _SPLITTING
+    frames.rest[depth] = members
+    frames.end[depth] = end
+    frames.placed[depth] = 0
+    frames.result[depth] = 1.0
+
+
+@inlined
+def _take_part(
+    depth: int, poset: _Poset, memo: _Memo, frames: _Frames, scratch: _Scratch, binomials: Floats, modulus: float
+) -> None:
+    """Split one part off the set of a frame: bring in its number, or set the frame to find it.
+
+    Nodes are removed at one end of a part throughout, or far more sets would come up: the lower (-1) or the upper (1)
+    one. The first removal chooses (0) that which has fewer nodes to remove.
+    """
+    rest = frames.rest[depth]
+    part = _reach(rest & (~rest + np.uint64(1)), rest, poset.related, False)
+    frames.rest[depth] = rest & ~part
+    size = _size(part)
+    frames.placed[depth] += size
+    frames.result[depth] = _times(frames.result[depth], binomials[frames.placed[depth], size], modulus)
+    if size <= 2:
+        return
+    slot = _find(memo, part)
+    if memo.stamps[slot] == memo.state[0]:
+        frames.result[depth] = _times(frames.result[depth], memo.values[slot], modulus)
+        return
+    stacked = _reach(part & (~part + np.uint64(1)), part, poset.related, True)
+    if stacked != part:
+        # It lies below or above the others as a whole.
+        frames.kind[depth] = _STACKED
+        frames.waiting[depth] = part
+        frames.part_end[depth] = frames.end[depth]
+        return
+    links = 0
+    minima = np.uint64(0)
+    maxima = np.uint64(0)
+    left = part
+    while left:
+        node = _first(left)
+        left &= left - np.uint64(1)
+        links += _size(poset.neighbours[node] & part)
+        if poset.below[node] & part == 0:
+            minima |= _only(node)
+        if poset.above[node] & part == 0:
+            maxima |= _only(node)
+    if links == 2 * (size - 1):
+        count = _count_tree(part, poset, scratch, binomials, modulus)
         _keep(memo, part, count)
-        result = _times(result, count, modulus)
-    return result
+        frames.result[depth] = _times(frames.result[depth], count, modulus)
+        return
+    end = frames.end[depth]
+    if end == 0:
+        end = -1 if _size(minima) < _size(maxima) else 1
+    frames.kind[depth] = _REMOVING
+    frames.waiting[depth] = minima if end < 0 else maxima
+    frames.part[depth] = part
+    frames.part_end[depth] = end
+    frames.total[depth] = 0.0
 
 
 @inlined
 def _count_tree(members: np.uint64, poset: _Poset, scratch: _Scratch, binomials: Floats, modulus: float) -> float:
     """The number of orders of a set whose covering pairs form a tree.
 
-    `places[i, p]`: in how many orders of the branch that hangs on node `i`, node `i` with it, `i` has `p` nodes before it.
+    `places[i, p]`: in how many orders of the branch that hangs on node `i`, with `i`, it has `p` nodes before it.
     """
     places, merged, walk, origin = scratch
     walk[0] = _first(members)

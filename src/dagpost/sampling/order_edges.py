@@ -1,8 +1,9 @@
 """Edge probabilities averaged over sampled orders: DOS of He, Tian & Wu (2016), section 3.1.
 
-Given an order, the probability of an edge has a closed form: the share of the weight of the child's parent sets inside its
-predecessors that holds the parent. Averaging that over sampled orders has a smaller error than counting the edges of one
-graph an order. Each distinct pair of a node and its predecessors is summed once. Time: all parent sets for every such pair.
+Given an order, the probability of an edge has a closed form: the share of the weight of the child's parent sets inside
+its predecessors that holds the parent. Averaging that over sampled orders has a smaller error than counting the edges
+of one graph an order. Each distinct pair of a node and its predecessors is summed once. Time: all parent sets for every
+such pair.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def edges_of_orders(
     >>> from dagpost.sampling.orders import sample_orders
     >>> weights = np.log([[1.0, 3.0], [2.0, 1.0]])
     >>> engine = ThreadEngine(1)
-    >>> orders = sample_orders(forward_table(weights, 1, engine=engine), 1000, seed=np.random.SeedSequence(1), engine=engine)
+    >>> table = forward_table(weights, 1, engine=engine)
+    >>> orders = sample_orders(table, 1000, seed=np.random.SeedSequence(1), engine=engine)
     >>> bool(abs(edges_of_orders(rank_families(weights, 1), orders, engine=engine)[1, 0] - 6 / 11) < 0.05)
     True
     """

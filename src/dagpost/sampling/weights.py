@@ -6,30 +6,32 @@ probability that one draw is `G`, `pi(G) = 1 - (1 - q(G))^N` the chance that it 
 - "counting": every draw the same. For draws from the posterior itself (`q = p`).
 - "iw": each distinct graph by `p(G)` (IW-DDS of He, Tian & Wu 2016). If the evidence is known, so is the mass `Delta`
   that the drawn graphs cover, and what the others could change is bounded: the interval is certain.
-- "linear-extensions": each draw by `1 / (number of orders the graph fits)`, for draws from the order-modular posterior.
-  Needs no evidence. Not normalised (both evidences known): over its known mean, unbiased, able to exceed 1.
-- "distinct": each distinct graph by `p(G) / pi(G)`, over the sum of these (Hájek 1971). Needs `q`, and `p` up to a factor.
-  Not normalised (evidence known): Horvitz & Thompson (1952), unbiased, able to exceed 1.
+- "linear-extensions": each draw by `1 / (number of orders the graph fits)`, for draws from the order-modular
+  posterior. Needs no evidence. Not normalised (both evidences known): over its known mean, unbiased, able to exceed
+  1.
+- "distinct": each distinct graph by `p(G) / pi(G)`, over the sum of these (Hájek 1971). Needs `q`, and `p` up to a
+  factor. Not normalised (evidence known): Horvitz & Thompson (1952), unbiased, able to exceed 1.
 
-Effective samples: as many plain draws would give frequencies as exact, for a statement that has nothing to do with the
-weights. That is `(sum w)^2 / sum w^2` over the draws (Kish 1965), repeats sharing the weight of their graph. For
-"distinct" it is `(sum p/pi)^2 / sum (1 - pi) (p/pi)^2` over the distinct graphs, which tends to Kish's when every graph is
-rare and grows without end as the draws come to cover everything; but at most `N Q / P^2`, where `P` and `Q` are what the
-graphs that were not drawn have of `p` and of `q` (no sample has less variance, by Cauchy and Schwarz).
+Effective samples: as many plain draws would give frequencies as exact, for a statement that has nothing to do with
+the weights. That is `(sum w)^2 / sum w^2` over the draws (Kish 1965), repeats sharing the weight of their graph. For
+"distinct" it is `(sum p/pi)^2 / sum (1 - pi) (p/pi)^2` over the distinct graphs, which tends to Kish's when every
+graph is rare and grows without end as the draws come to cover everything; but at most `N Q / P^2`, where `P` and `Q`
+are what the graphs that were not drawn have of `p` and of `q` (no sample has less variance, by Cauchy and Schwarz).
 
-Intervals. "counting": Clopper & Pearson (1934). "linear-extensions": that of Clopper & Pearson for as many draws as have
-the variance of the weighted share (the delta method), at most the effective number (Korn & Graubard 1998); so a share of
-0 or 1 keeps a width. "distinct": a statement has the probability
+Intervals. "counting": Clopper & Pearson (1934). "linear-extensions": that of Clopper & Pearson for as many draws as
+have the variance of the weighted share (the delta method), at most the effective number (Korn & Graubard 1998); so a
+share of 0 or 1 keeps a width. "distinct": a statement has the probability
 
     (mass of the drawn graphs with it + T u) / (mass of the drawn graphs + T)
 
 where `T` is the mass of the graphs that were not drawn and `u` the share of those with the statement. A drawn graph
-stands for the mass `p (1 - pi) / pi` among them, which gives `u` and its interval by the rule of Korn & Graubard. If every
-graph with (without) the statement may have been drawn already, as it is with a probability of `prod pi` over those that
-were, `u` may be 0 (1). `T` is `1 - Delta` where the evidence is known; else it is the sum of what the drawn graphs stand
-for, within Garwood's (1936) interval for as many counts as have its variance. With the evidence known the interval never
-leaves the certain one, and it shrinks to a point as `Delta` tends to 1. The inclusions of graphs are taken as independent;
-those of draws with replacement are negatively correlated, so that the variance errs on the wide side.
+stands for the mass `p (1 - pi) / pi` among them, which gives `u` and its interval by the rule of Korn & Graubard. If
+every graph with (without) the statement may have been drawn already, as it is with a probability of `prod pi` over
+those that were, `u` may be 0 (1). `T` is `1 - Delta` where the evidence is known; else it is the sum of what the
+drawn graphs stand for, within Garwood's (1936) interval for as many counts as have its variance. With the evidence
+known the interval never leaves the certain one, and it shrinks to a point as `Delta` tends to 1. The inclusions of
+graphs are taken as independent; those of draws with replacement are negatively correlated, so that the variance errs
+on the wide side.
 """
 
 from __future__ import annotations
@@ -54,16 +56,19 @@ ESTIMATORS = ("counting", "iw", "linear-extensions", "distinct")
 _NEVER = "the condition never occurred"
 # Log of a probability so small that 1 - (1 - q)^N is N q to the last digit, for any N that one draws.
 _RARE = -80.0
+# Fewer effective draws than this say nothing.
+_NOTHING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedSample:
     """Weights for the draws of a sample, repeats sharing the weight of their graph.
 
-    They sum to 1 unless `normalised` is False. `covered` is the posterior mass of all drawn graphs together (nan if the
-    evidence is not known), `rule` what an interval rests on. The rest is for "iw" and "distinct": `rows` says where each
-    distinct graph stands first; `masses`, `stands_for` and `missed` are its `p`, `p / pi` and `1 - pi`; `most_left` is the most
-    that the graphs that were not drawn may have of the mass. Masses are up to a common factor if the evidence is not known.
+    They sum to 1 unless `normalised` is False. `covered` is the posterior mass of all drawn graphs together (nan if
+    the evidence is not known), `rule` what an interval rests on. The rest is for "iw" and "distinct": `rows` says
+    where each distinct graph stands first; `masses`, `stands_for` and `missed` are its `p`, `p / pi` and `1 - pi`;
+    `most_left` is the most that the graphs that were not drawn may have of the mass. Masses are up to a common factor
+    if the evidence is not known.
     """
 
     estimator: str
@@ -92,15 +97,13 @@ def weigh(
 ) -> WeightedSample:
     """Weights of independent draws.
 
-    Parameters
-    ----------
-    estimator
+    Parameters ---------- estimator
         "counting", "iw", "linear-extensions" or "distinct".
     parents
         One graph a row, one mask a node.
     log_joint, log_proposal, log_extensions
-        For each row log p(graph, data), the log probability that one draw is this graph, and the log of the number of orders
-        it fits: "iw" needs the first, "linear-extensions" the last, "distinct" the first two.
+        For each row log p(graph, data), the log probability that one draw is this graph, and the log of the number of
+        orders it fits: "iw" needs the first, "linear-extensions" the last, "distinct" the first two.
     log_evidence, log_order_evidence
         Log of the sum of p(graph, data) over all graphs, and over all pairs of an order and a graph, where known.
     normalised
@@ -151,7 +154,8 @@ def weighted_estimate(
     condition = np.ones(draws, dtype=np.bool_) if given is None else given
     if hit.shape != (draws,) or condition.shape != (draws,):
         raise InputError(
-            f"There are {draws} graphs, and answers of shape {hit.shape}, conditions of shape {condition.shape}. Give one for each."
+            f"There are {draws} graphs, and answers of shape {hit.shape} under conditions of shape {condition.shape}. "
+            "Give one for each graph."
         )
     looked_at = int(condition.sum())
     if sample.estimator == "counting":
@@ -162,7 +166,7 @@ def weighted_estimate(
     value = float(sample.weights[hit & condition].sum())
     if sample.normalised or given is not None:
         value /= total
-    effective = sample.effective_samples if given is None else sample.effective_samples * _share_of(sample, condition)
+    effective = sample.effective_samples if given is None else _effective_within(sample, condition)
     if sample.estimator == "distinct":
         lower, upper = _interval_beyond(sample, hit, condition, certain_condition=given is None, confidence=confidence)
         if sample.normalised:
@@ -174,7 +178,6 @@ def weighted_estimate(
         confidence = 1.0
     else:
         weights = sample.weights[condition]
-        effective = float(weights.sum() ** 2 / (weights**2).sum())
         lower, upper = _korn_graubard(weights, weights**2, hit[condition], confidence)
     return Estimate(
         value, min(lower, value), max(upper, value), confidence, sample.rule, looked_at, effective, modularity
@@ -248,8 +251,8 @@ def _by_mass(rows: Integers, member: Integers, log_joint: Floats, log_evidence: 
 def _by_extensions(log_extensions: Floats, log_ratio: float, normalised: bool) -> WeightedSample:
     if math.isnan(log_ratio):
         raise InputError(
-            "Weights by linear extensions that are not normalised need both evidences, log_evidence and log_order_evidence. "
-            "Give them, or leave normalised=True."
+            "Weights by linear extensions that are not normalised need both evidences, log_evidence and "
+            "log_order_evidence. Give them, or leave normalised=True."
         )
     if normalised:
         weights = np.exp(log_extensions.min() - log_extensions)
@@ -273,9 +276,12 @@ def _by_inclusion(
     masses = np.exp(log_joint - scale)
     covered = min(float(masses.sum()), 1.0)
     proposal_left = max(1.0 - float(np.exp(log_proposal).sum()), 0.0)
-    # Without the evidence: as much mass for its probability of being drawn as the drawn graphs have, on average, at most.
-    ratios = np.exp(log_joint - log_proposal - scale)
-    left = 1.0 - covered if known else proposal_left * float(masses.sum() / np.exp(log_proposal).sum())
+    left = most_left = 1.0 - covered
+    if not known:
+        # The ratio of mass to chance among the drawn graphs serves for the others: its mean, and the largest at most.
+        ratios = log_joint - log_proposal - scale
+        mean = np.logaddexp.reduce(log_joint) - np.logaddexp.reduce(log_proposal) - scale
+        left, most_left = proposal_left * math.exp(mean), proposal_left * math.exp(ratios.max())
     least_variance = left**2 / (draws * proposal_left) if proposal_left > 0.0 else 0.0
     variance = max(float((missed * stands_for**2).sum()), least_variance)
     total = float(stands_for.sum())
@@ -290,7 +296,7 @@ def _by_inclusion(
         masses=masses,
         stands_for=stands_for,
         missed=missed,
-        most_left=left if known else proposal_left * float(ratios.max()),
+        most_left=most_left,
     )
 
 
@@ -318,17 +324,30 @@ def _shared(weights: Floats, member: Integers) -> Floats:
     return shared
 
 
+def _effective_within(sample: WeightedSample, condition: Flags) -> float:
+    """The effective samples of the draws that meet a condition; a part is not worth more than the whole."""
+    if sample.estimator != "distinct":
+        weights = sample.weights[condition]
+        return float(weights.sum() ** 2 / (weights**2).sum())
+    chosen = condition[sample.rows]
+    stands_for = sample.stands_for[chosen]
+    variance = float((sample.missed[chosen] * stands_for**2).sum())
+    within = float(stands_for.sum()) ** 2 / variance if variance > 0.0 else math.inf
+    return min(within, sample.effective_samples)
+
+
 def _korn_graubard(weights: Floats, variances: Floats, hit: Flags, confidence: float) -> tuple[float, float]:
     """Interval of a weighted share: Clopper & Pearson's for as many draws as have its variance."""
     total = float(weights.sum())
     spread = float(variances.sum())
-    if total == 0.0 or spread == 0.0:
+    # Not total^2 / spread: both may be near the smallest doubles.
+    draws = total * (total / spread) if spread > 0.0 else 0.0
+    if draws < _NOTHING:
         return 0.0, 1.0
     value = float(weights[hit].sum()) / total
-    draws = total**2 / spread
-    variance = float((variances * (hit - value) ** 2).sum()) / total**2
-    if variance > 0.0:
-        draws = min(draws, value * (1.0 - value) / variance)
+    deviation = float((variances * (hit - value) ** 2).sum())
+    if deviation > 0.0:
+        draws = min(draws, value * (1.0 - value) * total * (total / deviation))
     return _clopper_pearson(value, draws, (1.0 - confidence) / 2.0)
 
 
@@ -363,8 +382,8 @@ def _interval_beyond(
 ) -> tuple[float, float]:
     """The masses of the drawn graphs as they are, with an interval for what the others add.
 
-    Unless the mass of the others is known there are two unknowns, that mass and the share in it. The share, which matters
-    more, takes four fifths of the risk; the result is the widest that the two intervals allow.
+    Unless the mass of the others is known there are two unknowns, that mass and the share in it. The share, which
+    matters more, takes four fifths of the risk; the result is the widest that the two intervals allow.
     """
     known = certain_condition and not math.isnan(sample.covered)
     risk = 1.0 - confidence
@@ -382,13 +401,13 @@ def _share_beyond(sample: WeightedSample, hit: Flags, condition: Flags, confiden
     here = hit[sample.rows][chosen]
     missed, stands_for = sample.missed[chosen], sample.stands_for[chosen]
     lower, upper = _korn_graubard(missed * stands_for, missed * stands_for**2, here, confidence)
-    log_tail = math.log((1.0 - confidence) / 2.0)
-    log_inclusions = np.log1p(-missed)
-    if float(log_inclusions[here].sum()) > log_tail:
-        lower = 0.0
-    if float(log_inclusions[~here].sum()) > log_tail:
-        upper = 1.0
-    return lower, upper
+    tail = (1.0 - confidence) / 2.0
+    return 0.0 if _may_be_all(missed[here], tail) else lower, 1.0 if _may_be_all(missed[~here], tail) else upper
+
+
+def _may_be_all(missed: Floats, tail: float) -> bool:
+    """Whether there may be no graphs but these: all of them would then be drawn with more than a negligible chance."""
+    return float(np.prod(1.0 - missed)) > tail
 
 
 def _mass_beyond(sample: WeightedSample, condition: Flags, confidence: float) -> tuple[float, float]:
@@ -398,12 +417,10 @@ def _mass_beyond(sample: WeightedSample, condition: Flags, confidence: float) ->
     chosen = condition[sample.rows]
     missed, stands_for = sample.missed[chosen], sample.stands_for[chosen]
     total, spread = float((missed * stands_for).sum()), float((missed * stands_for**2).sum())
-    if spread == 0.0:
+    counts = total * (total / spread) if spread > 0.0 else 0.0
+    if counts < _NOTHING:
         return 0.0, sample.most_left
     tail = (1.0 - confidence) / 2.0
-    counts = total**2 / spread
     lower = total * float(gammaincinv(counts, tail)) / counts
     upper = total * float(gammaincinv(counts + 1.0, 1.0 - tail)) / counts
-    if float(np.log1p(-missed).sum()) > math.log(tail):
-        lower = 0.0
-    return min(lower, sample.most_left), min(upper, sample.most_left)
+    return 0.0 if _may_be_all(missed, tail) else min(lower, sample.most_left), min(upper, sample.most_left)

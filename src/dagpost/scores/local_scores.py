@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from dagpost.data.rows import nearest
 from dagpost.errors import InputError
+from dagpost.names import nearest
 from dagpost.progress import silent
 from dagpost.scores.bge import BGe
 from dagpost.scores.bic import BIC
