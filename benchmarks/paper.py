@@ -112,14 +112,14 @@ def counted_sad(exact: Matrix, graphs: int) -> float:
 
 def show(comparisons: list[Comparison]) -> None:
     """Print a table of means."""
-    print(f"{'':<14}{'':<32}{'mean':>10}{'sd':>10}{'expected':>11}{'sd':>10}{'std errors':>12}")
+    print(f"{'':<14}{'':<36}{'mean':>10}{'sd':>10}{'expected':>11}{'sd':>10}{'std errors':>12}")
     for one in comparisons:
         figures = f"{one.mean:>10.4g}{one.sd:>10.2g}"
         if not isnan(one.expected):
             spread = "" if isnan(one.expected_sd) else f"{one.expected_sd:.2g}"
             figures += f"{one.expected:>11.4g}{spread:>10}{one.deviation:>12.1f}"
             figures += "" if one.agrees else "  APART"
-        print(f"{one.row:<14}{one.what:<32}{figures}")
+        print(f"{one.row:<14}{one.what:<36}{figures}")
 
 
 def sad(exact: Matrix, estimate: Matrix) -> float:

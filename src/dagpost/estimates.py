@@ -18,10 +18,18 @@ _MODULARITY_WORDS = {
 class Estimate:
     """A probability under a posterior over graphs.
 
-    `rule` says what the interval means: "exact" (no sampling error; the interval is a point), "Clopper-Pearson" or
-    "Hoeffding" (covers the truth with probability at least `confidence`, for independent draws), and so on.
-    `samples` graphs were looked at, worth `effective_samples` independent ones. `modularity` is the prior under
-    which it holds.
+    `rule` says what the interval means:
+
+    - "exact": computed, not sampled; the interval is a point.
+    - "Clopper-Pearson", "Hoeffding": covers the truth with probability at least `confidence`, for independent draws.
+    - "Korn-Graubard": Clopper-Pearson at the number of draws that weighted ones are worth.
+    - "Korn-Graubard beyond the drawn graphs": what the drawn graphs weigh is known exactly, and that rule is used for the
+      rest only.
+    - "covered mass": certain, from the mass of the drawn graphs alone.
+    - "weights as given", "the condition never occurred": nothing is known of the error.
+
+    `samples` graphs were looked at, worth `effective_samples` independent ones (beyond that number where their exact
+    weights say more than counting does). `modularity` is the prior under which it holds.
 
     >>> exact_estimate(0.25, "order")
     0.2500 (exact; each graph counted once for every order it fits)

@@ -34,6 +34,7 @@ from dagpost.priors import (
     resolve_prior,
 )
 from dagpost.progress import ProgressCallback, reporter_for
+from dagpost.sampling.weights import evidence_ratio
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, local_scores, resolve_score
 from dagpost.scores.parameters import parent_limit
 from dagpost.tables import ExactTables
@@ -328,7 +329,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             results = ExactResults("structure", posterior.tables.log_evidence, families, posterior.paths)
         else:
             sample = self._own_sample()
-            return sample.log_evidence, sample.edge_frequencies().to_numpy(), None
+            log_ratio, _ = evidence_ratio(sample.log_extensions)
+            return tables.order_log_evidence + log_ratio, sample.edge_frequencies().to_numpy(), None
         return results.log_evidence, edge_probabilities(families, tables.max_parents), results
 
     def _adopt(self, computed: tuple[float, Floats, ExactResults | None]) -> None:

@@ -76,10 +76,10 @@ def draw(
         return make_sample(names, parents, log_joint, log_proposal, nan, exact.log_evidence, method, guarantee, about)
     parents, log_joint = _draw_dds(tables, count, sequence)
     if method == "dds":
-        log_evidence = tables.forward().log_evidence
+        log_evidence = tables.order_log_evidence
         return make_sample(names, parents, log_joint, nan, nan, log_evidence, method, guarantee, about)
     log_extensions = log_linear_extensions(parents, engine=tables.engine)
-    log_proposal = log_extensions + log_joint - tables.forward().log_evidence
+    log_proposal = log_extensions + log_joint - tables.order_log_evidence
     # Where the evidence is to be had, the mass that the sample covers is known.
     affordable = tables.structure_is_affordable()
     log_evidence = tables.structure().tables.log_evidence if affordable else np.nan

@@ -16,8 +16,8 @@ from dagpost.exact.structure import StructurePosterior
 from dagpost.progress import Reporter
 from dagpost.sampling.dags import RankedFamilies, rank_families
 
-#: Tables up to this size stay in memory with the model.
-_KEPT_BYTES = 1 << 29
+#: Tables that take no more than this share of the free memory stay with the model.
+_KEPT_SHARE = 0.25
 #: The 3^n sums are not started unasked when they would take longer than this.
 PATIENCE_SECONDS = 600.0
 
@@ -32,6 +32,7 @@ class ExactTables:
         self.reporter = reporter
         self._forward: ForwardTable | None = None
         self._structure: StructurePosterior | None = None
+        self._order_log_evidence: float | None = None
 
     @property
     def nodes(self) -> int:
@@ -48,9 +49,15 @@ class ExactTables:
         if self._forward is not None:
             return self._forward
         table = order.forward_table(self.log_weights, self.max_parents, engine=self.engine, reporter=self.reporter)
+        self._order_log_evidence = table.log_evidence
         if self._may_keep(order.table_bytes(self.nodes)):
             self._forward = table
         return table
+
+    @property
+    def order_log_evidence(self) -> float:
+        """Log evidence when a graph counts once for every order it fits; needs no table once it is known."""
+        return self.forward().log_evidence if self._order_log_evidence is None else self._order_log_evidence
 
     def order_families(self, forward: ForwardTable) -> Floats:
         """Probability of every family when a graph counts once for every order it fits."""
@@ -86,4 +93,4 @@ class ExactTables:
 
     @staticmethod
     def _may_keep(size: int) -> bool:
-        return size <= _KEPT_BYTES
+        return size <= _KEPT_SHARE * memory.available_bytes()

@@ -16,7 +16,8 @@ Effective samples: as many plain draws would give frequencies as exact, for a st
 the weights. That is `(sum w)^2 / sum w^2` over the draws (Kish 1965), repeats sharing the weight of their graph. For
 "distinct" it is `(sum p/pi)^2 / sum (1 - pi) (p/pi)^2` over the distinct graphs, which tends to Kish's when every
 graph is rare and grows without end as the draws come to cover everything; but at most `N Q / P^2`, where `P` and `Q`
-are what the graphs that were not drawn have of `p` and of `q` (no sample has less variance, by Cauchy and Schwarz).
+are what the graphs that were not drawn have of `p` and of `q`: with their expectations, `P^2 / (N Q)` bounds the
+variance from below (Cauchy and Schwarz).
 
 Intervals. "counting": Clopper & Pearson (1934). "linear-extensions": that of Clopper & Pearson for as many draws as
 have the variance of the weighted share (the delta method), at most the effective number (Korn & Graubard 1998); so a
@@ -31,7 +32,7 @@ those that were, `u` may be 0 (1). `T` is `1 - Delta` where the evidence is know
 drawn graphs stand for, within Garwood's (1936) interval for as many counts as have its variance. With the evidence
 known the interval never leaves the certain one, and it shrinks to a point as `Delta` tends to 1. The inclusions of
 graphs are taken as independent; those of draws with replacement are negatively correlated, so that the variance errs
-on the wide side.
+on the wide side. A value that is not normalised has the interval of the normalised one, widened to hold it.
 """
 
 from __future__ import annotations
