@@ -23,7 +23,7 @@ class Estimate:
     - "exact": computed, not sampled; the interval is a point.
     - "Clopper-Pearson", "Hoeffding": covers the truth with probability at least `confidence`, for independent draws.
     - "Korn-Graubard": Clopper-Pearson at the number of draws that weighted ones are worth.
-    - "Korn-Graubard beyond the drawn graphs": what the drawn graphs weigh is known exactly, and that rule is used for the
+    - "Korn-Graubard beyond the drawn graphs": what the drawn graphs weigh is known exactly; the rule is used for the
       rest only.
     - "covered mass": certain, from the mass of the drawn graphs alone.
     - "weights as given", "the condition never occurred": nothing is known of the error.

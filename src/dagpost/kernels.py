@@ -46,12 +46,22 @@ def summing_kernel(function: Function) -> Function:
     return result
 
 
+@inlined
+def copy_into(target: Any, source: Any) -> None:
+    """`target[: len(source)] = source` for one-dimensional arrays: written so, it would take seconds to compile."""
+    for position in range(len(source)):
+        target[position] = source[position]
+
+
 @lru_cache(maxsize=1)
 def _package_stamp() -> tuple[tuple[str, float, int], ...]:
     """Changes whenever a module of the package does."""
     package = Path(__file__).parent
     files = sorted(package.rglob("*.py"))
     return tuple((str(file.relative_to(package)), file.stat().st_mtime, file.stat().st_size) for file in files)
+
+
+_NOTICE = "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once.\n"
 
 
 class _CompileNotice(event.Listener):
@@ -64,7 +74,9 @@ class _CompileNotice(event.Listener):
         name = event.data["dispatcher"].py_func.__module__
         if name.startswith("dagpost.") and not self._said.is_set():
             self._said.set()
-            sys.stderr.write("dagpost: compiling its kernels for this machine, once; later runs start at once.\n")
+            sys.stderr.write(
+                "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once.\n"
+            )
             sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:

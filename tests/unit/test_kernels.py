@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dagpost
 
-NOTICE = "dagpost: compiling its kernels for this machine, once; later runs start at once."
+NOTICE = "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once."
 
 # Small kernels, which the processes come to within moments of each other, and a large one.
 RUN = """
@@ -22,13 +22,17 @@ print(forward_table(weights, 1, engine=ThreadEngine(2)).log_evidence.hex())
 """
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+# One kernel that compiles in no time.
+SMALL_RUN = "from dagpost.families import parent_sets; print(parent_sets(3, 2))"
+
+
+def start(folder: Path, program: str = RUN) -> subprocess.Popen[str]:
     environment = os.environ | {
         "NUMBA_CACHE_DIR": str(folder / "cache"),
         "PYTHONPATH": os.pathsep.join([str(folder), *(path for path in sys.path if path)]),
     }
     return subprocess.Popen(
-        [sys.executable, "-c", RUN],
+        [sys.executable, "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -37,11 +41,17 @@ def start(folder: Path) -> subprocess.Popen[str]:
     )
 
 
+def copy_package(folder: Path) -> Path:
+    """A copy of the package: whoever edits the original meanwhile makes no difference."""
+    package = folder / "dagpost"
+    shutil.copytree(Path(dagpost.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    return package
+
+
 def test_processes_that_start_at_once_on_an_empty_cache_succeed_and_say_that_they_compile(
     tmp_path: Path,
 ) -> None:
-    # A copy of the package: whoever edits the original meanwhile makes no difference.
-    shutil.copytree(Path(dagpost.__file__).parent, tmp_path / "dagpost", ignore=shutil.ignore_patterns("__pycache__"))
+    copy_package(tmp_path)
     processes = [start(tmp_path) for _ in range(3)]
     outcomes = [process.communicate(timeout=300) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outcomes
@@ -58,3 +68,21 @@ def test_processes_that_start_at_once_on_an_empty_cache_succeed_and_say_that_the
     output, errors = later.communicate(timeout=300)
     assert (later.returncode, errors) == (0, ""), "a later run compiled again"
     assert {output} == results
+
+
+def test_a_change_of_any_module_makes_every_kernel_compile_again(tmp_path: Path) -> None:
+    """Numba looks at the kernel's own file only; kernels are made of helpers from other files too."""
+    package = copy_package(tmp_path)
+
+    def notices() -> bool:
+        process = start(tmp_path, SMALL_RUN)
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        return NOTICE in errors
+
+    assert notices()
+    assert not notices()
+    with (package / "exact" / "transforms.py").open("a") as file:
+        file.write("# A change.\n")
+    assert notices()
+    assert not notices()

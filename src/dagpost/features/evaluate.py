@@ -44,7 +44,7 @@ from dagpost.features.predicates import (
     VStructure,
     as_feature,
 )
-from dagpost.kernels import kernel
+from dagpost.kernels import copy_into, kernel
 from dagpost.names import position_of
 
 if TYPE_CHECKING:
@@ -352,9 +352,11 @@ def _extend(parents: Masks, longest: int, result: Masks) -> None:
     before = np.empty((nodes, _STRIP), dtype=np.uint64)
     for start in range(0, count, _STRIP):
         stop = min(start + _STRIP, count)
-        result[:, start:stop] = parents[:, start:stop]
+        for node in range(nodes):
+            copy_into(result[node, start:stop], parents[node, start:stop])
         for _ in range(longest - 1):
-            before[:, : stop - start] = result[:, start:stop]
+            for node in range(nodes):
+                copy_into(before[node], result[node, start:stop])
             for node in range(nodes):
                 direct = parents[node, start:stop]
                 mask = result[node, start:stop]
@@ -384,7 +386,7 @@ def _longest_paths(parents: Masks, positions: NDArray[np.int64]) -> None:
                     longer = direct[lane] & ending[lane] != np.uint64(0)
                     position[lane] += 1 if longer else 0
                     following[lane] |= bit if longer else np.uint64(0)
-            ending[:] = following
+            copy_into(ending, following)
             if not following.any():
                 break
 
