@@ -14,6 +14,8 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"dagpost {release}"
 html_show_sphinx = False
+# Quotes and dashes in a docstring are code more often than prose: `"--"` is a relation.
+smartquotes = False
 
 myst_heading_anchors = 3
 

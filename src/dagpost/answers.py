@@ -82,7 +82,8 @@ def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> floa
 def _reach(reach: OneNodeReach, tables: ExactTables, modularity: str) -> float | None:
     """Probability that the descendants or the ancestors of one node meet a condition."""
     if modularity == "structure":
-        if not tables.structure_is_affordable():
+        seconds = structure.expected_seconds(tables.nodes, tables.engine.workers)
+        if not tables.structure_is_affordable() or seconds > _PATIENCE_SECONDS:
             return None
         find = structure.descendant_sets if reach.direction == "descendants" else structure.ancestor_sets
         sets = find(tables.structure().tables, reach.node, engine=tables.engine, reporter=tables.reporter)

@@ -169,7 +169,7 @@ def sample(
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to keep the graphs.", show_default=False)],
     number: Annotated[int | None, typer.Option("-n", "--number", help="How many graphs to draw.")] = None,
     precision: Annotated[
-        float | None, typer.Option(help="Instead of a number: how near every frequency shall be to the truth.")
+        float | None, typer.Option(help="Instead of a number: how near the truth a frequency shall be.")
     ] = None,
     confidence: Annotated[float, typer.Option(help="How sure, with --precision.")] = 0.95,
     seed: SeedOption = None,

@@ -198,8 +198,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     ) -> DagSample:
         """Draw graphs from the posterior.
 
-        Ask for a number, or for a precision: then as many independent graphs are drawn as bring every frequency within
-        `precision` of the truth with this confidence (Hoeffding's inequality).
+        Ask for a number, or for a precision: then as many independent graphs are drawn as bring the frequency of a
+        statement, whichever it is, within `precision` of the truth with this confidence (Hoeffding's inequality).
 
         >>> from dagpost import DagPosterior, datasets
         >>> model = DagPosterior().fit(datasets.load("coronary"))

@@ -98,7 +98,9 @@ def weigh(
 ) -> WeightedSample:
     """Weights of independent draws.
 
-    Parameters ---------- estimator
+    Parameters
+    ----------
+    estimator
         "counting", "iw", "linear-extensions" or "distinct".
     parents
         One graph a row, one mask a node.
