@@ -2,8 +2,9 @@
 
 Conditions on the parents of one node are sums of family probabilities. Conditions on the parents of several nodes need
 the evidence once more, with weight zero for the families that break a condition: the ratio of the evidences is the
-probability. Statements about the descendants, or the ancestors, of one node come from the distribution of that set.
-Everything else is left to samples. features/reductions.py says which statement is of which kind.
+probability. Statements about the descendants, or the ancestors, of one node come from the distribution of that set;
+together with conditions on parents, from its distribution under the weights that these leave. Everything else is left
+to samples. features/reductions.py says which statement is of which kind.
 """
 
 from __future__ import annotations
@@ -13,45 +14,86 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
 from dagpost.errors import NoGraphError
 from dagpost.exact import order, paths, structure
 from dagpost.families import parent_sets, unsqueeze_all
-from dagpost.features import Feature, OneNodeReach, Term, one_node_reach, parent_conditions
-from dagpost.features.predicates import Path
+from dagpost.features import Feature, OneNodeReach, Query, Term, one_node_reach, parent_conditions
+from dagpost.features.predicates import And, Path
 from dagpost.names import position_of
 from dagpost.tables import ExactTables
 
 #: An exact answer that would take longer than this is left to samples.
 _PATIENCE_SECONDS = 30.0
+#: A conditional probability that rounding may have moved by more than this is not called exact.
+_LARGEST_ERROR = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class ExactResults:
-    """What fitting computed exactly: the evidence, the probability of every family and, perhaps, of every path."""
+    """What fitting computed exactly: the evidence, the probability of every family and, perhaps, of every path.
+
+    `error_bound` is how far rounding may have moved a probability: any of them where the sums alternate ("structure"),
+    in proportion to itself where they do not ("order").
+    """
 
     modularity: str
     log_evidence: float
     families: Floats
     paths: Floats | None
+    error_bound: float
 
 
-def exact_probability(
-    feature: Feature, names: Sequence[str], tables: ExactTables, results: ExactResults
-) -> float | None:
+@dataclass(frozen=True)
+class Answer:
+    """A probability, and how far rounding may have moved it."""
+
+    value: float
+    error: float
+
+
+def exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
     """The probability of a statement, or None where it cannot be computed exactly in reasonable time."""
+    if query.given is None:
+        answer = _answer(query.feature, names, tables, results)
+        return None if answer is None else answer.value
+    condition = _answer(query.given, names, tables, results)
+    if condition is None or condition.value <= condition.error:
+        return None
+    both = _answer(query.feature & query.given, names, tables, results)
+    if both is None:
+        return None
+    # A condition that is all but impossible may be nothing but rounding error: then samples are more honest.
+    share = min(both.value / condition.value, 1.0)
+    error = (both.error + share * condition.error) / condition.value
+    return share if error < _LARGEST_ERROR else None
+
+
+def _answer(feature: Feature, names: Sequence[str], tables: ExactTables, results: ExactResults) -> Answer | None:
     if isinstance(feature, Path) and feature.longest is None and results.paths is not None:
-        return float(results.paths[position_of(feature.source, names), position_of(feature.target, names)])
-    modularity = results.modularity
+        value = float(results.paths[position_of(feature.source, names), position_of(feature.target, names)])
+        return _with_error(value, results)
     conditions = parent_conditions(feature, names)
-    if conditions is not None and _affordable(conditions.terms, tables, modularity):
-        return conditions.constant + sum(term.sign * _conjunction(term, tables, results) for term in conditions.terms)
+    if conditions is not None and _affordable(conditions.terms, tables, results.modularity):
+        answers = [(term.sign, _conjunction(term, tables, results)) for term in conditions.terms]
+        value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
+        return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
     reach = one_node_reach(feature, names)
     if reach is not None:
-        return _reach(reach, tables, modularity)
+        found = _reach(reach, tables, results.modularity)
+        return None if found is None else _with_error(found, results)
+    if isinstance(feature, And):
+        found = _reach_under_conditions(feature, names, tables, results)
+        return None if found is None else _with_error(found, results)
     return None
+
+
+def _with_error(value: float, results: ExactResults) -> Answer:
+    alternating = results.modularity == "structure"
+    return Answer(value, results.error_bound if alternating else value * results.error_bound)
 
 
 def _affordable(terms: Sequence[Term], tables: ExactTables, modularity: str) -> bool:
@@ -62,21 +104,66 @@ def _affordable(terms: Sequence[Term], tables: ExactTables, modularity: str) -> 
     return passes * whole(tables.nodes, tables.engine.workers) / 2.0 <= _PATIENCE_SECONDS
 
 
-def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> float:
+def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> Answer:
     """Probability that the parents of each node meet its condition."""
-    masks = parent_sets(tables.nodes - 1, tables.max_parents).copy()
-    kept = {node: condition(unsqueeze_all(masks, node)) for node, condition in term.conditions.items()}
+    kept = _allowed_sets(term, tables)
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
-        return float(results.families[node, allowed].sum())
-    restricted = tables.log_weights.copy()
-    for node, allowed in kept.items():
-        restricted[node, ~allowed] = -np.inf
+        return _with_error(float(results.families[node, allowed].sum()), results)
     try:
-        return math.exp(tables.log_evidence_of(restricted, results.modularity) - results.log_evidence)
+        log_evidence = tables.log_evidence_of(_restricted(kept, tables), results.modularity)
     except NoGraphError:
         # The conditions contradict each other or lead to a cycle.
+        return Answer(0.0, 0.0)
+    value = math.exp(log_evidence - results.log_evidence)
+    # A ratio of evidences keeps its digits however small it is.
+    return Answer(value, value * results.error_bound)
+
+
+def _allowed_sets(term: Term, tables: ExactTables) -> dict[int, NDArray[np.bool_]]:
+    """For every node with a condition, which of its parent sets meet it."""
+    masks = parent_sets(tables.nodes - 1, tables.max_parents).copy()
+    return {node: condition(unsqueeze_all(masks, node)) for node, condition in term.conditions.items()}
+
+
+def _restricted(allowed_sets: dict[int, NDArray[np.bool_]], tables: ExactTables) -> Floats:
+    """The weights that conditions on parents leave."""
+    log_weights = tables.log_weights.copy()
+    for node, allowed in allowed_sets.items():
+        log_weights[node, ~allowed] = -np.inf
+    return log_weights
+
+
+def _reach_under_conditions(
+    feature: And, names: Sequence[str], tables: ExactTables, results: ExactResults
+) -> float | None:
+    """Conditions on parents together with a statement about one node's reach: that holds under what they leave."""
+    on_parents = [part for part in feature.parts if _is_conjunction(part, names)]
+    others = [part for part in feature.parts if part not in on_parents]
+    reach = one_node_reach(_all_of(others), names) if on_parents and others else None
+    conditions = parent_conditions(_all_of(on_parents), names) if reach is not None else None
+    if reach is None or conditions is None:
+        return None
+    log_weights = _restricted(_allowed_sets(conditions.terms[0], tables), tables)
+    left = ExactTables(log_weights, tables.max_parents, tables.engine, tables.reporter)
+    try:
+        probability = _reach(reach, left, results.modularity)
+        if probability is None:
+            return None
+        structural = results.modularity == "structure"
+        log_evidence = left.structure().tables.log_evidence if structural else left.order_log_evidence
+    except NoGraphError:
         return 0.0
+    return probability * math.exp(log_evidence - results.log_evidence)
+
+
+def _is_conjunction(feature: Feature, names: Sequence[str]) -> bool:
+    conditions = parent_conditions(feature, names)
+    return conditions is not None and conditions.constant == 0 and [term.sign for term in conditions.terms] == [1]
+
+
+def _all_of(parts: Sequence[Feature]) -> Feature:
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
 def _reach(reach: OneNodeReach, tables: ExactTables, modularity: str) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -15,9 +16,9 @@ from dagpost.answers import ExactResults, exact_paths, exact_probability
 from dagpost.arrays import Floats
 from dagpost.data import as_table
 from dagpost.engines import Engine, ThreadEngine
-from dagpost.errors import InputError
+from dagpost.errors import DagpostWarning, InputError
 from dagpost.estimates import Estimate, exact_estimate, hoeffding_draws
-from dagpost.exact.order import edge_probabilities
+from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.families import parent_sets
 from dagpost.features import Query, resolve
 from dagpost.methods import choose_method, draw
@@ -276,6 +277,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             "settings": self._settings(),
             "max_parents": self.max_parents_,
             "log_evidence": self.log_evidence_,
+            "error_bound": None if self._results is None else self._results.error_bound,
         }
         storage.write_archive(path, "model", about, arrays)
 
@@ -300,7 +302,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             if families is None:
                 model._adopt((evidence, arrays["edges"], None))
             else:
-                results = ExactResults(model.modularity, evidence, families, arrays.get("paths"))
+                bound = float(about["error_bound"])
+                results = ExactResults(model.modularity, evidence, families, arrays.get("paths"), bound)
                 model._adopt((evidence, arrays["edges"], results))
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InputError):
@@ -322,12 +325,19 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         if self.modularity == "order":
             forward = tables.forward()
             families = tables.order_families(forward)
-            results = ExactResults("order", forward.log_evidence, families, None)
+            results = ExactResults("order", forward.log_evidence, families, None, RELATIVE_ERROR)
         elif tables.structure_is_affordable():
             posterior = tables.structure()
             families = posterior.families
-            results = ExactResults("structure", posterior.tables.log_evidence, families, posterior.paths)
+            exact = posterior.tables
+            results = ExactResults("structure", exact.log_evidence, families, posterior.paths, exact.error_bound)
         else:
+            warnings.warn(
+                f"Edge probabilities are estimated from {self.samples:,} graphs ({self.method_}): "
+                f"{self.method_reason_}. With modularity='order' they would be exact.",
+                DagpostWarning,
+                stacklevel=3,
+            )
             sample = self._own_sample()
             log_ratio, _ = evidence_ratio(sample.log_extensions)
             return tables.order_log_evidence + log_ratio, sample.edge_frequencies().to_numpy(), None
@@ -350,14 +360,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     def _exact_answer(self, query: Query) -> Estimate | None:
         if self._results is None:
             return None
-        if query.given is None:
-            value = exact_probability(query.feature, self.names_, self._tables, self._results)
-            return None if value is None else exact_estimate(value, self.modularity)
-        condition = exact_probability(query.given, self.names_, self._tables, self._results)
-        if not condition:
-            return None
-        both = exact_probability(query.feature & query.given, self.names_, self._tables, self._results)
-        return None if both is None else exact_estimate(both / condition, self.modularity)
+        value = exact_probability(query, self.names_, self._tables, self._results)
+        return None if value is None else exact_estimate(value, self.modularity)
 
     def _families_of(self, child: str, count: int | None) -> pd.Series[float]:
         import pandas as pd

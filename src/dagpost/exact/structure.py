@@ -27,6 +27,7 @@ Time: `3^n` terms for `A` and as many for `B` with all families and paths. Memor
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,9 @@ from dagpost.kernels import kernel
 from dagpost.progress import Reporter, silent
 from dagpost.widefloat import FRACTION_BITS, ZERO
 
+_TRIAL_NODES = 15
+#: By number of workers, once it has been measured.
+_seconds_per_pair: dict[int, float] = {}
 _EPSILON = float(np.finfo(np.float64).eps)
 #: Beyond this bound on the error of a probability, nothing is returned.
 _LARGEST_ERROR = 1e-4
@@ -178,6 +182,24 @@ def ancestor_sets(tables: StructureTables, node: int, *, engine: Engine, reporte
 def expected_seconds(nodes: int, workers: int) -> float:
     """Roughly how long the whole posterior takes; a machine of 2024 needs some 1.5 ns for each of the 3^n pairs."""
     return 1.5e-9 * 3.0**nodes / workers
+
+
+def measured_seconds(nodes: int, engine: Engine) -> float:
+    """How long the whole posterior will take on this machine, from a small one that is timed once."""
+    if engine.workers not in _seconds_per_pair:
+        _seconds_per_pair[engine.workers] = _timed_trial(engine)
+    return _seconds_per_pair[engine.workers] * 3.0**nodes
+
+
+def _timed_trial(engine: Engine) -> float:
+    log_weights = np.zeros((_TRIAL_NODES, _TRIAL_NODES))
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        structure_posterior(log_weights, 1, engine=engine)
+        times.append(time.perf_counter() - started)
+    # The first run may compile.
+    return min(times[1:]) / 3.0**_TRIAL_NODES
 
 
 def require_memory(nodes: int, max_parents: int, workers: int) -> None:
