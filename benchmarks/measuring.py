@@ -36,9 +36,7 @@ Target = tuple[str, float | None, str, float]
 
 def measure(module: str, case: Case) -> Case:
     """Run a case of `benchmarks.<module>` in a process of its own; best of three unless it takes long."""
-    result = measure_once(module, case)
-    if result["seconds"][0] < REPEATS_BELOW_SECONDS and case["what"] not in ("nothing", "agreement"):
-        result = measure_once(module, case | {"repeats": 3})
+    result = measure_once(module, case | {"repeats": 3})
     return case | result | {"best_seconds": min(result["seconds"])}
 
 
@@ -63,7 +61,7 @@ def measure_all(module: str, cases: list[Case]) -> list[Case]:
 
 
 def measure_here(kinds: dict[str, Callable[..., Ready]], request: Case) -> None:
-    """Measure one case in this process and print the result as one line of JSON."""
+    """Measure one case in this process, again if it is short, and print the result as one line of JSON."""
     what, repeats = request.pop("what"), request.pop("repeats", 1)
     run, warm_up = kinds[what](**request)
     warm_up()
@@ -73,6 +71,8 @@ def measure_here(kinds: dict[str, Callable[..., Ready]], request: Case) -> None:
         started = time.perf_counter()
         figures = run()
         seconds.append(time.perf_counter() - started)
+        if seconds[0] > REPEATS_BELOW_SECONDS:
+            break
     print(json.dumps({"seconds": seconds, "peak_bytes": peak_bytes(), **figures}))
 
 

@@ -215,6 +215,41 @@ def query(
 
 
 @_command
+def best(
+    source: Annotated[Path, typer.Argument(help="A model file, or a table as for `dagpost fit`.", show_default=False)],
+    number: Annotated[int, typer.Option("-k", "--number", help="How many graphs to list.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """List the most probable graphs, each counted once, with their share of the posterior.
+
+    Example: dagpost best table.dagpost -k 10
+    """
+    from dagpost.estimator import DagPosterior
+    from dagpost.storage import is_archive
+
+    model = DagPosterior.load(source) if is_archive(source) else DagPosterior().fit(source)
+    found = model.best(number)
+    shares = found.posterior_probabilities()
+    listed = [list(graph.edges) for graph in found]
+    covered, tied = found.summary()["covered"], found.provenance["tied"]
+    if as_json:
+        graphs = [
+            {"log_joint": float(log), "probability": share, "edges": edges}
+            for log, share, edges in zip(found.log_joint, shares, listed, strict=True)
+        ]
+        _print_json({"graphs": graphs, "covered": covered, "tied": tied})
+        return
+    for rank, (log, share, edges) in enumerate(zip(found.log_joint, shares, listed, strict=True), start=1):
+        arrows = ", ".join(f"{printable(parent)} -> {printable(child)}" for parent, child in edges) or "no edges"
+        probability = "" if share is None else f"probability {share:.4f}, "
+        typer.echo(f"{rank}. {probability}log score {log:.4f}: {arrows}")
+    if tied:
+        typer.echo("The next graph is as good as the last one listed.")
+    if covered is not None:
+        typer.echo(f"Together they hold {covered:.1%} of the posterior (each graph counted once).")
+
+
+@_command
 def demo(as_json: JsonOption = False) -> None:
     """Learn the network of a bundled study: what goes with heart disease among 1,841 car workers.
 

@@ -6,7 +6,8 @@ graph is weighted afterwards (posterior.py):
     exact-layers        independent graphs from the structure-modular posterior itself
     dds                 independent graphs from the order-modular posterior (He, Tian & Wu 2016)
     iw-dds              those of dds, distinct ones weighted by their joint probability: structure-modular
-    linear-extensions   those of dds, weighted by one over the number of orders each fits: structure-modular
+    linear-extensions   those of dds, weighted with the number of orders that each fits: structure-modular
+    kbest               no draws: the most probable graphs, weighted by their joint probability: structure-modular
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from dagpost.arrays import Floats, Masks
 from dagpost.errors import InputError
+from dagpost.exact.kbest import best_dags
 from dagpost.posterior import DagSample, make_sample
 from dagpost.progress import Stage
 from dagpost.sampling.dags import draw_dags
@@ -27,7 +29,13 @@ from dagpost.sampling.orders import draw_orders, uniform_blocks
 from dagpost.tables import PATIENCE_SECONDS, ExactTables
 
 #: Which posterior each method speaks of.
-METHODS = {"exact-layers": "structure", "dds": "order", "iw-dds": "structure", "linear-extensions": "structure"}
+METHODS = {
+    "exact-layers": "structure",
+    "dds": "order",
+    "iw-dds": "structure",
+    "linear-extensions": "structure",
+    "kbest": "structure",
+}
 
 _MOVED_TOGETHER = 64 * 1024
 
@@ -64,6 +72,8 @@ def draw(
     provenance: Mapping[str, Any],
 ) -> DagSample:
     """Draw `count` graphs by one of `METHODS`."""
+    if method == "kbest":
+        return best(tables, names, count, provenance)
     sequence = np.random.SeedSequence(seed)
     about = {**provenance, "seed": sequence.entropy, "method": method}
     nan = np.full(count, np.nan)
@@ -80,10 +90,22 @@ def draw(
         return make_sample(names, parents, log_joint, nan, nan, log_evidence, method, guarantee, about)
     log_extensions = log_linear_extensions(parents, engine=tables.engine)
     log_proposal = log_extensions + log_joint - tables.order_log_evidence
-    # Where the evidence is to be had, the mass that the sample covers is known.
-    affordable = tables.structure_is_affordable()
-    log_evidence = tables.structure().tables.log_evidence if affordable else np.nan
+    log_evidence = _structure_log_evidence(tables)
     return make_sample(names, parents, log_joint, log_proposal, log_extensions, log_evidence, method, guarantee, about)
+
+
+def best(tables: ExactTables, names: tuple[str, ...], count: int, provenance: Mapping[str, Any]) -> DagSample:
+    """The `count` most probable graphs, best first, when every graph counts once (fewer, if there are not so many)."""
+    found = best_dags(tables.log_weights, tables.max_parents, count, engine=tables.engine, reporter=tables.reporter)
+    about = {**provenance, "method": "kbest", "tied": found.tied}
+    nan = np.full(len(found.log_joint), np.nan)
+    log_evidence = _structure_log_evidence(tables)
+    return make_sample(names, found.parents, found.log_joint, nan, nan, log_evidence, "kbest", None, about)
+
+
+def _structure_log_evidence(tables: ExactTables) -> float:
+    """Where the evidence is to be had, the mass that a sample covers is known."""
+    return tables.structure().tables.log_evidence if tables.structure_is_affordable() else np.nan
 
 
 def _draw_dds(tables: ExactTables, count: int, seed: np.random.SeedSequence) -> tuple[Masks, Floats]:

@@ -36,7 +36,8 @@ _ESTIMATOR_OF = {
     "exact-layers": "distinct",
     "dds": "counting",
     "iw-dds": "iw",
-    "linear-extensions": "linear-extensions",
+    "linear-extensions": "distinct",
+    "kbest": "iw",
 }
 _INDEPENDENT = ("exact-layers", "dds")
 #: Rows picked by hand, or distinct graphs: their weights are all there is.
@@ -233,6 +234,12 @@ class DagSample:
         """The posterior mass of all graphs in the sample together (Delta in the paper); nan where unknown."""
         mass = self.unique().log_joint - self.log_evidence
         return float(np.exp(mass).sum()) if self.modularity == "structure" else math.nan
+
+    def posterior_probabilities(self) -> list[float | None]:
+        """The posterior probability of each graph; None where the evidence is not known."""
+        if self.modularity != "structure" or math.isnan(self.log_evidence):
+            return [None] * len(self)
+        return [float(probability) for probability in np.exp(self.log_joint - self.log_evidence)]
 
     def summary(self) -> dict[str, Any]:
         """What a sample is worth, as JSON can hold it."""

@@ -58,6 +58,11 @@ def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, A
         raise
 
 
+def is_archive(path: str | os.PathLike[str]) -> bool:
+    """Whether a file looks like one of ours rather than like a table."""
+    return zipfile.is_zipfile(path)
+
+
 def kind_of(path: str | os.PathLike[str]) -> str:
     """What a file holds: "model" or "sample"."""
     return str(_open(path, lambda archive: _about(Path(path), archive))["dagpost"])

@@ -149,6 +149,8 @@ def test_edges_are_those_of_the_model(run: Run, model: str, tmp_path: Path) -> N
     expected = DagPosterior.load(tmp_path / model).edge_probabilities_
     for edge in json.loads(run("edges", model, "--json").stdout)["edges"]:
         assert edge["probability"] == expected.loc[edge["parent"], edge["child"]]
+    likely = json.loads(run("edges", model, "--json", "--minimum", "0.3").stdout)["edges"]
+    assert {edge["parent"] + edge["child"] for edge in likely} == {"AB", "BA"}
     text = run("edges", model, "--minimum", "0.3").stdout
     assert re.search(r"\(\d edges below 0\.3 not shown\)", text)
 

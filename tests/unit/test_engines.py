@@ -15,7 +15,7 @@ import pytest
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.threads import available_cores
 from dagpost.errors import InputError
-from dagpost.progress import Stage
+from dagpost.progress import reporter_for
 
 if TYPE_CHECKING:
     from dagpost.engines.interface import CancelFlag
@@ -26,6 +26,7 @@ import sys, time
 import numpy as np
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import family_probabilities, forward_table
+from dagpost.exact.structure import structure_posterior
 from dagpost.families import family_count
 
 def weights(nodes, max_parents):
@@ -61,12 +62,12 @@ def test_results_come_in_the_order_of_the_items(threads: int) -> None:
         time.sleep(0.005 * (item % 3))
         return item * item
 
-    found = list(ThreadEngine(threads).run(block, range(20), Stage("squares", 20)))
+    found = list(ThreadEngine(threads).run(block, range(20)))
     assert found == [item * item for item in range(20)]
 
 
 def test_no_items_give_no_results() -> None:
-    assert list(ThreadEngine(2).run(lambda item, _cancel: item, [], Stage("nothing", 0))) == []
+    assert list(ThreadEngine(2).run(lambda item, _cancel: item, [])) == []
 
 
 def test_blocks_run_at_the_same_time_but_no_more_than_there_are_workers() -> None:
@@ -82,13 +83,13 @@ def test_blocks_run_at_the_same_time_but_no_more_than_there_are_workers() -> Non
         with lock:
             running -= 1
 
-    list(ThreadEngine(3).run(block, range(12), Stage("blocks", 12)))
+    list(ThreadEngine(3).run(block, range(12)))
     assert most == 3
 
 
 def test_results_not_yet_taken_are_bounded() -> None:
     finished = []
-    run = ThreadEngine(2).run(lambda item, _cancel: finished.append(item), range(100), Stage("blocks", 100))
+    run = ThreadEngine(2).run(lambda item, _cancel: finished.append(item), range(100))
     next(run)
     time.sleep(0.1)
     assert len(finished) <= 6
@@ -107,7 +108,7 @@ def test_an_error_in_a_block_comes_out_and_the_pool_ends(threads: int) -> None:
         return item
 
     found = []
-    run = ThreadEngine(threads).run(block, range(1000), Stage("blocks", 1000))
+    run = ThreadEngine(threads).run(block, range(1000))
 
     def take_all() -> None:
         found.extend(run)
@@ -128,18 +129,21 @@ def test_leaving_early_raises_the_cancel_flag_and_waits_for_running_blocks() -> 
         ended.append(item)
         return item
 
-    run = ThreadEngine(2).run(block, [0, 1, 2, 3], Stage("blocks", 4))
+    run = ThreadEngine(2).run(block, [0, 1, 2, 3])
     assert next(run) == 0
     run.close()
     assert not dagpost_threads()
     assert 0 in ended
 
 
-def test_progress_counts_every_item_once() -> None:
+def test_a_long_computation_tells_of_all_its_work() -> None:
     told: list[tuple[str, int, int]] = []
-    stage = Stage("blocks", 7, lambda title, done, total: told.append((title, done, total)))
-    list(ThreadEngine(3).run(lambda item, _cancel: item, range(7), stage))
-    assert told == [("blocks", done, 7) for done in range(1, 8)]
+    reporter = reporter_for(lambda *progress: told.append(progress))
+    weights = np.zeros((17, 17))
+    structure_posterior(weights, 1, engine=ThreadEngine(2), reporter=reporter)
+    stages = {title: (done, total) for title, done, total in told}
+    assert set(stages) == {"forward table", "sums over graphs", "families and paths"}
+    assert all(done == total for done, total in stages.values())
 
 
 def test_all_cores_are_used_unless_told_otherwise() -> None:

@@ -8,8 +8,6 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.progress import Stage
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -20,9 +18,9 @@ CancelFlag = NDArray[np.int64]
 class Engine(Protocol):
     """Runs blocks of work.
 
-    `run(block, items, stage)` calls `block(item, cancel)` for every item, in any order and at the same time, and
-    yields the results in the order of the items, so that what is summed from them never depends on the number of
-    workers. It tells `stage` of every finished item. An interrupt raises `cancel[0]`, waits until the running
+    `run(block, items)` calls `block(item, cancel)` for every item, in any order and at the same time, and yields the
+    results in the order of the items, so that what is summed from them never depends on the number of workers, and the
+    caller can tell how far the work has come. An interrupt raises `cancel[0]`, waits until the running
     blocks have returned (kernels look at the flag several times a second), and then goes on as usual.
     """
 
@@ -31,6 +29,6 @@ class Engine(Protocol):
         """How many blocks run at the same time."""
         ...
 
-    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item], stage: Stage) -> Iterator[Result]:
+    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Run `block` on every item; results in the order of the items."""
         ...

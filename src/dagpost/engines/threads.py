@@ -11,7 +11,6 @@ import numpy as np
 
 from dagpost.engines.interface import CancelFlag, Item, Result
 from dagpost.errors import InputError
-from dagpost.progress import Stage
 
 _POLL_SECONDS = 0.1
 
@@ -26,9 +25,7 @@ def available_cores() -> int:
 class ThreadEngine:
     """Runs blocks on `threads` threads, all cores unless told otherwise.
 
-    >>> from dagpost.progress import silent
-    >>> with silent.stage("squares", 3) as stage:
-    ...     list(ThreadEngine(2).run(lambda item, cancel: item**2, [1, 2, 3], stage))
+    >>> list(ThreadEngine(2).run(lambda item, cancel: item**2, [1, 2, 3]))
     [1, 4, 9]
     """
 
@@ -37,7 +34,7 @@ class ThreadEngine:
             raise InputError(f"The 'threads' parameter must be an int of at least 1, or None. Got {threads!r} instead.")
         self.workers = threads or available_cores()
 
-    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item], stage: Stage) -> Iterator[Result]:
+    def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Run `block` on every item; results in the order of the items.
 
         At most two blocks a worker are under way or waiting to be taken, which bounds the memory of the results.
@@ -58,7 +55,6 @@ class ThreadEngine:
                 while pending:
                     result = _wait_interruptibly(pending.popleft())
                     submit_one()
-                    stage.advance(1)
                     yield result
             finally:
                 # Reached on success as well, when nothing is left to give up.

@@ -27,6 +27,11 @@ SMALLEST_SHIFT = -1000
 _ONE_BITS = 1023 << 52
 
 
+def leaf_cost(plan: Plan, leaf: int) -> int:
+    """How much of the work is in one leaf: as many leaves as hold it. All leaves together: 3^top."""
+    return int(1 << (plan.top - leaf.bit_count()))
+
+
 @inlined
 def nodes_outside(plan: Plan, leaf: int, mid: int, rows: int, outside: Integers) -> int:
     """The nodes above the rows that are in neither `leaf` nor `mid`, lowest first; returns how many."""

@@ -25,6 +25,7 @@ from dagpost.exact.alternating import (
     fill_products,
     fill_row_products,
     leaf_alphas,
+    leaf_cost,
     nodes_outside,
 )
 from dagpost.exact.order import ForwardTable
@@ -52,9 +53,10 @@ def sum_over_graphs(
     def block(leaf: int, cancel: Integers) -> tuple[int, Floats]:
         return leaf, _graphs_of_leaf(plan, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
 
-    with reporter.stage("sums over graphs", 1 << plan.top) as stage:
+    with reporter.stage("sums over graphs", 3**plan.top) as stage:
         for wave in waves(plan.top):
-            for leaf, contribution in engine.run(block, wave, stage):
+            for leaf, contribution in engine.run(block, wave):
+                stage.advance(leaf_cost(plan, leaf))
                 _add_leaf(plan, contribution, graphs, leaf)
     return graphs
 

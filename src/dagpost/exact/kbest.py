@@ -43,10 +43,20 @@ from dagpost import memory
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError
-from dagpost.exact.order import _check_weights
-from dagpost.exact.walk import lowest_bit, waves
-from dagpost.families import binomials, family_count, number_of_set, parent_sets, size_offsets, squeeze, unsqueeze_all
-from dagpost.kernels import inlined, kernel
+from dagpost.exact.best_lattice import (
+    Rest,
+    after_chunk,
+    before_chunk,
+    contract,
+    join_halves,
+    look_up,
+    needs_of,
+    numbers_of_sets,
+    outweighs_subsets,
+)
+from dagpost.exact.order import check_weights
+from dagpost.exact.walk import waves
+from dagpost.families import binomials, family_count, parent_sets, size_offsets, unsqueeze_all
 from dagpost.progress import Reporter, Stage, silent
 
 #: Log weights this close are tied, and so are those as close as rounding may bring equal ones of their size.
@@ -56,8 +66,6 @@ _TIE_RELATIVE = 1e-14
 _LOW_NODES = 11
 _SMALLEST_CHUNK_BITS = 16
 _MOST_TOP_NODES = 7
-#: Bits of the part of a table that stays in the cache.
-_SEGMENT_BITS = 14
 #: The flag of kernels that are too short to be given up.
 _GO_ON = np.zeros(1, dtype=np.int64)
 #: How many prefixes wait before those that cannot matter any more are dropped: for each wanted DAG, and at least.
@@ -100,7 +108,7 @@ def best_dags(
     """
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise InputError(f"The number of best DAGs must be an int of at least 1. Got {count!r} instead.")
-    _check_weights(log_weights, max_parents)
+    check_weights(log_weights, max_parents)
     _require_memory(len(log_weights), max_parents, int(count), engine.workers)
     search = _Search(log_weights, max_parents, int(count), engine)
     search.begin(reporter)
@@ -155,7 +163,7 @@ def _log_joint(log_weights: Floats, max_parents: int, parents: Masks) -> Floats:
     nodes = len(log_weights)
     terms = np.empty(parents.shape)
     for node in range(nodes):
-        numbers = _numbers_of(
+        numbers = numbers_of_sets(
             parents[:, node].copy(), node, nodes - 1, binomials(max_parents), size_offsets(max_parents)
         )
         terms[:, node] = log_weights[node, numbers]
@@ -305,24 +313,24 @@ class _Search:
         node = len(parents)
         bits = self._nodes - 1 - node
         low, top = min(bits, _LOW_NODES), _top_nodes(bits)
-        needs = _needs_of(parents)
-        rest = _Rest(bits, low, top, *_contracted(node, needs, *self._families))
+        needs = needs_of(parents)
+        rest = Rest(bits, low, top, *contract(node, needs, *self._families))
         before, after = self._tables[0, : 1 << bits], self._tables[1, : 1 << bits]
         if top == 0:
-            _before_chunk(rest, before, 0, _GO_ON)
-            _after_chunk(rest, after, 0, _GO_ON)
-            _join(before, after, bits, _GO_ON)
+            before_chunk(rest, before, 0, _GO_ON)
+            after_chunk(rest, after, 0, _GO_ON)
+            join_halves(before, after, bits, _GO_ON)
         else:
             chunks = list(waves(top))
-            self._run(lambda chunk, cancel: _before_chunk(rest, before, chunk, cancel), chunks, stage)
-            self._run(lambda chunk, cancel: _after_chunk(rest, after, chunk, cancel), chunks[::-1], stage)
-            self._run(lambda _, cancel: _join(before, after, bits, cancel), [[0]], Stage("", 0))
-        return _looked_up(node, self._masks[node], needs, before)
+            self._run(lambda chunk, cancel: before_chunk(rest, before, chunk, cancel), chunks, stage)
+            self._run(lambda chunk, cancel: after_chunk(rest, after, chunk, cancel), chunks[::-1], stage)
+            self._run(lambda _, cancel: join_halves(before, after, bits, cancel), [[0]], Stage("", 0))
+        return look_up(node, self._masks[node], needs, before)
 
     def _run(self, block: Callable[[int, Integers], None], all_waves: list[list[int]], stage: Stage) -> None:
         for wave in all_waves:
-            for _ in self._engine.run(block, wave, stage):
-                pass
+            for _ in self._engine.run(block, wave):
+                stage.advance(1)
 
 
 def _foremost(values: Floats, ranks: Integers, count: int) -> Integers:
@@ -360,9 +368,9 @@ def _useful_families(
     sets, binomial, offset = parent_sets(nodes - 1, max_parents), binomials(max_parents), size_offsets(max_parents)
 
     def choose(node: int, _: Integers) -> NDArray[np.bool_]:
-        return _outweighs_subsets(weights[node], sets, nodes - 1, binomial, offset)
+        return outweighs_subsets(weights[node], sets, nodes - 1, binomial, offset)
 
-    useful = np.array(list(engine.run(choose, range(nodes), Stage("", 0))))
+    useful = np.array(list(engine.run(choose, range(nodes))))
     starts = np.concatenate([[0], np.cumsum(useful.sum(axis=1))])
     return masks[useful], weights[useful], starts
 
@@ -370,259 +378,3 @@ def _useful_families(
 def _top_nodes(bits: int) -> int:
     """How many of the free nodes number the chunks."""
     return min(max(bits - _SMALLEST_CHUNK_BITS, 0), _MOST_TOP_NODES, bits - min(bits, _LOW_NODES))
-
-
-# Kernels
-
-
-class _Rest(NamedTuple):
-    """The families of the nodes after the next one, with sets of these nodes in place of parent sets.
-
-    `ranges[j]` says where those of the j-th begin that do not need the next node, where they end, and where those that
-    do begin and end. Nodes are split as in walk.py: `low` inside a block, `top` across chunks.
-    """
-
-    bits: int
-    low: int
-    top: int
-    sets: Integers
-    weights: Floats
-    ranges: Integers
-
-
-@kernel
-def _numbers_of(masks: Masks, node: int, universe: int, binomial: Integers, offset: Integers) -> Integers:
-    result = np.empty(len(masks), dtype=np.int64)
-    for place in range(len(masks)):
-        result[place] = number_of_set(squeeze(masks[place], node), universe, binomial, offset)
-    return result
-
-
-@kernel
-def _outweighs_subsets(
-    weights: Floats, sets: Masks, universe: int, binomial: Integers, offset: Integers
-) -> NDArray[np.bool_]:
-    best = np.empty(len(sets))
-    result = np.empty(len(sets), dtype=np.bool_)
-    for number in range(len(sets)):
-        below = -np.inf
-        rest = sets[number]
-        while rest != np.uint64(0):
-            element = rest & (~rest + np.uint64(1))
-            below = max(below, best[number_of_set(sets[number] ^ element, universe, binomial, offset)])
-            rest ^= element
-        result[number] = weights[number] > below
-        best[number] = max(weights[number], below)
-    return result
-
-
-@kernel
-def _needs_of(parents: Integers) -> Integers:
-    """Which free nodes have to come before each of the fixed ones, given the parents of these."""
-    needs = np.zeros(len(parents), dtype=np.int64)
-    for node in range(len(parents)):
-        needs[node] = _needed_by(parents[node], needs, node)
-        for other in range(node):
-            if (needs[other] >> node) & 1:
-                needs[other] = (needs[other] ^ (1 << node)) | needs[node]
-    return needs
-
-
-@inlined
-def _needed_by(mask: int, needs: Integers, fixed: int) -> int:
-    """The free nodes of a set and those that the others, the first `fixed` nodes, need."""
-    result = (mask >> fixed) << fixed
-    others = mask ^ result
-    while others:
-        result |= needs[lowest_bit(others)]
-        others &= others - 1
-    return result
-
-
-@kernel
-def _contracted(
-    node: int, needs: Integers, masks: Integers, weights: Floats, starts: Integers
-) -> tuple[Integers, Floats, Integers]:
-    """The families of the nodes after `node` when those before it are fixed."""
-    nodes = len(starts) - 1
-    shift = starts[node + 1]
-    sets = np.empty(starts[nodes] - shift, dtype=np.int64)
-    values = np.empty(len(sets))
-    ranges = np.empty((nodes - 1 - node, 4), dtype=np.int64)
-    for later in range(node + 1, nodes):
-        first, last = starts[later] - shift, starts[later + 1] - shift
-        front, back = first, last
-        for place in range(first, last):
-            needed = _needed_by(masks[place + shift], needs, node)
-            if (needed >> later) & 1:
-                continue
-            if (needed >> node) & 1:
-                back -= 1
-                target = back
-            else:
-                target = front
-                front += 1
-            sets[target] = needed >> (node + 1)
-            values[target] = weights[place + shift]
-        row = ranges[later - node - 1]
-        row[0], row[1], row[2], row[3] = first, front, back, last
-    return sets, values, ranges
-
-
-@inlined
-def _greater(first: float, second: float) -> float:
-    return first if first > second else second
-
-
-@inlined
-def _subset_maxima(table: Floats, bits: int) -> None:
-    """Replace every entry by the greatest one over the subsets of its index."""
-    done = 0
-    if bits >= 3:
-        done = 3
-        for start in range(0, 1 << bits, 8):
-            row = table[start : start + 8]
-            # Within one vector register a loop over slices would crawl.
-            row[1] = _greater(row[1], row[0])
-            row[3] = _greater(row[3], row[2])
-            row[5] = _greater(row[5], row[4])
-            row[7] = _greater(row[7], row[6])
-            row[2] = _greater(row[2], row[0])
-            row[3] = _greater(row[3], row[1])
-            row[6] = _greater(row[6], row[4])
-            row[7] = _greater(row[7], row[5])
-            row[4] = _greater(row[4], row[0])
-            row[5] = _greater(row[5], row[1])
-            row[6] = _greater(row[6], row[2])
-            row[7] = _greater(row[7], row[3])
-    for bit in range(done, bits):
-        half = 1 << bit
-        for start in range(0, 1 << bits, 2 * half):
-            _raise_to(table[start + half : start + 2 * half], table[start : start + half])
-
-
-@inlined
-def _raise_to(target: Floats, source: Floats) -> None:
-    for place in range(len(target)):
-        target[place] = _greater(target[place], source[place])
-
-
-@inlined
-def _best_sets(rest: _Rest, with_next: bool, high: int, bit: int, table: Floats) -> None:
-    """The best parent set of a node inside the block `high` with every set of low nodes, itself squeezed out."""
-    bits = rest.low - 1 if bit < rest.low else rest.low
-    own = (1 << bit) - 1 if bit < rest.low else (1 << rest.low) - 1
-    inside = (1 << rest.low) - 1
-    dense = table[: 1 << bits]
-    dense[:] = -np.inf
-    for part in range(2 if with_next else 1):
-        for place in range(rest.ranges[bit, 2 * part], rest.ranges[bit, 2 * part + 1]):
-            members = rest.sets[place]
-            if (members >> rest.low) & ~high == 0:
-                members &= inside
-                members = (members & own) | ((members & ~own) >> 1)
-                dense[members] = _greater(dense[members], rest.weights[place])
-    _subset_maxima(dense, bits)
-
-
-@inlined
-def _pull(block: Floats, best: Floats, pulled: Floats) -> None:
-    for place in range(len(block)):
-        block[place] = _greater(block[place], best[place] + pulled[place])
-
-
-@kernel
-def _before_chunk(rest: _Rest, table: Floats, chunk: int, cancel: Integers) -> None:
-    """The most that each set of nodes of a chunk can weigh when it comes before the next node."""
-    bits, low = rest.bits, rest.low
-    inner = bits - low - rest.top
-    size = 1 << low
-    best = np.empty(size)
-    low_best = np.empty((low, (size + 1) >> 1))
-    for leaf in range(1 << inner):
-        if cancel[0]:
-            return
-        high = (chunk << inner) | leaf
-        block = table[high << low : (high + 1) << low]
-        block[:] = -np.inf
-        if high == 0:
-            block[0] = 0.0
-        for bit in range(low, bits):
-            other = high ^ (1 << (bit - low))
-            if other < high:
-                _best_sets(rest, False, high, bit, best)
-                _pull(block, best, table[other << low : (other + 1) << low])
-        for bit in range(low):
-            _best_sets(rest, False, high, bit, low_best[bit])
-        # As in order.py: when the last set without a node is done, the run of sets with it takes its share in one go.
-        for last in range(size - 1):
-            bit = lowest_bit(last + 1)
-            run = 1 << bit
-            begin = last + 1 - run
-            place = (begin >> (bit + 1)) << bit
-            without, with_node = block[begin : begin + run], block[begin + run : begin + 2 * run]
-            _pull(with_node, low_best[bit, place : place + run], without)
-
-
-@kernel
-def _after_chunk(rest: _Rest, table: Floats, chunk: int, cancel: Integers) -> None:
-    """The most that the other nodes can weigh when they follow each set of a chunk and the next node."""
-    bits, low = rest.bits, rest.low
-    inner = bits - low - rest.top
-    size = 1 << low
-    best = np.empty(size)
-    low_best = np.empty((low, (size + 1) >> 1))
-    for leaf in range((1 << inner) - 1, -1, -1):
-        if cancel[0]:
-            return
-        high = (chunk << inner) | leaf
-        block = table[high << low : (high + 1) << low]
-        block[:] = -np.inf
-        if high == (1 << (bits - low)) - 1:
-            block[-1] = 0.0
-        for bit in range(low, bits):
-            other = high | (1 << (bit - low))
-            if other > high:
-                _best_sets(rest, True, high, bit, best)
-                _pull(block, best, table[other << low : (other + 1) << low])
-        for bit in range(low):
-            _best_sets(rest, True, high, bit, low_best[bit])
-        for first in range(size - 1, 0, -1):
-            bit = lowest_bit(first)
-            run = 1 << bit
-            place = ((first - run) >> (bit + 1)) << bit
-            without, with_node = block[first - run : first], block[first : first + run]
-            _pull(without, low_best[bit, place : place + run], with_node)
-
-
-@kernel
-def _join(before: Floats, after: Floats, bits: int, cancel: Integers) -> None:
-    """Put into `before`, at the complement of each set, the greatest sum of both tables over its supersets."""
-    if bits == 0:
-        before[0] += after[0]
-        return
-    full = (1 << bits) - 1
-    for place in range(1 << (bits - 1)):
-        here, there = before[place] + after[place], before[full - place] + after[full - place]
-        before[place], before[full - place] = there, here
-    within = min(bits, _SEGMENT_BITS)
-    for start in range(0, 1 << bits, 1 << within):
-        if cancel[0]:
-            return
-        _subset_maxima(before[start : start + (1 << within)], within)
-    for bit in range(within, bits):
-        for start in range(0, 1 << bits, 2 << bit):
-            if cancel[0]:
-                return
-            _raise_to(before[start + (1 << bit) : start + (2 << bit)], before[start : start + (1 << bit)])
-
-
-@kernel
-def _looked_up(node: int, masks: Integers, needs: Integers, joined: Floats) -> Floats:
-    """The entry of `joined` for every parent set of `node`; minus infinity where the set needs the node itself."""
-    result = np.empty(len(masks))
-    full = len(joined) - 1
-    for place in range(len(masks)):
-        needed = _needed_by(masks[place], needs, node)
-        result[place] = -np.inf if (needed >> node) & 1 else joined[full - (needed >> (node + 1))]
-    return result

@@ -88,7 +88,7 @@ def forward_table(
     (Order 1, 2: 1 · (2 + 1) = 3; order 2, 1: 2 · (1 + 3) = 8.)
     """
     nodes = len(log_weights)
-    _check_weights(log_weights, max_parents)
+    check_weights(log_weights, max_parents)
     require_memory(nodes, max_parents, tables=1, workers=engine.workers)
     plan = make_plan(nodes, max_parents)
     scales = log_weights.max(axis=1)
@@ -100,8 +100,8 @@ def forward_table(
 
     with reporter.stage("forward table", 1 << plan.top) as stage:
         for wave in waves(plan.top):
-            for _ in engine.run(block, wave, stage):
-                pass
+            for _ in engine.run(block, wave):
+                stage.advance(1)
     log_total = float(to_logs(sums[-1:])[0])
     if not math.isfinite(log_total):
         raise NoGraphError(
@@ -129,7 +129,8 @@ def family_probabilities(
 
     with reporter.stage("edge probabilities", 1 << plan.top) as stage:
         for wave in reversed(list(waves(plan.top))):
-            for chunk, contribution in engine.run(block, wave, stage):
+            for chunk, contribution in engine.run(block, wave):
+                stage.advance(1)
                 give_back_chunk(plan, contribution, gathered, chunk)
     return posterior_of_families(gathered, forward, forward.log_total)
 
@@ -182,7 +183,8 @@ def _scratch_bytes(nodes: int, max_parents: int) -> int:
     return 8 * (nodes * levels + 2 * family_count(nodes - 1, max_parents) + (nodes << plan.low))
 
 
-def _check_weights(log_weights: Floats, max_parents: int) -> None:
+def check_weights(log_weights: Floats, max_parents: int) -> None:
+    """Refuse weights of the wrong shape, that are not numbers, or that leave a node nothing to choose."""
     nodes = len(log_weights)
     expected = (nodes, family_count(nodes - 1, max_parents))
     if log_weights.shape != expected:

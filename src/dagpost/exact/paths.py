@@ -103,7 +103,8 @@ def order_path_probabilities(forward: ForwardTable, *, engine: Engine, reporter:
     # Side by side, sources need a table each; where those do not fit, the workers share the table of one source.
     if memory_needed(nodes, min(engine.workers, nodes)) <= memory.available_bytes():
         with reporter.stage("paths", nodes) as stage:
-            for source, last in enumerate(engine.run(block, range(nodes), stage)):
+            for source, last in enumerate(engine.run(block, range(nodes))):
+                stage.advance(1)
                 paths[source] = _marginals(last / last.sum(), source)
     else:
         with reporter.stage("paths", nodes << _task_nodes(nodes)) as stage:
@@ -157,8 +158,8 @@ def _all_alphas(forward: ForwardTable, engine: Engine, reporter: Reporter) -> Wi
             _alphas_of_leaf(plan, forward.weights, leaf, alpha)
 
     with reporter.stage("weights of all sets", 1 << plan.top) as stage:
-        for _ in engine.run(block, range(1 << plan.top), stage):
-            pass
+        for _ in engine.run(block, range(1 << plan.top)):
+            stage.advance(1)
     return alpha
 
 
@@ -175,8 +176,8 @@ def _spread_out(
         _place_nodes(alpha, forward.sums, offsets, table, source, task * sets, (task + 1) * sets, cancel)
 
     for wave in waves(top):
-        for _ in engine.run(block, wave, stage):
-            pass
+        for _ in engine.run(block, wave):
+            stage.advance(1)
     last = table[-(1 << (nodes - 1)) :]
     return last / last.sum()
 

@@ -36,7 +36,7 @@ from dagpost import memory
 from dagpost.arrays import Exponents, Floats, Integers, Wide
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.exact.alternating import SMALLEST_SHIFT
+from dagpost.exact.alternating import SMALLEST_SHIFT, leaf_cost
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
 from dagpost.exact.order import ForwardTable, forward_table, give_back_chunk, posterior_of_families
@@ -124,9 +124,10 @@ def structure_posterior(
         arguments = (graphs, completions, completion_exponents, leaf, -1, np.empty(0), cancel)
         return leaf, *completions_of_leaf(plan, forward.weights, forward.sums, *arguments)
 
-    with reporter.stage("families and paths", 1 << plan.top) as stage:
+    with reporter.stage("families and paths", 3**plan.top) as stage:
         for wave in reversed(list(waves(plan.top))):
-            for leaf, contribution, leaf_paths, leaf_error in engine.run(block, wave, stage):
+            for leaf, contribution, leaf_paths, leaf_error in engine.run(block, wave):
+                stage.advance(leaf_cost(plan, leaf))
                 give_back_chunk(plan, contribution, gathered, leaf)
                 paths += leaf_paths
                 error += leaf_error
@@ -152,10 +153,10 @@ def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, repor
         arguments = (tables.graphs, completions, exponents, leaf, node, by_rest, cancel)
         completions_of_leaf(plan, tables.forward.weights, tables.forward.sums, *arguments)
 
-    with reporter.stage("descendants", 1 << plan.top) as stage:
+    with reporter.stage("descendants", 3**plan.top) as stage:
         for wave in reversed(list(waves(plan.top))):
-            for _ in engine.run(block, wave, stage):
-                pass
+            for leaf, _ in zip(wave, engine.run(block, wave), strict=True):
+                stage.advance(leaf_cost(plan, leaf))
     # `by_rest` is numbered by the nodes that are neither `node` nor its descendants.
     result = np.zeros(1 << plan.nodes)
     rest = np.arange(1 << plan.nodes)

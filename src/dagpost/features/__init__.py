@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dagpost.features.evaluate import ancestors, evaluate, weighted_matrix
-from dagpost.features.language import Query, parse, resolve
-from dagpost.features.predicates import (
-    Feature,
+from dagpost.features.constructors import (
     adjacent,
     ancestor_set,
     custom,
@@ -18,6 +15,9 @@ from dagpost.features.predicates import (
     topological_position,
     v_structure,
 )
+from dagpost.features.evaluate import ancestors, evaluate, weighted_matrix
+from dagpost.features.language import Query, parse, resolve
+from dagpost.features.predicates import Feature
 from dagpost.features.reductions import (
     OneNodeReach,
     ParentConditions,

@@ -5,7 +5,7 @@ Every object is immutable, hashable and names its variables by their names. `str
 Python code). A statement that no DAG could ever satisfy because of a slip, such as an edge from a variable to
 itself, is refused when it is made.
 
-The functions in lower case (`edge`, `path`, ...) are what users call; the classes say what a statement is.
+Users make them with the functions of `dagpost.features.constructors` (`edge`, `path`, ...).
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class DSeparated(Feature):
 
     def __post_init__(self) -> None:
         for side in ("first", "second", "given"):
-            object.__setattr__(self, side, _names(getattr(self, side)))
+            object.__setattr__(self, side, names_of(getattr(self, side)))
         if not self.first or not self.second:
             raise InputError("A d-separation needs at least one variable on both sides; one side is empty.")
         twice = (self.first & self.second) | (self.given & (self.first | self.second))
@@ -289,114 +289,6 @@ class Not(Feature):
         return f"!{self.part}" if isinstance(self.part, Not) else f"!({self.part})"
 
 
-# What users call
-
-
-def edge(parent: str, child: str) -> Edge:
-    """The statement that `parent` is a parent of `child`.
-
-    >>> print(edge("Smoking", "M. Work") & ~edge("Family", "Smoking"))
-    Smoking -> "M. Work" & !(Family -> Smoking)
-    """
-    return Edge(parent, child)
-
-
-def path(source: str, target: str, longest: int | None = None) -> Path:
-    """The statement that a directed path, of at most `longest` edges if that is given, leads to `target`.
-
-    >>> print(path("Smoking", "Pressure") | path("Smoking", "Proteins", longest=2))
-    Smoking ~> Pressure | Smoking ~>{2} Proteins
-    """
-    return Path(source, target, longest)
-
-
-def adjacent(first: str, second: str) -> Adjacent:
-    """The statement that an edge joins two variables, in either direction.
-
-    >>> print(adjacent("Smoking", "Pressure"))
-    Smoking -- Pressure
-    """
-    return Adjacent(first, second)
-
-
-def v_structure(first: str, collider: str, second: str) -> VStructure:
-    """The statement that two variables are parents of `collider` and not adjacent to each other.
-
-    Without the last condition it is `edge(first, collider) & edge(second, collider)`.
-
-    >>> print(v_structure("Smoking", "Pressure", "Family"))
-    Smoking -> Pressure <- Family
-    """
-    return VStructure(first, collider, second)
-
-
-def parent_set(child: str, parents: str | Iterable[str]) -> ParentSet:
-    """The statement that `parents` are the parents of `child`, no more and no fewer.
-
-    >>> print(parent_set("Pressure", ["Smoking", "Family"]))
-    pa(Pressure) = {Family, Smoking}
-    """
-    return ParentSet(child, _names(parents))
-
-
-def ancestor_set(node: str, members: str | Iterable[str]) -> AncestorSet:
-    """The statement that directed paths lead to `node` from exactly these variables.
-
-    >>> print(ancestor_set("Pressure", []))
-    an(Pressure) = {}
-    """
-    return AncestorSet(node, _names(members))
-
-
-def descendant_set(node: str, members: str | Iterable[str]) -> DescendantSet:
-    """The statement that directed paths lead from `node` to exactly these variables.
-
-    >>> print(descendant_set("Smoking", ["Pressure"]))
-    de(Smoking) = {Pressure}
-    """
-    return DescendantSet(node, _names(members))
-
-
-def in_markov_blanket(member: str, of: str) -> InMarkovBlanket:
-    """The statement that `member` is in the Markov blanket of `of`: a parent, a child, or a child's parent.
-
-    >>> print(in_markov_blanket("Smoking", "Pressure"))
-    Smoking in mb(Pressure)
-    """
-    return InMarkovBlanket(member, of)
-
-
-def d_separated(first: str | Iterable[str], second: str | Iterable[str], given: str | Iterable[str] = ()) -> DSeparated:
-    """The statement that `given` d-separates one variable (or set) from another.
-
-    Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 3.3.
-
-    >>> print(d_separated("Smoking", ["Family", "Pressure"], given="Proteins"))
-    Smoking _||_ {Family, Pressure} | Proteins
-    """
-    return DSeparated(_names(first), _names(second), _names(given))
-
-
-def topological_position(node: str, comparison: str, value: int) -> TopologicalPosition:
-    """The statement that the number of edges of the longest directed path that ends in `node` compares so.
-
-    >>> print(topological_position("Smoking", "<=", 1))
-    pos(Smoking) <= 1
-    """
-    return TopologicalPosition(node, comparison, value)
-
-
-def custom(function: Function) -> Custom:
-    """The statement that a Python function of a `networkx.DiGraph` returns true.
-
-    >>> def sparse(dag):
-    ...     return dag.number_of_edges() < 5
-    >>> print(custom(sparse) & edge("Smoking", "Pressure"))
-    sparse(dag) & Smoking -> Pressure
-    """
-    return Custom(function)
-
-
 def as_feature(thing: object) -> Feature:
     """A statement as it is, and a Python function as a `Custom` statement."""
     if isinstance(thing, Feature):
@@ -464,7 +356,7 @@ def _check_different(feature: Feature, *names: str) -> None:
         )
 
 
-def _names(names: str | Iterable[str]) -> frozenset[str]:
+def names_of(names: str | Iterable[str]) -> frozenset[str]:
     # A lone text is one name; read as a collection it would fall into letters.
     if isinstance(names, str):
         return frozenset((names,))
@@ -478,7 +370,7 @@ def _names(names: str | Iterable[str]) -> frozenset[str]:
 def _store_others(feature: Any, attribute: str, node: str) -> None:
     """Keep a set of names that may not hold the node that it is about."""
     _check_names(node)
-    members = _names(getattr(feature, attribute))
+    members = names_of(getattr(feature, attribute))
     object.__setattr__(feature, attribute, members)
     if node in members:
         raise InputError(

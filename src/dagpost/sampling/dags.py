@@ -20,7 +20,6 @@ from dagpost.arrays import Floats, Integers, Masks
 from dagpost.engines import Engine
 from dagpost.families import parent_sets, unsqueeze_all
 from dagpost.kernels import inlined, kernel
-from dagpost.progress import Stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +101,7 @@ def draw_parents_in_layers(
         return log_weight
 
     log_joint = np.zeros(samples)
-    for log_weight in engine.run(choose_parents, range(nodes), Stage("parents", nodes)):
+    for log_weight in engine.run(choose_parents, range(nodes)):
         log_joint += log_weight
     return parents, log_joint
 

@@ -33,7 +33,7 @@ from dagpost.exact.alternating import SMALLEST_SHIFT, fill_places, leaf_alphas, 
 from dagpost.exact.structure import StructureTables
 from dagpost.exact.walk import Plan, waves
 from dagpost.kernels import inlined, kernel, summing_kernel
-from dagpost.progress import Reporter, Stage, silent
+from dagpost.progress import Reporter, silent
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
 from dagpost.sampling.orders import uniform_blocks
 from dagpost.widefloat import ZERO
@@ -113,7 +113,7 @@ def _draw(tables: StructureTables, families: RankedFamilies, uniforms: Floats, e
         starts = np.searchsorted(leaves[by_leaf], wave)
         ends = np.searchsorted(leaves[by_leaf], wave, side="right")
         items = [(leaf, by_leaf[start:end]) for leaf, start, end in zip(wave, starts, ends, strict=True) if end > start]
-        for _ in engine.run(block, items, Stage("layers", len(items))):
+        for _ in engine.run(block, items):
             pass
     joined_weight += tables.forward.log_scales
     return draw_parents_in_layers(families, allowed, to_meet, joined_weight, uniforms[:, plan.nodes :], engine=engine)

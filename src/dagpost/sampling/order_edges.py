@@ -46,7 +46,8 @@ def edges_of_orders(
         return _edges_into(families.masks[node], families.log_weights[node], sets, counts, log_alpha, nodes, cancel)
 
     with reporter.stage("edges of orders", nodes) as stage:
-        for node, column in enumerate(engine.run(edges_into, range(nodes), stage)):
+        for node, column in enumerate(engine.run(edges_into, range(nodes))):
+            stage.advance(1)
             edges[:, node] = column / len(sample.orders)
     return edges
 

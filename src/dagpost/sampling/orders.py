@@ -97,7 +97,6 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
     orders = np.empty((samples, plan.nodes), dtype=np.uint8)
     alpha = np.empty((samples, plan.nodes), dtype=np.int64)
     sets = np.full(samples, (1 << plan.nodes) - 1, dtype=np.int64)
-    quiet = Stage(stage.title, stage.total)
 
     def block(item: tuple[int, Integers], cancel: Integers) -> None:
         chunk, members = item
@@ -106,7 +105,7 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
     for wave in reversed(list(waves(plan.top))):
         chunks = sets >> (plan.nodes - plan.top)
         items = [(chunk, np.flatnonzero((chunks == chunk) & (sets > 0))) for chunk in wave]
-        for _ in engine.run(block, [item for item in items if len(item[1])], quiet):
+        for _ in engine.run(block, [item for item in items if len(item[1])]):
             pass
     stage.advance(samples)
     log_alpha = to_logs(alpha)

@@ -44,12 +44,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost.arrays import Floats, Integers
 from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, counted_estimate
 from dagpost.sampling.linear_extensions import distinct_rows
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 ESTIMATORS = ("counting", "iw", "linear-extensions", "distinct")

@@ -132,10 +132,10 @@ def fill_run(
     def subtract(node: int, cancel: NDArray[np.int64]) -> None:
         subtract_base(node, variant_of[node], target, cancel)
 
-    for _ in engine.run(walk, tasks_of(target.values.shape[0], target.max_size), stage):
-        pass
-    for _ in engine.run(subtract, list(variant_of), stage):
-        pass
+    for _ in engine.run(walk, tasks_of(target.values.shape[0], target.max_size)):
+        stage.advance(1)
+    for _ in engine.run(subtract, list(variant_of)):
+        stage.advance(1)
 
 
 @inlined
