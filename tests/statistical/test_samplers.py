@@ -1,7 +1,7 @@
 """Sampled orders and graphs against the exact posterior.
 
-Each test has a fixed seed and compares a statistic with its distribution if the sampler is right. The level is `RATE`, far
-below one in a million for all of them together, so that a failure is a fault and not bad luck.
+Each test has a fixed seed and compares a statistic with its distribution if the sampler is right. The false-alarm rate
+of each test is at most a few times `RATE`, below one in a million, so that a failure is a fault and not bad luck.
 """
 
 from __future__ import annotations

@@ -10,11 +10,13 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.threads import available_cores
 from dagpost.errors import InputError
+from dagpost.exact.structure import structure_posterior
 from dagpost.progress import reporter_for
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ import sys, time
 import numpy as np
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import family_probabilities, forward_table
-from dagpost.exact.structure import structure_posterior
 from dagpost.families import family_count
 
 def weights(nodes, max_parents):
