@@ -36,9 +36,7 @@ def dirichlet(table: Table, child: int, parents: list[int], pseudocount: float) 
     cells, pooled = family_counts(table, child, parents)
     pool = pseudocount * table.arities[child]
     total = math.fsum(math.lgamma(pool) - math.lgamma(pool + count) for count in pooled.values())
-    return total + math.fsum(
-        math.lgamma(pseudocount + count) - math.lgamma(pseudocount) for count in cells.values()
-    )
+    return total + math.fsum(math.lgamma(pseudocount + count) - math.lgamma(pseudocount) for count in cells.values())
 
 
 def bdeu(table: Table, child: int, parents: list[int], equivalent_sample_size: float) -> float:
@@ -52,17 +50,13 @@ def bic(table: Table, child: int, parents: list[int]) -> float:
     if observations == 0:
         return 0.0
     likelihood = math.fsum(
-        count * math.log(count / pooled[configuration])
-        for (configuration, _), count in cells.items()
-        if count
+        count * math.log(count / pooled[configuration]) for (configuration, _), count in cells.items() if count
     )
     configurations = math.prod(table.arities[parent] for parent in parents)
     return likelihood - math.log(observations) / 2 * (table.arities[child] - 1) * configurations
 
 
-def bge(
-    table: Table, child: int, parents: list[int], weight: float, degrees: float, prior_mean: np.ndarray
-) -> float:
+def bge(table: Table, child: int, parents: list[int], weight: float, degrees: float, prior_mean: np.ndarray) -> float:
     """The score of Kuipers, Moffa & Heckerman (2014), equation A.2, as a ratio of two subset likelihoods."""
     rows = [row for row, count in rows_for(table, child) for _ in range(count)]
     data = table.values()[rows]
@@ -74,9 +68,7 @@ def bge(
         mean = data.mean(axis=0)
         for row in data:
             posterior += np.outer(row - mean, row - mean)
-        posterior += (
-            len(rows) * weight / (len(rows) + weight) * np.outer(prior_mean - mean, prior_mean - mean)
-        )
+        posterior += len(rows) * weight / (len(rows) + weight) * np.outer(prior_mean - mean, prior_mean - mean)
 
     def log_gamma(size: int, value: float) -> float:
         pi_term = size * (size - 1) / 4 * math.log(math.pi)

@@ -139,9 +139,7 @@ def test_bge_matches_the_textbook_formula(
         ]
     ),
 )
-def test_scores_do_not_depend_on_how_much_memory_the_kernel_allows_itself(
-    table: Table, score: str, limit
-) -> None:
+def test_scores_do_not_depend_on_how_much_memory_the_kernel_allows_itself(table: Table, score: str, limit) -> None:
     expected = local_scores(table, score).values
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(*limit)
@@ -184,12 +182,7 @@ def test_relabelling_the_nodes_permutes_the_scores(table: Table, random) -> None
 
 def covered_edges(parents: list[set[int]]) -> list[tuple[int, int]]:
     """Edges whose reversal says the same about independence: both ends have the same other parents."""
-    return [
-        (tail, head)
-        for head, tails in enumerate(parents)
-        for tail in tails
-        if parents[tail] == tails - {tail}
-    ]
+    return [(tail, head) for head, tails in enumerate(parents) for tail in tails if parents[tail] == tails - {tail}]
 
 
 def assert_equivalent(table: Table, score, random) -> None:

@@ -92,9 +92,7 @@ def test_the_codes_are_those_of_scikit_learn(strategy):
     binner = KBinsDiscretizer(
         3, encode="ordinal", strategy=strategy, quantile_method="averaged_inverted_cdf", subsample=None
     )
-    assert (
-        discretise(data, bins=3, strategy=strategy).codes().T.tolist() == binner.fit_transform(data).tolist()
-    )
+    assert discretise(data, bins=3, strategy=strategy).codes().T.tolist() == binner.fit_transform(data).tolist()
 
 
 def test_a_constant_column_gets_one_level_and_the_usual_warning():

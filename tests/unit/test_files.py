@@ -211,10 +211,7 @@ def test_parquet_keeps_the_levels_of_categories(tmp_path):
 def test_parquet_written_by_polars_is_read(tmp_path):
     frame = pl.DataFrame({"a": [1, 2] * 4, "b": ["x", "y"] * 4, "n": [3] * 8})
     frame.write_parquet(tmp_path / "table.pq")
-    assert (
-        read_table(tmp_path / "table.pq", counts="n").fingerprint()
-        == as_table(frame, counts="n").fingerprint()
-    )
+    assert read_table(tmp_path / "table.pq", counts="n").fingerprint() == as_table(frame, counts="n").fingerprint()
 
 
 def test_a_broken_parquet_file_is_refused(write):

@@ -52,9 +52,7 @@ def assert_some_families_agree(table: Table, score, twin, max_parents: int, fami
     for _ in range(families):
         child, *others = (int(node) for node in generator.permutation(len(table.names)))
         parents = others[: generator.integers(0, max_parents + 1)]
-        assert scores.score(child, parents) == pytest.approx(
-            twin(table, child, sorted(parents)), rel=1e-10, abs=1e-8
-        )
+        assert scores.score(child, parents) == pytest.approx(twin(table, child, sorted(parents)), rel=1e-10, abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +69,7 @@ def test_scores_of_a_larger_table_match_their_definition(score, twin) -> None:
         [2, 3, 2, 5, 1, 2, 4, 2, 3, 2, 2, 7],
         900,
         counts=generator.integers(0, 4, 900),
-        interventions=np.where(generator.random(900) < 0.2, generator.integers(0, 64, 900), 0).astype(
-            np.uint64
-        ),
+        interventions=np.where(generator.random(900) < 0.2, generator.integers(0, 64, 900), 0).astype(np.uint64),
     )
     assert_some_families_agree(table, score, twin, 5, 150)
 

@@ -94,9 +94,7 @@ def test_chunks_with_different_dictionaries_are_brought_together():
 
 
 def test_a_polars_categorical_has_the_levels_that_occur_in_it():
-    frame = pl.DataFrame({"x": ["b", "a"] * 4, "y": ["u", "v"] * 4}).with_columns(
-        pl.all().cast(pl.Categorical)
-    )
+    frame = pl.DataFrame({"x": ["b", "a"] * 4, "y": ["u", "v"] * 4}).with_columns(pl.all().cast(pl.Categorical))
     assert as_table(frame).levels == (("a", "b"), ("u", "v"))
 
 
@@ -211,14 +209,10 @@ def test_an_unknown_intervention_target_is_an_error_that_names_the_row():
 
 
 def test_missing_values_are_counted_per_column_with_a_remedy():
-    frame = eight_rows(
-        x=[1.5, None, 2.5, None, 1.0, 2.0, 3.0, 4.0], y=["a", "b", None, "a", "b", "a", "b", "a"]
-    )
+    frame = eight_rows(x=[1.5, None, 2.5, None, 1.0, 2.0, 3.0, 4.0], y=["a", "b", None, "a", "b", "a", "b", "a"])
     arrow = pa.Table.from_pandas(frame)
     for data in (frame, pl.from_arrow(arrow), arrow):
-        with pytest.raises(
-            InputError, match=r"'x' has 2 \(first in row 2\), 'y' has 1 \(first in row 3\)"
-        ) as error:
+        with pytest.raises(InputError, match=r"'x' has 2 \(first in row 2\), 'y' has 1 \(first in row 3\)") as error:
             as_table(data)
         assert "dropna()" in str(error.value)
         assert "impute" in str(error.value)
