@@ -56,13 +56,16 @@ class Answer:
 
 
 def exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
-    """The probability of a statement, or None where it cannot be computed exactly in reasonable time."""
+    """The probability of a statement, or None where it cannot be computed exactly in reasonable time.
+
+    It is nan if no graph satisfies the condition.
+    """
     if query.given is None:
         answer = _answer(query.feature, names, tables, results)
         return None if answer is None else answer.value
     condition = _answer(query.given, names, tables, results)
     if condition is None or condition.value <= condition.error:
-        return None
+        return math.nan if condition == Answer(0.0, 0.0) else None
     both = _answer(query.feature & query.given, names, tables, results)
     if both is None:
         return None
@@ -84,10 +87,11 @@ def _answer(feature: Feature, names: Sequence[str], tables: ExactTables, results
     reach = one_node_reach(feature, names)
     if reach is not None:
         found = _reach(reach, tables, results.modularity)
-        return None if found is None else _with_error(found, results)
+        # Whichever prior: this comes from differences.
+        return None if found is None else Answer(found, results.error_bound)
     if isinstance(feature, And):
         found = _reach_under_conditions(feature, names, tables, results)
-        return None if found is None else _with_error(found, results)
+        return None if found is None else Answer(found, results.error_bound)
     return None
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
+import shlex
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._version import __version__
-from dagpost.errors import DagpostError, InputError
+from dagpost.errors import DagpostError, DagpostWarning, InputError
 from dagpost.names import printable
 
 if TYPE_CHECKING:
@@ -43,7 +46,11 @@ def _command(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def guarded(*arguments: Any, **options: Any) -> None:
         try:
-            function(*arguments, **options)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_remark
+                if options.get("quiet"):
+                    warnings.simplefilter("ignore", DagpostWarning)
+                function(*arguments, **options)
             sys.stdout.flush()
         except DagpostError as error:
             typer.echo(f"dagpost: {_printable_lines(str(error))}", err=True)
@@ -58,6 +65,10 @@ def _command(function: Callable[..., None]) -> Callable[..., None]:
 
     app.command(no_args_is_help=function.__name__ != "demo")(guarded)
     return guarded
+
+
+def _show_remark(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.echo(f"dagpost: {_printable_lines(str(message))}", err=True)
 
 
 def _printable_lines(text: str) -> str:
@@ -81,7 +92,9 @@ def fit(
         Path | None, typer.Option("-o", "--output", help="Where to keep the fitted model.", show_default=False)
     ] = None,
     score: Annotated[str, typer.Option(help="bdeu, bde, k2, bic, or bge for continuous columns.")] = "bdeu",
-    ess: Annotated[float, typer.Option(help="Equivalent sample size of the BDeu score.")] = 1.0,
+    ess: Annotated[
+        float | None, typer.Option(help="Equivalent sample size of the BDeu score; 1 unless given.", show_default=False)
+    ] = None,
     prior: Annotated[str, typer.Option(help="uniform, indegree, or edge:P for independent edges.")] = "uniform",
     modularity: Annotated[
         str, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
@@ -117,14 +130,17 @@ def fit(
     from dagpost.data import discretise as discretise_table
     from dagpost.data import read_table
     from dagpost.estimator import DagPosterior
+    from dagpost.features import path
     from dagpost.scores import BDeu
 
     _check_folder(output)
+    if ess is not None and score != "bdeu":
+        raise InputError(f"--ess is a setting of the bdeu score; {score!r} has none.")
     data = read_table(table, counts=counts, interventions=interventions)
     if discretise is not None:
         data = discretise_table(data, bins=bins, strategy=discretise)  # type: ignore[arg-type]
     model = DagPosterior(
-        score=BDeu(ess) if score == "bdeu" else score,
+        score=BDeu(1.0 if ess is None else ess) if score == "bdeu" else score,
         prior=_parse_prior(prior),
         modularity=modularity,  # type: ignore[arg-type]
         max_parents=max_parents,
@@ -141,10 +157,10 @@ def fit(
     model.fit(data)
     if output is not None:
         model.save(output)
-    _show(model, as_json=as_json, model_file=output, minimum=0.05)
+    _show(model, as_json=as_json, model_file=output, minimum=0.0 if as_json else 0.05)
     if not as_json and not quiet:
-        names = [printable(name) for name in model.names_[:2]]
-        hint = f'dagpost query {output} \'"{names[0]}" ~> "{names[1]}"\'' if output else "add -o FILE to keep the model"
+        statement = printable(path(model.names_[0], model.names_[1]))
+        hint = shlex.join(["dagpost", "query", str(output), statement]) if output else "add -o FILE to keep the model"
         typer.echo(f"Next: {hint}", err=True)
 
 
@@ -262,7 +278,7 @@ def demo(as_json: JsonOption = False) -> None:
         typer.echo(datasets.describe("coronary"))
         typer.echo()
     model = DagPosterior(seed=1).fit(datasets.load("coronary"))
-    _show(model, as_json=as_json, model_file=None, minimum=0.05)
+    _show(model, as_json=as_json, model_file=None, minimum=0.0 if as_json else 0.05)
     if as_json:
         return
     typer.echo()
@@ -286,20 +302,29 @@ def _announce(model: DagPosterior, nodes: int, observations: int) -> None:
     """Say what a long run will take before it starts."""
     from dagpost.engines.threads import available_cores
     from dagpost.exact import order, structure
-    from dagpost.memory import readable
+    from dagpost.memory import available_bytes, readable
 
     workers = model.threads or available_cores()
+    max_parents = min(model.max_parents, nodes - 1)
     seconds, size = order.expected_seconds(nodes, workers), order.table_bytes(nodes)
+    if size > available_bytes():
+        return
     if model.modularity == "structure":
         seconds = structure.expected_seconds(nodes, workers)
-        size = structure.memory_needed(nodes, min(model.max_parents, nodes - 1), workers)
+        size = structure.memory_needed(nodes, max_parents, workers)
     if seconds > 2.0:
-        duration = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
         typer.echo(
             f"{nodes} variables, {observations:,} observations: exact sums ({_PRIOR_WORDS[model.modularity]}) "
-            f"take about {duration} and {readable(size)}.",
+            f"take about {_duration(seconds)} and {readable(size)}.",
             err=True,
         )
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0)):
+        if seconds >= 2.0 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _show(model: DagPosterior, *, as_json: bool, model_file: Path | None, minimum: float) -> None:
@@ -309,7 +334,7 @@ def _show(model: DagPosterior, *, as_json: bool, model_file: Path | None, minimu
             {
                 "names": list(model.names_),
                 "modularity": model.modularity,
-                "log_evidence": model.log_evidence_,
+                "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
                 "exact": model.exact_,
                 "method": model.method_,
                 "model": None if model_file is None else str(model_file),
@@ -371,12 +396,14 @@ def _load(source: Path) -> DagPosterior | DagSample:
 
 def _check_folder(output: Path | None) -> None:
     """Before a long run: the result must have somewhere to go."""
+    if output is not None and output.is_dir():
+        raise InputError(f"{str(output)!r} is a folder. Name a file in it.")
     if output is not None and not output.parent.is_dir():
         raise InputError(f"There is no folder {str(output.parent)!r} to write {output.name!r} to.")
 
 
 def _parse_edge(text: str) -> tuple[str, str]:
-    parent, arrow, child = (part.strip() for part in text.partition("->"))
+    parent, arrow, child = (part.strip().strip("\"'") for part in text.partition("->"))
     if not (parent and arrow and child):
         raise InputError(f'An edge is written "A -> B". Got {text!r} instead.')
     return parent, child

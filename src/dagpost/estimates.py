@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from dagpost.errors import InputError
 
@@ -26,7 +27,7 @@ class Estimate:
     - "Korn-Graubard beyond the drawn graphs": what the drawn graphs weigh is known exactly; the rule is used for the
       rest only.
     - "covered mass": certain, from the mass of the drawn graphs alone.
-    - "weights as given", "the condition never occurred": nothing is known of the error.
+    - "weights as given", "the condition never occurred", "the condition is impossible": nothing is known.
 
     `samples` graphs were looked at, worth `effective_samples` independent ones (beyond that number where their exact
     weights say more than counting does). `modularity` is the prior under which it holds.
@@ -123,7 +124,7 @@ def hoeffding_draws(precision: float, confidence: float) -> int:
     >>> hoeffding_draws(0.02, 0.95)
     4612
     """
-    if not (isinstance(precision, float) and 0.0 < precision < 1.0):
+    if not _is_between_0_and_1(precision):
         raise InputError(f"The 'precision' must be a float between 0 and 1. Got {precision!r} instead.")
     check_confidence(confidence)
     return math.ceil(math.log(2.0 / (1.0 - confidence)) / (2.0 * precision**2))
@@ -131,5 +132,9 @@ def hoeffding_draws(precision: float, confidence: float) -> int:
 
 def check_confidence(confidence: float) -> None:
     """Refuse a confidence that is no probability."""
-    if not (isinstance(confidence, float) and 0.0 < confidence < 1.0):
+    if not _is_between_0_and_1(confidence):
         raise InputError(f"The 'confidence' must be a float between 0 and 1. Got {confidence!r} instead.")
+
+
+def _is_between_0_and_1(number: object) -> bool:
+    return isinstance(number, Real) and 0.0 < float(number) < 1.0

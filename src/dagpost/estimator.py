@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,8 @@ from dagpost.arrays import Floats
 from dagpost.data import as_table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
-from dagpost.estimates import Estimate, exact_estimate, hoeffding_draws
+from dagpost.estimates import Estimate, check_confidence, exact_estimate, hoeffding_draws
+from dagpost.exact import order
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.families import parent_sets
 from dagpost.features import Query, resolve
@@ -166,6 +168,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         reporter = reporter_for(self.progress)
         table = as_table(X, counts=counts, interventions=interventions)
         constraints = Constraints(self.required, self.forbidden, self.tiers)
+        nodes = len(table.names)
+        # Scoring takes long where the tables cannot fit anyway.
+        order.require_memory(nodes, min(self.max_parents, nodes - 1), tables=1, workers=engine.workers)
         scores = local_scores(table, resolve_score(self.score), self.max_parents, engine=engine, reporter=reporter)
         log_weights = scores.values
         log_weights += log_prior(table.names, scores.max_parents, resolve_prior(self.prior), constraints)
@@ -175,6 +180,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             "observations": table.observations,
             "data_fingerprint": table.fingerprint(),
         }
+        self._settings = self._described_settings(constraints)
         self._open(table.names, ExactTables(log_weights, scores.max_parents, engine, reporter))
         self._adopt(self._compute())
         return self
@@ -185,6 +191,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def top_families(self, child: str, count: int = 10) -> pd.Series[float]:
         """The `count` most probable parent sets of `child`, as readable text."""
+        _check_count("count", count)
         families = self._families_of(child, count)
         families.index = [_set_text(parents, self.names_) for parents in families.index]
         return families
@@ -220,6 +227,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             count, guarantee = hoeffding_draws(precision, confidence), (precision, confidence)
         count = self.samples if count is None else count
         _check_count("count", count)
+        _check_seed(seed)
         return draw(self.method_, self._tables, self.names_, count, seed, guarantee, self._provenance())
 
     def best(self, count: int = 1) -> DagSample:
@@ -231,7 +239,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         >>> from dagpost import DagPosterior, datasets
         >>> best = DagPosterior().fit(datasets.load("coronary")).best(10)
         >>> len(best), round(best.covered, 3)
-        (10, 0.415)
+        (10, 0.557)
         """
         self._check_fitted()
         _check_count("count", count)
@@ -254,6 +262,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         object, or any function of a networkx graph. `given` restricts to the graphs in which another statement holds.
         """
         self._check_fitted()
+        check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
         queries = [resolve(statement, self.names_, given) for statement in statements]
@@ -289,9 +298,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
                 arrays["paths"] = self._results.paths
         about = {
             **self._about_data,
-            "settings": self._settings(),
+            "settings": self._settings,
             "max_parents": self.max_parents_,
-            "log_evidence": self.log_evidence_,
+            "log_evidence": None if math.isnan(self.log_evidence_) else self.log_evidence_,
             "error_bound": None if self._results is None else self._results.error_bound,
         }
         storage.write_archive(path, "model", about, arrays)
@@ -305,15 +314,18 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             settings["score"] = _restored(settings["score"], (BDeu, BDe, K2, BIC, BGe))
             settings["prior"] = _restored(settings["prior"], (UniformPrior, InDegreePrior, EdgePrior))
             model = cls(**settings)
+            model._settings = dict(about["settings"])
             model._about_data = {key: about[key] for key in ("names", "levels", "observations", "data_fingerprint")}
             names, max_parents = tuple(map(str, about["names"])), int(about["max_parents"])
             shape = (len(names), len(parent_sets(len(names) - 1, max_parents)))
             for name, expected in (("log_weights", shape), ("families", shape), ("edges", (len(names),) * 2)):
                 if name in arrays and arrays[name].shape != expected:
                     raise ValueError(f"{name} of shape {arrays[name].shape} where {expected} is due")
+            arrays = {name: array.astype(np.float64) for name, array in arrays.items()}
             engine = _resolve_engine("auto", None)
             model._open(names, ExactTables(arrays["log_weights"], max_parents, engine, reporter_for(None)))
-            evidence, families = float(about["log_evidence"]), arrays.get("families")
+            known, families = about["log_evidence"], arrays.get("families")
+            evidence = math.nan if known is None else float(known)
             if families is None:
                 model._adopt((evidence, arrays["edges"], None))
             else:
@@ -341,7 +353,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             forward = tables.forward()
             families = tables.order_families(forward)
             results = ExactResults("order", forward.log_evidence, families, None, RELATIVE_ERROR)
-        elif tables.structure_is_affordable():
+        elif self.method_ == "exact-layers" or tables.structure_is_affordable():
             posterior = tables.structure()
             families = posterior.families
             exact = posterior.tables
@@ -354,14 +366,16 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
             sample = self._own_sample()
-            log_ratio, _ = evidence_ratio(sample.log_extensions)
-            return tables.order_log_evidence + log_ratio, sample.edge_frequencies().to_numpy(), None
+            log_evidence = math.nan
+            if self.method_ != "kbest":
+                log_evidence = tables.order_log_evidence + evidence_ratio(sample.log_extensions)[0]
+            return log_evidence, sample.edge_frequencies().to_numpy(), None
         return results.log_evidence, edge_probabilities(families, tables.max_parents), results
 
     def _adopt(self, computed: tuple[float, Floats, ExactResults | None]) -> None:
         self.log_evidence_, edges, self._results = computed
         self.exact_ = self._results is not None
-        self.edge_probabilities_ = _labelled(edges, self.names_, "parent", "child")
+        self.edge_probabilities_ = _labelled(np.clip(edges, 0.0, 1.0), self.names_, "parent", "child")
 
     def _own_sample(self) -> DagSample:
         """The sample that answers come from where none is given: drawn once."""
@@ -376,7 +390,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         if self._results is None:
             return None
         value = exact_probability(query, self.names_, self._tables, self._results)
-        return None if value is None else exact_estimate(value, self.modularity)
+        if value is None:
+            return None
+        if math.isnan(value):
+            return Estimate(math.nan, 0.0, 1.0, 1.0, "the condition is impossible", 0, 0.0, self._results.modularity)
+        return exact_estimate(value, self._results.modularity)
 
     def _families_of(self, child: str, count: int | None) -> pd.Series[float]:
         import pandas as pd
@@ -397,24 +415,24 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         index = pd.Index(np.fromiter(sets, dtype=object, count=len(sets)), name="parents")
         return pd.Series(probabilities[best_first], index=index, name=f"P(parents of {child})")
 
-    def _settings(self) -> dict[str, Any]:
-        """The settings as JSON can hold them."""
-        tiers = dict(self.tiers) if isinstance(self.tiers, Mapping) else self.tiers and [list(t) for t in self.tiers]
+    def _described_settings(self, constraints: Constraints) -> dict[str, Any]:
+        """The settings as they were when the model was fitted, as JSON can hold them."""
+        tiers: Any = constraints.tiers
         return {
             "score": _described(resolve_score(self.score)),
             "prior": _described(resolve_prior(self.prior)),
             "modularity": self.modularity,
-            "max_parents": self.max_parents,
+            "max_parents": int(self.max_parents),
             "method": self.method,
-            "samples": self.samples,
-            "required": [list(edge) for edge in self.required],
-            "forbidden": [list(edge) for edge in self.forbidden],
-            "tiers": tiers,
-            "seed": self.seed,
+            "samples": int(self.samples),
+            "required": [list(edge) for edge in constraints.required],
+            "forbidden": [list(edge) for edge in constraints.forbidden],
+            "tiers": tiers and [list(tier) for tier in tiers],
+            "seed": None if self.seed is None else int(self.seed),
         }
 
     def _provenance(self) -> dict[str, Any]:
-        settings = self._settings()
+        settings = self._settings
         return {
             "data_fingerprint": self._about_data["data_fingerprint"],
             "observations": self._about_data["observations"],
@@ -429,6 +447,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             )
         parent_limit("DagPosterior", self.max_parents)
         _check_count("samples", self.samples)
+        _check_seed(self.seed)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "edge_probabilities_"):
@@ -438,6 +457,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 def _check_count(name: str, count: object) -> None:
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise InputError(f"The {name!r} of graphs must be an int of at least 1. Got {count!r} instead.")
+
+
+def _check_seed(seed: object) -> None:
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
+        raise InputError(f"The 'seed' must be an int of at least 0, or None. Got {seed!r} instead.")
 
 
 def _labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:
@@ -454,6 +478,11 @@ def _resolve_engine(engine: str | Engine, threads: int | None) -> Engine:
                 f"Got {engine!r} instead."
             )
         return ThreadEngine(threads)
+    if not (hasattr(engine, "workers") and callable(getattr(engine, "run", None))):
+        raise InputError(
+            "The 'engine' parameter of DagPosterior must be 'auto', 'threads' or an engine object. "
+            f"Got {engine!r} instead."
+        )
     return engine
 
 

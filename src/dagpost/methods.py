@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dagpost import memory
 from dagpost.arrays import Floats, Masks
 from dagpost.errors import InputError
 from dagpost.exact.kbest import best_dags
@@ -38,6 +39,8 @@ METHODS = {
 }
 
 _MOVED_TOGETHER = 64 * 1024
+#: Beside the masks: four numbers a graph, and as much again while they are made.
+_BYTES_A_GRAPH = 100
 
 
 def choose_method(method: str, modularity: str, tables: ExactTables) -> tuple[str, str]:
@@ -74,7 +77,9 @@ def draw(
     """Draw `count` graphs by one of `METHODS`."""
     if method == "kbest":
         return best(tables, names, count, provenance)
-    sequence = np.random.SeedSequence(seed)
+    needed = int(count) * (_BYTES_A_GRAPH + 20 * tables.nodes)
+    memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
+    sequence = np.random.SeedSequence(None if seed is None else int(seed))
     about = {**provenance, "seed": sequence.entropy, "method": method}
     nan = np.full(count, np.nan)
     if method == "exact-layers":

@@ -81,6 +81,10 @@ class DagSample:
                 f"The parents of a DagSample must be unsigned masks of shape (graphs, {len(self.names)}). "
                 f"Got {self.parents.dtype} of shape {self.parents.shape} instead."
             )
+        if self.modularity not in ("structure", "order") or self.estimator not in (*ESTIMATORS, _GIVEN):
+            raise InputError(
+                f"No sample is of modularity {self.modularity!r} with estimator {self.estimator!r}. Draw it again."
+            )
         for name in _ARRAYS[1:]:
             if getattr(self, name).shape != (draws,):
                 raise InputError(f"The {name} of a DagSample of {draws} graphs must have that length.")
@@ -142,9 +146,16 @@ class DagSample:
             raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
             raise InputError("These samples come from different data; they cannot be joined.")
-        seeds = [s.provenance.get("seed") for s in (self, other)]
-        if seeds[0] == seeds[1] and seeds[0] is not None:
-            raise InputError(f"Both samples were drawn with seed {seeds[0]}: the second would repeat the first.")
+        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"seed", "seeds"}):
+            values = [s.provenance.get(key) for s in (self, other)]
+            if values[0] != values[1]:
+                raise InputError(
+                    f"These samples are of different posteriors: {key} is {values[0]!r} in one and {values[1]!r} in "
+                    "the other. They cannot be joined."
+                )
+        twice = [seed for seed in _seeds(self) if seed is not None and seed in _seeds(other)]
+        if twice:
+            raise InputError(f"Both samples were drawn with seed {twice[0]}: the second would repeat the first.")
         joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _ARRAYS}
         provenance = {**self.provenance, "seed": None, "seeds": [*_seeds(self), *_seeds(other)]}
         return replace(self, guarantee=None, provenance=provenance, **joined)._reweighed()
@@ -178,7 +189,7 @@ class DagSample:
         """
         import pandas as pd
 
-        weights = self.weights if estimator in ("auto", self.estimator) else self._weighed(estimator).weights
+        weights = self.weights if estimator == "auto" else self._weighed(estimator).weights
         matrix = np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0)
         return pd.DataFrame(matrix, index=pd.Index(self.names, name="from"), columns=pd.Index(self.names, name="to"))
 
@@ -207,7 +218,8 @@ class DagSample:
 
         A statement is text (``"Smoking ~> Pressure & !(Smoking -> Family)"``, ``"P(A -> B | B ~> C)"``), a feature
         object, or any function of a networkx graph. `given` restricts to the graphs in which another statement holds.
-        `estimator` is "auto" (what suits the method), "counting", "distinct", "iw" or "linear-extensions".
+        `estimator` is "auto" (what suits the method), "counting", "distinct", "iw" or "linear-extensions". A sample
+        that was drawn for a precision answers with that precision and its confidence.
         """
         check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
@@ -274,7 +286,8 @@ class DagSample:
             guarantee, evidence = about["guarantee"], about["log_evidence"]
             return cls(
                 names=tuple(map(str, about["names"])),
-                **{name: arrays[name] for name in _ARRAYS},
+                parents=arrays["parents"],
+                **{name: arrays[name].astype(np.float64) for name in _ARRAYS[1:]},
                 modularity=str(about["modularity"]),
                 method=str(about["method"]),
                 estimator=str(about["estimator"]),
@@ -282,7 +295,9 @@ class DagSample:
                 guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
                 provenance=dict(about["provenance"]),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
             raise InputError(f"{os.fspath(path)!r} lacks parts of a sample ({error}). Draw it again.") from error
 
     @cached_property
@@ -293,6 +308,11 @@ class DagSample:
         if estimator not in ESTIMATORS:
             known = ", ".join(map(repr, ("auto", *ESTIMATORS)))
             raise InputError(f"The estimator must be one of {known}. Got {estimator!r} instead.")
+        if self.estimator == _GIVEN and estimator != "iw":
+            raise InputError(
+                "These graphs were picked from a sample, so they cannot be weighed as one. Use estimator='auto', or "
+                "the sample they come from."
+            )
         if self.modularity == "order" and estimator != "counting":
             raise InputError(
                 f"The estimator {estimator!r} is for the posterior in which every graph counts once; this sample is of "
@@ -300,8 +320,8 @@ class DagSample:
             )
         if estimator == "counting" and self.method not in _INDEPENDENT:
             raise InputError(
-                f"The graphs of {self.method!r} are drawn from the order-modular posterior: counting them would be "
-                "biased. Use estimator='auto'."
+                f"The graphs of {self.method!r} are no draws from this posterior: counting them would be biased. "
+                "Use estimator='auto'."
             )
         return weigh(
             estimator,
@@ -368,7 +388,8 @@ def make_sample(
         weights=np.full(len(parents), 1.0 / len(parents)),
         modularity="order" if method == "dds" else "structure",
         method=method,
-        estimator=_ESTIMATOR_OF[method],
+        # Hoeffding's inequality is about plain frequencies.
+        estimator=_ESTIMATOR_OF[method] if guarantee is None else "counting",
         log_evidence=log_evidence,
         guarantee=guarantee,
         provenance=provenance,

@@ -13,6 +13,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,12 +27,16 @@ from dagpost.errors import InputError
 FORMAT_VERSION = 1
 _ABOUT = "about.json"
 
+#: What the standard library raises for an archive that is damaged, encrypted or none at all.
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError, ValueError)
+
 Result = TypeVar("Result")
 
 
 def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write one file of the given kind ("model", "sample"), replacing an older one only once it is complete."""
-    target = Path(path)
+    # Through a link, not over it.
+    target = Path(os.path.realpath(path))
     content = {"dagpost": kind, "format": FORMAT_VERSION, "version": __version__, **about}
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     try:
@@ -96,7 +101,7 @@ def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result
             return read(archive)
     except InputError:
         raise
-    except (zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, OSError, ValueError) as error:
+    except _UNREADABLE as error:
         raise InputError(
             f"{str(source)!r} is not a dagpost file, or it was cut short or damaged ({error}). Make it again."
         ) from error

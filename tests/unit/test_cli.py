@@ -197,7 +197,7 @@ def test_query_answers_from_a_model_and_from_a_sample(run: Run, model: str, tmp_
 def test_a_condition_that_never_occurred_is_null(run: Run, model: str) -> None:
     (answer,) = json.loads(run("query", model, "P(A -> B | B -> A & A -> B)", "--json").stdout)
     assert answer["value"] is None
-    assert "never occurred" in answer["rule"]
+    assert answer["rule"] == "the condition is impossible"
 
 
 # Complaints
@@ -370,3 +370,16 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         check=True,
     )
     assert result.stderr == "status 0\n"
+
+
+def test_best_lists_graphs_of_a_model_and_of_a_table(run: Run, model: str, tmp_path: Path) -> None:
+    from_model = run("best", model, "-k", "3", "--json")
+    found = json.loads(from_model.stdout)
+    assert len(found["graphs"]) == 3
+    probabilities = [graph["probability"] for graph in found["graphs"]]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert sum(probabilities) == pytest.approx(found["covered"])
+    assert isinstance(found["tied"], bool)
+    text = run("best", model, "-k", "2").stdout
+    assert text.startswith("1. probability ")
+    assert "Together they hold" in text

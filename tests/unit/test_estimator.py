@@ -665,3 +665,25 @@ def test_samples_of_a_model_are_dag_samples(model: DagPosterior) -> None:
     assert isinstance(drawn, DagSample)
     assert drawn.modularity == model.modularity
     assert drawn.method == model.method_ == ("dds" if model.modularity == "order" else "exact-layers")
+
+
+def test_best_graphs_come_in_falling_order_with_the_mass_they_cover() -> None:
+    model = DagPosterior().fit(datasets.load("coronary"))
+    best = model.best(30)
+    assert (np.diff(best.log_joint) <= 1e-8).all()
+    assert len(best.unique()) == 30
+    assert best.covered == pytest.approx(np.exp(best.log_joint - model.log_evidence_).sum())
+    assert sum(p for p in best.posterior_probabilities() if p is not None) == pytest.approx(best.covered)
+    np.testing.assert_array_equal(model.best(10).parents, best.parents[:10])
+    exact = model.probability("Smoking ~> Pressure").value
+    estimate = best.probability("Smoking ~> Pressure")
+    assert estimate.rule == "covered mass"
+    assert estimate.lower <= exact <= estimate.upper
+    assert DagPosterior(method="kbest", samples=30).fit(datasets.load("coronary")).sample() == best
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, True, "ten"])
+def test_a_number_of_best_graphs_that_is_none_is_refused(count: object) -> None:
+    model = DagPosterior().fit(datasets.load("coronary"))
+    with pytest.raises(InputError, match="must be an int of at least 1"):
+        model.best(count)  # type: ignore[arg-type]

@@ -87,8 +87,8 @@ class Table:
         if continuous:
             raise InputError(
                 f"{_columns(continuous)} {_are(continuous)} continuous, and a discrete score needs levels. "
-                'Discretise first: discretise(data, bins=3, strategy="quantile"); or, if all columns are '
-                'continuous, use score="bge".'
+                'Discretise first: discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the '
+                'command line; or, if all columns are continuous, use score="bge".'
             )
         return np.ascontiguousarray(np.stack(self.columns), dtype=code_type(max(self.arities)))
 

@@ -250,4 +250,5 @@ def _times_completions(
             whole = ancestors | (1 << node)
             shift = (sums[whole] >> FRACTION_BITS) + exponents[whole] - (sums[everything] >> FRACTION_BITS)
             value = closed[whole] * completions[whole] / evidence
-            result[ancestors] = max(math.ldexp(value, max(shift, SMALLEST_SHIFT)), 0.0)
+            # Not cut off at zero: over many sets the rounding errors cancel, cut off they would add up.
+            result[ancestors] = math.ldexp(value, max(shift, SMALLEST_SHIFT))
