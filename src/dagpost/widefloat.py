@@ -6,8 +6,9 @@ bits, *is* the fraction of a double, so one double addition or multiplication do
 plain integer arithmetic. No call of `exp` or `log`, no branch: the loops of the callers become vector instructions.
 
 Relative rounding error of one operation: at most 2^-41. Values lie between 2^-(2^22) and 2^(2^22), some 5.8 million
-nats. Zero is everything at or below `ZERO_LIMIT`: it is absorbing in products, and sums of zeros, which creep up by
-at most a doubling each, stay far below any value that is let in (`check_range` refuses weights that could come near).
+nats. Zero is everything at or below `ZERO_LIMIT`. It is absorbing in products with anything below 2^(2^20), and weights
+here are at most one each, so that no sum of their products comes near; sums of zeros, which creep up by at most a
+doubling each, stay far below any value that is let in (`check_range` refuses weights that could come near).
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ fractions = st.one_of(
     st.integers(0, 2**FRACTION_BITS - 1),
     st.sampled_from([0, 1, 2, 3, 2**39, 2**40 - 1, 2**40 - 2]),
 )
-exponents = st.integers(-(2**20), 2**20)
+# Zero absorbs what lies below 2^(2^20), far above any sum of weights that are at most one each.
+exponents = st.integers(-(2**20), 2**20 - 1)
 
 
 def wide(exponent: int, fraction: int) -> np.int64:
