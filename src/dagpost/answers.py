@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
-from dagpost.errors import NoGraphError
+from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.exact import order, paths, structure
 from dagpost.families import parent_sets, unsqueeze_all
 from dagpost.features import Feature, OneNodeReach, Query, Term, one_node_reach, parent_conditions
@@ -30,6 +30,8 @@ from dagpost.tables import ExactTables
 _PATIENCE_SECONDS = 30.0
 #: A conditional probability that rounding may have moved by more than this is not called exact.
 _LARGEST_ERROR = 1e-7
+#: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
+_RATIO_ERROR = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +58,17 @@ class Answer:
 
 
 def exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
-    """The probability of a statement, or None where it cannot be computed exactly in reasonable time.
+    """The probability of a statement, or None where it cannot be computed exactly in reasonable time and memory.
 
     It is nan if no graph satisfies the condition.
     """
+    try:
+        return _exact_probability(query, names, tables, results)
+    except (PrecisionError, ResourceError):
+        return None
+
+
+def _exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
     if query.given is None:
         answer = _answer(query.feature, names, tables, results)
         return None if answer is None else answer.value
@@ -76,9 +85,11 @@ def exact_probability(query: Query, names: Sequence[str], tables: ExactTables, r
 
 
 def _answer(feature: Feature, names: Sequence[str], tables: ExactTables, results: ExactResults) -> Answer | None:
-    if isinstance(feature, Path) and feature.longest is None and results.paths is not None:
-        value = float(results.paths[position_of(feature.source, names), position_of(feature.target, names)])
-        return _with_error(value, results)
+    if isinstance(feature, Path) and feature.longest is None:
+        matrix = exact_paths(tables, results)
+        if matrix is not None:
+            value = float(matrix[position_of(feature.source, names), position_of(feature.target, names)])
+            return Answer(value, results.error_bound)
     conditions = parent_conditions(feature, names)
     if conditions is not None and _affordable(conditions.terms, tables, results.modularity):
         answers = [(term.sign, _conjunction(term, tables, results)) for term in conditions.terms]
@@ -120,8 +131,8 @@ def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> Answ
         # The conditions contradict each other or lead to a cycle.
         return Answer(0.0, 0.0)
     value = math.exp(log_evidence - results.log_evidence)
-    # A ratio of evidences keeps its digits however small it is.
-    return Answer(value, value * results.error_bound)
+    # A ratio of evidences loses digits in proportion to itself, however small it is.
+    return Answer(value, value * _RATIO_ERROR)
 
 
 def _allowed_sets(term: Term, tables: ExactTables) -> dict[int, NDArray[np.bool_]]:
@@ -191,7 +202,7 @@ def exact_paths(tables: ExactTables, results: ExactResults) -> Floats | None:
     if results.paths is not None:
         return results.paths
     if results.modularity == "order" and _order_paths_affordable(tables, sources=tables.nodes):
-        return paths.order_path_probabilities(tables.forward(), engine=tables.engine, reporter=tables.reporter)
+        return tables.order_paths
     return None
 
 

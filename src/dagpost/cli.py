@@ -21,6 +21,7 @@ import typer
 
 from dagpost._version import __version__
 from dagpost.errors import DagpostError, DagpostWarning, InputError
+from dagpost.estimates import MODULARITY_WORDS
 from dagpost.names import printable
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ app = typer.Typer(
 )
 
 _INTERRUPTED = 130
-_PRIOR_WORDS = {"order": "each graph counted once for every order it fits", "structure": "each graph counted once"}
 
 
 def _command(function: Callable[..., None]) -> Callable[..., None]:
@@ -56,7 +56,7 @@ def _command(function: Callable[..., None]) -> Callable[..., None]:
             typer.echo(f"dagpost: {_printable_lines(str(error))}", err=True)
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
-            typer.echo("dagpost: interrupted; nothing was written.", err=True)
+            typer.echo("dagpost: interrupted.", err=True)
             raise typer.Exit(_INTERRUPTED) from None
         except BrokenPipeError:
             # The reader of our output has gone, as `head` does; point the stream elsewhere so that closing it is quiet.
@@ -101,7 +101,7 @@ def fit(
     ] = "structure",
     max_parents: Annotated[int, typer.Option(help="Most parents a variable may have.")] = 5,
     method: Annotated[
-        str, typer.Option(help="How graphs are sampled: auto, exact-layers, linear-extensions, iw-dds or dds.")
+        str, typer.Option(help="How graphs are sampled: auto, exact-layers, linear-extensions, iw-dds, kbest or dds.")
     ] = "auto",
     samples: Annotated[int, typer.Option(help="Graphs drawn when an answer needs a sample.")] = 30_000,
     required: Annotated[
@@ -314,7 +314,7 @@ def _announce(model: DagPosterior, nodes: int, observations: int) -> None:
         size = structure.memory_needed(nodes, max_parents, workers)
     if seconds > 2.0:
         typer.echo(
-            f"{nodes} variables, {observations:,} observations: exact sums ({_PRIOR_WORDS[model.modularity]}) "
+            f"{nodes} variables, {observations:,} observations: exact sums ({MODULARITY_WORDS[model.modularity]}) "
             f"take about {_duration(seconds)} and {readable(size)}.",
             err=True,
         )
@@ -344,7 +344,7 @@ def _show(model: DagPosterior, *, as_json: bool, model_file: Path | None, minimu
         return
     _print_edges(listed, minimum)
     if model.exact_:
-        typer.echo(f"Exact ({_PRIOR_WORDS[model.modularity]}); log evidence {model.log_evidence_:.4f}.")
+        typer.echo(f"Exact ({MODULARITY_WORDS[model.modularity]}); log evidence {model.log_evidence_:.4f}.")
     else:
         typer.echo(f"Estimated from {model.samples:,} graphs by {model.method_}: {model.method_reason_}.")
     if model_file is not None:

@@ -19,6 +19,10 @@ class NoGraphError(InputError):
     """No graph is left that satisfies all constraints."""
 
 
+class PrecisionError(InputError):
+    """Rounding may have moved the result further than is tolerable."""
+
+
 class ResourceError(DagpostError, MemoryError):
     """The work asked for does not fit into this machine."""
 

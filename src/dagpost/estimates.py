@@ -9,7 +9,7 @@ from numbers import Real
 
 from dagpost.errors import InputError
 
-_MODULARITY_WORDS = {
+MODULARITY_WORDS = {
     "order": "each graph counted once for every order it fits",
     "structure": "each graph counted once",
 }
@@ -26,7 +26,7 @@ class Estimate:
     - "Korn-Graubard": Clopper-Pearson at the number of draws that weighted ones are worth.
     - "Korn-Graubard beyond the drawn graphs": what the drawn graphs weigh is known exactly; the rule is used for the
       rest only.
-    - "covered mass": certain, from the mass of the drawn graphs alone.
+    - "covered mass": certain, from the mass of the drawn graphs alone ("covered mass unknown": it says nothing).
     - "weights as given", "the condition never occurred", "the condition is impossible": nothing is known.
 
     `samples` graphs were looked at, worth `effective_samples` independent ones (beyond that number where their exact
@@ -52,11 +52,11 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.rule == "exact":
-            return f"{self.value:.4f} (exact; {_MODULARITY_WORDS[self.modularity]})"
+            return f"{self.value:.4f} (exact; {MODULARITY_WORDS[self.modularity]})"
         value = "unknown" if math.isnan(self.value) else f"{self.value:.4f}"
         return (
-            f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {self.confidence:.0%}, "
-            f"{self.samples:,} graphs; {_MODULARITY_WORDS[self.modularity]})"
+            f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {100 * self.confidence:.6g}%, "
+            f"{self.samples:,} graphs; {MODULARITY_WORDS[self.modularity]})"
         )
 
     def __repr__(self) -> str:

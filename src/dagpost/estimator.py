@@ -66,8 +66,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     max_parents
         No variable has more parents than this.
     method
-        How graphs are sampled: ``"auto"``; ``"exact-layers"``, ``"linear-extensions"`` or ``"iw-dds"`` where every
-        graph counts once; ``"dds"`` where a graph counts once for every order.
+        How graphs are sampled: ``"auto"``; ``"exact-layers"``, ``"linear-extensions"``, ``"iw-dds"`` or ``"kbest"``
+        (the best ones instead of a sample) where every graph counts once; ``"dds"`` where one counts once for every
+        order.
     samples
         How many graphs are drawn when an answer needs a sample and none is given.
     required, forbidden
@@ -76,7 +77,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     engine, threads
         Where the work runs (``"auto"`` or ``"threads"``, or an engine object), and on how many threads (None: every
-        core). Results do not depend on it.
+        core). Numbers do not depend on it; what is affordable, and so ``method="auto"``, may.
     seed
         Seed of the samples that are drawn when an answer needs one; None: a new one each time.
     progress
@@ -174,6 +175,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         scores = local_scores(table, resolve_score(self.score), self.max_parents, engine=engine, reporter=reporter)
         log_weights = scores.values
         log_weights += log_prior(table.names, scores.max_parents, resolve_prior(self.prior), constraints)
+        # From here on a fit that is broken off leaves no model, rather than one of two tables.
+        self.__dict__.pop("edge_probabilities_", None)
         self._about_data = {
             "names": list(table.names),
             "levels": [None if levels is None else [readable_level(v) for v in levels] for levels in table.levels],
@@ -208,6 +211,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         Ask for a number, or for a precision: then as many independent graphs are drawn as bring the frequency of a
         statement, whichever it is, within `precision` of the truth with this confidence (Hoeffding's inequality).
+        Without a seed, a new one is taken each time; that of the model is for the samples it draws by itself.
 
         >>> from dagpost import DagPosterior, datasets
         >>> model = DagPosterior().fit(datasets.load("coronary"))
@@ -300,6 +304,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             **self._about_data,
             "settings": self._settings,
             "max_parents": self.max_parents_,
+            "method": [self.method_, self.method_reason_],
             "log_evidence": None if math.isnan(self.log_evidence_) else self.log_evidence_,
             "error_bound": None if self._results is None else self._results.error_bound,
         }
@@ -318,12 +323,15 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             model._about_data = {key: about[key] for key in ("names", "levels", "observations", "data_fingerprint")}
             names, max_parents = tuple(map(str, about["names"])), int(about["max_parents"])
             shape = (len(names), len(parent_sets(len(names) - 1, max_parents)))
-            for name, expected in (("log_weights", shape), ("families", shape), ("edges", (len(names),) * 2)):
+            square = (len(names), len(names))
+            shapes = {"log_weights": shape, "families": shape, "edges": square, "paths": square}
+            for name, expected in shapes.items():
                 if name in arrays and arrays[name].shape != expected:
                     raise ValueError(f"{name} of shape {arrays[name].shape} where {expected} is due")
             arrays = {name: array.astype(np.float64) for name, array in arrays.items()}
             engine = _resolve_engine("auto", None)
-            model._open(names, ExactTables(arrays["log_weights"], max_parents, engine, reporter_for(None)))
+            tables = ExactTables(arrays["log_weights"], max_parents, engine, reporter_for(None))
+            model._open(names, tables, (str(about["method"][0]), str(about["method"][1])))
             known, families = about["log_evidence"], arrays.get("families")
             evidence = math.nan if known is None else float(known)
             if families is None:
@@ -338,13 +346,13 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"{os.fspath(path)!r} lacks parts of a model ({error}). Fit the model again.") from error
         return model
 
-    def _open(self, names: tuple[str, ...], tables: ExactTables) -> None:
+    def _open(self, names: tuple[str, ...], tables: ExactTables, method: tuple[str, str] | None = None) -> None:
         self.names_ = names
         self.n_features_in_ = len(names)
         self.max_parents_ = tables.max_parents
         self._tables = tables
         self._drawn: DagSample | None = None
-        self.method_, self.method_reason_ = choose_method(self.method, self.modularity, tables)
+        self.method_, self.method_reason_ = method or choose_method(self.method, self.modularity, tables)
 
     def _compute(self) -> tuple[float, Floats, ExactResults | None]:
         """Log evidence, edges, and all that is exact."""
@@ -360,8 +368,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             results = ExactResults("structure", exact.log_evidence, families, posterior.paths, exact.error_bound)
         else:
             warnings.warn(
-                f"Edge probabilities are estimated from {self.samples:,} graphs ({self.method_}): "
-                f"{self.method_reason_}. With modularity='order' they would be exact.",
+                f"Edge probabilities are estimated from {self.samples:,} graphs ({self.method_}), since exact sums "
+                "over all graphs would take too long or too much memory. With modularity='order' they would be exact.",
                 DagpostWarning,
                 stacklevel=3,
             )
@@ -374,6 +382,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def _adopt(self, computed: tuple[float, Floats, ExactResults | None]) -> None:
         self.log_evidence_, edges, self._results = computed
+        if self._results is not None and self.modularity == "structure":
+            self._tables.structure_log_evidence = self._results.log_evidence
         self.exact_ = self._results is not None
         self.edge_probabilities_ = _labelled(np.clip(edges, 0.0, 1.0), self.names_, "parent", "child")
 

@@ -19,7 +19,16 @@ def available_bytes() -> int:
         used = int((_CONTROL_GROUP / "memory.current").read_text())
     except (OSError, ValueError):
         return free
-    return min(free, max(limit - used, 0))
+    return min(free, max(limit - used + _reclaimable_bytes(), 0))
+
+
+def _reclaimable_bytes() -> int:
+    """Files that were read stay in the memory of a container until it is needed for something else."""
+    try:
+        entries = dict(line.split() for line in (_CONTROL_GROUP / "memory.stat").read_text().splitlines())
+        return int(entries["inactive_file"])
+    except (OSError, ValueError, KeyError):
+        return 0
 
 
 def readable(size: float) -> str:

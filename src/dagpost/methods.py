@@ -22,11 +22,10 @@ from dagpost.arrays import Floats, Masks
 from dagpost.errors import InputError
 from dagpost.exact.kbest import best_dags
 from dagpost.posterior import DagSample, make_sample
-from dagpost.progress import Stage
 from dagpost.sampling.dags import draw_dags
 from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.linear_extensions import log_linear_extensions
-from dagpost.sampling.orders import draw_orders, uniform_blocks
+from dagpost.sampling.orders import MOVED_TOGETHER, draw_orders, uniform_blocks
 from dagpost.tables import PATIENCE_SECONDS, ExactTables
 
 #: Which posterior each method speaks of.
@@ -38,7 +37,6 @@ METHODS = {
     "kbest": "structure",
 }
 
-_MOVED_TOGETHER = 64 * 1024
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 
@@ -93,7 +91,7 @@ def draw(
     if method == "dds":
         log_evidence = tables.order_log_evidence
         return make_sample(names, parents, log_joint, nan, nan, log_evidence, method, guarantee, about)
-    log_extensions = log_linear_extensions(parents, engine=tables.engine)
+    log_extensions = log_linear_extensions(parents, engine=tables.engine, reporter=tables.reporter)
     log_proposal = log_extensions + log_joint - tables.order_log_evidence
     log_evidence = _structure_log_evidence(tables)
     return make_sample(names, parents, log_joint, log_proposal, log_extensions, log_evidence, method, guarantee, about)
@@ -110,17 +108,19 @@ def best(tables: ExactTables, names: tuple[str, ...], count: int, provenance: Ma
 
 def _structure_log_evidence(tables: ExactTables) -> float:
     """Where the evidence is to be had, the mass that a sample covers is known."""
-    return tables.structure().tables.log_evidence if tables.structure_is_affordable() else np.nan
+    if tables.structure_log_evidence is None and tables.structure_is_affordable():
+        tables.structure_log_evidence = tables.log_evidence_of(tables.log_weights, "structure")
+    return np.nan if tables.structure_log_evidence is None else tables.structure_log_evidence
 
 
 def _draw_dds(tables: ExactTables, count: int, seed: np.random.SeedSequence) -> tuple[Masks, Floats]:
     """Independent pairs of an order and a graph; the orders are not kept."""
     forward, nodes = tables.forward(), tables.nodes
     parts = []
-    with tables.reporter.stage("graphs", count) as stage:
-        for uniforms in uniform_blocks(seed, count, 2 * nodes, _MOVED_TOGETHER):
+    with tables.reporter.stage("graphs", count * (forward.plan.top + 2)) as stage:
+        for uniforms in uniform_blocks(seed, count, 2 * nodes, MOVED_TOGETHER):
             first, second = np.ascontiguousarray(uniforms[:, :nodes]), uniforms[:, nodes:]
-            orders = draw_orders(forward, first, engine=tables.engine, stage=Stage("orders", len(first)))
+            orders = draw_orders(forward, first, engine=tables.engine, stage=stage)
             parts.append(draw_dags(tables.ranked, orders.orders, orders.log_alpha, second, engine=tables.engine))
             stage.advance(len(first))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 Statement = str | Feature | Query | Callable[..., bool]
 
-#: What each method's graphs are weighted by unless another estimator is asked for, and whose posterior that is.
+#: What each method's graphs are weighted by unless another estimator is asked for.
 _ESTIMATOR_OF = {
     "exact-layers": "distinct",
     "dds": "counting",
@@ -261,7 +261,7 @@ class DagSample:
             "estimator": self.estimator,
             "modularity": self.modularity,
             "independent": self.independent,
-            "effective_samples": self.effective_samples,
+            "effective_samples": self.effective_samples if math.isfinite(self.effective_samples) else None,
             "covered": None if math.isnan(covered) else covered,
         }
 

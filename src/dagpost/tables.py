@@ -10,7 +10,7 @@ from functools import cached_property
 from dagpost import memory
 from dagpost.arrays import Floats
 from dagpost.engines import Engine
-from dagpost.exact import order, structure
+from dagpost.exact import order, paths, structure
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.structure import StructurePosterior
 from dagpost.progress import Reporter
@@ -33,6 +33,8 @@ class ExactTables:
         self._forward: ForwardTable | None = None
         self._structure: StructurePosterior | None = None
         self._order_log_evidence: float | None = None
+        #: Log evidence when every graph counts once, where it is known.
+        self.structure_log_evidence: float | None = None
 
     @property
     def nodes(self) -> int:
@@ -59,6 +61,11 @@ class ExactTables:
         """Log evidence when a graph counts once for every order it fits; needs no table once it is known."""
         return self.forward().log_evidence if self._order_log_evidence is None else self._order_log_evidence
 
+    @cached_property
+    def order_paths(self) -> Floats:
+        """Probability of a path for every pair when a graph counts once for every order it fits."""
+        return paths.order_path_probabilities(self.forward(), engine=self.engine, reporter=self.reporter)
+
     def order_families(self, forward: ForwardTable) -> Floats:
         """Probability of every family when a graph counts once for every order it fits."""
         return order.family_probabilities(
@@ -72,6 +79,7 @@ class ExactTables:
         posterior = structure.structure_posterior(
             self.log_weights, self.max_parents, engine=self.engine, reporter=self.reporter
         )
+        self.structure_log_evidence = posterior.tables.log_evidence
         if self._may_keep(structure.memory_needed(self.nodes, self.max_parents, self.engine.workers)):
             self._structure = posterior
         return posterior

@@ -354,7 +354,7 @@ def test_ctrl_c_ends_a_long_run_soon_with_status_130_and_no_file(tmp_path: Path)
     finally:
         process.kill()
     assert (process.returncode, output) == (130, "")
-    assert errors.splitlines()[-1] == "dagpost: interrupted; nothing was written."
+    assert errors.splitlines()[-1] == "dagpost: interrupted."
     assert [path.name for path in tmp_path.iterdir()] == ["wide.csv"]
 
 

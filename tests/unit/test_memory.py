@@ -26,7 +26,9 @@ def test_the_limit_of_a_container_counts(
     limit: str, used: str, expected: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "memory.max").write_text(limit + "\n")
-    (tmp_path / "memory.current").write_text(used + "\n")
+    (tmp_path / "memory.current").write_text(str(int(used) + 700) + "\n")
+    # What files take up is given back when it is needed.
+    (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 700\nslab 3\n")
     monkeypatch.setattr(memory, "_CONTROL_GROUP", tmp_path)
     if expected is None:
         assert memory.available_bytes() > 0

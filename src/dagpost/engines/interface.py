@@ -18,6 +18,9 @@ CancelFlag = NDArray[np.int64]
 class Engine(Protocol):
     """Runs blocks of work.
 
+    Blocks of one call write to shared arrays, each to its own part, and read only what earlier calls have finished;
+    they return what the caller is to sum up.
+
     `run(block, items)` calls `block(item, cancel)` for every item, in any order and at the same time, and yields the
     results in the order of the items, so that what is summed from them never depends on the number of workers, and the
     caller can tell how far the work has come. An interrupt raises `cancel[0]`, waits until the running

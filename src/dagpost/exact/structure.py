@@ -21,7 +21,7 @@ What rounding may have done is bounded by `eps * sum over U of A(U) * sum of |te
 part of the result.
 
 Time: `3^n` terms for `A` and as many for `B` with all families and paths. Memory: 8 bytes a set for `L`, 8 for `A`,
-12 for `B`, and while `A` is summed as much again.
+12 for `B`, and some 24 for what the leaves under way hold.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import numpy as np
 from dagpost import memory
 from dagpost.arrays import Exponents, Floats, Integers, Wide
 from dagpost.engines import Engine
-from dagpost.errors import InputError
+from dagpost.errors import PrecisionError
 from dagpost.exact.alternating import SMALLEST_SHIFT, leaf_cost
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
@@ -51,7 +51,7 @@ _TRIAL_NODES = 15
 _seconds_per_pair: dict[int, float] = {}
 _EPSILON = float(np.finfo(np.float64).eps)
 #: Beyond this bound on the error of a probability, nothing is returned.
-_LARGEST_ERROR = 1e-4
+_LARGEST_ERROR = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,12 +216,19 @@ def require_memory(nodes: int, max_parents: int, workers: int) -> None:
 
 
 def memory_needed(nodes: int, max_parents: int, workers: int) -> int:
-    """Bytes: `L`, `A` and `B`; what the first leaf gives to all others; its gathered rows; the sums of the walk."""
-    return (8 + 8 + 12 + 8 + 16) * (1 << nodes) + workers * 8 * nodes * family_count(nodes, max_parents)
+    """Bytes: `L`, `A` and `B`; the rows and results of the leaves under way; the sums of the walk."""
+    under_way = widest_wave(nodes, workers, 24) + 8 * min(workers, 2) * (1 << nodes)
+    return 28 * (1 << nodes) + under_way + workers * 8 * nodes * family_count(nodes, max_parents)
 
 
-def _cancelled(bound: float) -> InputError:
-    return InputError(
+def widest_wave(nodes: int, workers: int, bytes_each: int) -> int:
+    """Most bytes that the leaves under way take at once if a leaf takes `bytes_each` for every set that holds it."""
+    top = leaf_plan(nodes, 1).top
+    return max(min(workers, math.comb(top, size)) * bytes_each << (nodes - size) for size in range(top + 1))
+
+
+def _cancelled(bound: float) -> PrecisionError:
+    return PrecisionError(
         "The alternating sums over all graphs cancel too far: the error of a probability may be as large as "
         f"{bound:.1g}. Use modularity='order', whose sums do not alternate, or fewer variables."
     )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.engines import Engine
+from dagpost.errors import PrecisionError
 from dagpost.families import parent_sets, unsqueeze_all
 from dagpost.kernels import inlined, kernel
 
@@ -84,7 +85,7 @@ def draw_parents_in_layers(
 
     def choose_parents(node: int, cancel: Integers) -> Floats:
         chosen = np.empty(samples, dtype=np.uint64)
-        log_weight = np.empty(samples)
+        log_weight = np.full(samples, np.nan)
         _draw_parents(
             families.masks[node],
             families.log_weights[node],
@@ -102,6 +103,8 @@ def draw_parents_in_layers(
 
     log_joint = np.zeros(samples)
     for log_weight in engine.run(choose_parents, range(nodes)):
+        if np.isnan(log_weight).any():
+            raise PrecisionError("A graph was lost in rounding errors. Draw again with another seed.")
         log_joint += log_weight
     return parents, log_joint
 
@@ -164,8 +167,11 @@ def _draw_parents(
         last = grouped[position - 1]
         if position == 0 or within != allowed[last] or meeting != to_meet[last]:
             scanned = 0
-            while not _fits(masks[scanned], within, meeting):
+            while scanned < len(masks) and not _fits(masks[scanned], within, meeting):
                 scanned += 1
+            if scanned == len(masks):
+                # Only rounding leads here; what is left without a weight tells the caller.
+                return
             # Weights are taken relative to the heaviest set that fits: those that underflow beside it cannot be drawn.
             heaviest = log_weights[scanned]
             inside[0] = scanned

@@ -23,22 +23,52 @@ of the layer one after the other, and one a node for its parents.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost import memory
 from dagpost.arrays import Floats, Integers, Masks, Wide
 from dagpost.engines import Engine
 from dagpost.exact.alternating import SMALLEST_SHIFT, fill_places, leaf_alphas, split
-from dagpost.exact.structure import StructureTables
+from dagpost.exact.structure import StructureTables, widest_wave
 from dagpost.exact.walk import Plan, waves
 from dagpost.kernels import inlined, kernel, summing_kernel
-from dagpost.progress import Reporter, silent
+from dagpost.progress import Reporter, Stage, silent
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
 from dagpost.sampling.orders import uniform_blocks
 from dagpost.widefloat import ZERO
 
 _MOVED_TOGETHER = 32 * 1024
+
+
+class Samples(NamedTuple):
+    """The samples on their way, one a row (`allowed` and `to_meet`: one a column).
+
+    `placed` and `last_layer` are sets of nodes, `layers` says how many there are so far. For every node: `alpha_before`
+    is its alpha at the set before the last layer; once it has joined, `allowed` is the set its parents come from,
+    `to_meet` the layer they must meet, and `joined_weight` the log weight of all such parent sets.
+    """
+
+    uniforms: Floats
+    placed: Integers
+    last_layer: Integers
+    layers: Integers
+    alpha_before: Wide
+    joined_weight: Floats
+    allowed: Masks
+    to_meet: Masks
+
+
+class Scratch(NamedTuple):
+    """Space for one layer: the nodes not placed, where their sets stand, and the tensors of the decisions."""
+
+    outside: Integers
+    places: Integers
+    shifts: Integers
+    tensors: Floats
+    folded: Floats
 
 
 def sample_layers(
@@ -63,27 +93,35 @@ def sample_layers(
     >>> bool(abs((parents[:, 0] == 2).mean() - 6 / 9) < 0.02)
     True
     """
-    nodes = tables.plan.nodes
+    plan = tables.plan
+    memory.require(
+        widest_wave(plan.nodes, engine.workers, 40),
+        f"Drawing graphs of {plan.nodes} variables by layers",
+        "Use fewer threads, or method='linear-extensions'.",
+    )
     parts = []
-    with reporter.stage("graphs", count) as stage:
-        for uniforms in uniform_blocks(seed, count, 2 * nodes, _MOVED_TOGETHER):
-            parts.append(_draw(tables, families, uniforms, engine))
-            stage.advance(len(uniforms))
+    with reporter.stage("graphs", count * (plan.top + 1)) as stage:
+        for uniforms in uniform_blocks(seed, count, 2 * plan.nodes, _MOVED_TOGETHER):
+            parts.append(_draw(tables, families, uniforms, engine, stage))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _draw(tables: StructureTables, families: RankedFamilies, uniforms: Floats, engine: Engine) -> tuple[Masks, Floats]:
-    """One graph for each row of `uniforms`, all moved together."""
+def _draw(
+    tables: StructureTables, families: RankedFamilies, uniforms: Floats, engine: Engine, stage: Stage
+) -> tuple[Masks, Floats]:
+    """One graph for each row of `uniforms`, all moved together; counts the samples on `stage` once a wave."""
     plan = tables.plan
-    samples = len(uniforms)
-    placed = np.zeros(samples, dtype=np.int64)
-    last_layer = np.zeros(samples, dtype=np.int64)
-    layers = np.zeros(samples, dtype=np.int64)
-    # For every node: alpha at the set before the last layer, and the sets it draws its parents from and must meet.
-    alpha_before = np.full((samples, plan.nodes), ZERO, dtype=np.int64)
-    joined_weight = np.empty((samples, plan.nodes))
-    allowed = np.zeros((plan.nodes, samples), dtype=np.uint64)
-    to_meet = np.zeros((plan.nodes, samples), dtype=np.uint64)
+    count, nodes = len(uniforms), plan.nodes
+    samples = Samples(
+        uniforms,
+        placed=np.zeros(count, dtype=np.int64),
+        last_layer=np.zeros(count, dtype=np.int64),
+        layers=np.zeros(count, dtype=np.int64),
+        alpha_before=np.full((count, nodes), ZERO, dtype=np.int64),
+        joined_weight=np.empty((count, nodes)),
+        allowed=np.zeros((nodes, count), dtype=np.uint64),
+        to_meet=np.zeros((nodes, count), dtype=np.uint64),
+    )
 
     def block(item: tuple[int, Integers], cancel: Integers) -> None:
         leaf, members = item
@@ -94,29 +132,25 @@ def _draw(tables: StructureTables, families: RankedFamilies, uniforms: Floats, e
             tables.completion_exponents,
             leaf,
             members,
-            uniforms,
-            placed,
-            last_layer,
-            layers,
-            alpha_before,
-            joined_weight,
-            allowed,
-            to_meet,
+            samples,
             cancel,
         )
 
-    everything = (1 << plan.nodes) - 1
+    everything = (1 << nodes) - 1
     for wave in waves(plan.top):
-        leaves = placed >> plan.low
-        waiting = np.flatnonzero(placed != everything)
+        leaves = samples.placed >> plan.low
+        waiting = np.flatnonzero(samples.placed != everything)
         by_leaf = waiting[np.argsort(leaves[waiting], kind="stable")]
         starts = np.searchsorted(leaves[by_leaf], wave)
         ends = np.searchsorted(leaves[by_leaf], wave, side="right")
         items = [(leaf, by_leaf[start:end]) for leaf, start, end in zip(wave, starts, ends, strict=True) if end > start]
         for _ in engine.run(block, items):
             pass
-    joined_weight += tables.forward.log_scales
-    return draw_parents_in_layers(families, allowed, to_meet, joined_weight, uniforms[:, plan.nodes :], engine=engine)
+        stage.advance(count)
+    log_totals = samples.joined_weight + tables.forward.log_scales
+    return draw_parents_in_layers(
+        families, samples.allowed, samples.to_meet, log_totals, uniforms[:, nodes:], engine=engine
+    )
 
 
 @kernel
@@ -127,14 +161,7 @@ def _draw_leaf(
     completion_exponents: NDArray[np.int32],
     leaf: int,
     members: Integers,
-    uniforms: Floats,
-    placed: Integers,
-    last_layer: Integers,
-    layers: Integers,
-    alpha_before: Wide,
-    joined_weight: Floats,
-    allowed: Masks,
-    to_meet: Masks,
+    samples: Samples,
     cancel: Integers,
 ) -> None:
     """Move the samples whose placed nodes are in this leaf on, until they leave it or are complete."""
@@ -148,11 +175,14 @@ def _draw_leaf(
     free = 0
     for node in range(nodes):
         free += node < low or not (leaf >> (node - low)) & 1
-    places = np.empty(1 << free, dtype=np.int64)
-    shifts = np.empty(1 << free, dtype=np.int64)
-    tensors = np.empty(2 << free)
-    scratch = np.empty(1 << free)
-    outside = np.empty(nodes, dtype=np.int64)
+    space = Scratch(
+        np.empty(nodes, dtype=np.int64),
+        np.empty(1 << free, dtype=np.int64),
+        np.empty(1 << free, dtype=np.int64),
+        np.empty(2 << free),
+        np.empty(1 << free),
+    )
+    placed, last_layer = samples.placed, samples.last_layer
     group = np.empty(len(members), dtype=np.int64)
     for member in range(len(members)):
         low_set = placed[members[member]] & (size - 1)
@@ -189,19 +219,8 @@ def _draw_leaf(
                 layer,
                 members,
                 by_layer[begin:end],
-                uniforms,
-                placed,
-                last_layer,
-                layers,
-                alpha_before,
-                joined_weight,
-                allowed,
-                to_meet,
-                outside,
-                places,
-                shifts,
-                tensors,
-                scratch,
+                samples,
+                space,
             )
             for position in range(begin, end):
                 member = by_layer[position]
@@ -230,22 +249,13 @@ def _draw_layer(
     layer: np.int64,
     members: Integers,
     group: Integers,
-    uniforms: Floats,
-    placed: Integers,
-    last_layer: Integers,
-    layers: Integers,
-    alpha_before: Wide,
-    joined_weight: Floats,
-    allowed: Masks,
-    to_meet: Masks,
-    outside: Integers,
-    places: Integers,
-    shifts: Integers,
-    tensors: Floats,
-    scratch: Floats,
+    samples: Samples,
+    space: Scratch,
 ) -> None:
     """Draw the next layer of all samples of `group`, which share the placed nodes `whole` and their last layer."""
     nodes = plan.nodes
+    outside, places, shifts, tensors, scratch = space
+    uniforms, layers, alpha_before = samples.uniforms, samples.layers, samples.alpha_before
     count = 0
     for node in range(nodes):
         if not (whole >> node) & 1:
@@ -303,10 +313,7 @@ def _draw_layer(
     while depth >= 0:
         if depth == count:
             for position in range(begins[depth], ends[depth]):
-                _place(
-                    plan, alpha, whole, layer, chosen[depth], members[group[position]], placed, last_layer, layers,
-                    alpha_before, joined_weight, allowed, to_meet,
-                )  # fmt: skip
+                _place(plan, alpha, whole, layer, chosen[depth], members[group[position]], samples)
             depth -= 1
             continue
         position = count - 1 - depth
@@ -397,13 +404,7 @@ def _place(
     layer: np.int64,
     chosen: np.int64,
     sample: int,
-    placed: Integers,
-    last_layer: Integers,
-    layers: Integers,
-    alpha_before: Wide,
-    joined_weight: Floats,
-    allowed: Masks,
-    to_meet: Masks,
+    samples: Samples,
 ) -> None:
     """Give a sample its next layer."""
     for node in range(plan.nodes):
@@ -411,21 +412,21 @@ def _place(
             continue
         value = alpha[node, _alpha_place(plan, whole, node)]
         if (chosen >> node) & 1:
-            allowed[node, sample] = np.uint64(whole)
-            to_meet[node, sample] = np.uint64(layer)
+            samples.allowed[node, sample] = np.uint64(whole)
+            samples.to_meet[node, sample] = np.uint64(layer)
             fraction, exponent = split(value)
             ratio = 0.0
             if layer != 0:
-                old_fraction, old_exponent = split(alpha_before[sample, node])
+                old_fraction, old_exponent = split(samples.alpha_before[sample, node])
                 shift = max(old_exponent - exponent, np.int64(SMALLEST_SHIFT))
                 ratio = math.ldexp(old_fraction / fraction, int(shift))
             # The weight of the parent sets that meet the last layer; -inf where the difference keeps too few digits.
             if ratio > 1.0 - 1e-6:
-                joined_weight[sample, node] = -math.inf
+                samples.joined_weight[sample, node] = -math.inf
             else:
-                joined_weight[sample, node] = math.log(fraction) + exponent * math.log(2.0) + math.log1p(-ratio)
+                samples.joined_weight[sample, node] = math.log(fraction) + exponent * math.log(2.0) + math.log1p(-ratio)
         else:
-            alpha_before[sample, node] = value
-    placed[sample] = whole | chosen
-    last_layer[sample] = chosen
-    layers[sample] += 1
+            samples.alpha_before[sample, node] = value
+    samples.placed[sample] = whole | chosen
+    samples.last_layer[sample] = chosen
+    samples.layers[sample] += 1

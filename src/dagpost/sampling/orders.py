@@ -8,7 +8,7 @@ is worked out once for all the samples in it.
 
 Each sample has its own uniform numbers, drawn from the seed of its block of `SEED_BLOCK` samples: which samples move
 together changes nothing but the speed, and the first N of 2N samples are the N samples one gets by asking for N.
-Time: at most that of a forward pass for every `_MOVED_TOGETHER` samples. Memory: some 20 bytes a sample and node while
+Time: at most that of a forward pass for every `MOVED_TOGETHER` samples. Memory: some 20 bytes a sample and node while
 they move.
 """
 
@@ -30,7 +30,7 @@ from dagpost.widefloat import multiply, ratio, to_logs
 
 #: Samples that share one seed.
 SEED_BLOCK = 1024
-_MOVED_TOGETHER = 64 * SEED_BLOCK
+MOVED_TOGETHER = 64 * SEED_BLOCK
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,10 @@ def sample_orders(
     >>> bool(abs((sample.orders[:, 0] == 0).mean() - 3 / 11) < 0.02)
     True
     """
-    with reporter.stage("orders", count) as stage:
+    with reporter.stage("orders", count * (forward.plan.top + 1)) as stage:
         parts = [
             draw_orders(forward, uniforms, engine=engine, stage=stage)
-            for uniforms in uniform_blocks(seed, count, forward.plan.nodes, _MOVED_TOGETHER)
+            for uniforms in uniform_blocks(seed, count, forward.plan.nodes, MOVED_TOGETHER)
         ]
     return OrderSample(
         np.concatenate([part.orders for part in parts]),
@@ -91,7 +91,7 @@ def uniform_blocks(
 
 
 def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine: Engine, stage: Stage) -> OrderSample:
-    """One order for each row of `uniforms`, all moved together; counts finished samples on `stage`."""
+    """One order for each row of `uniforms`, all moved together; counts the samples on `stage` once a wave."""
     plan = forward.plan
     samples = len(uniforms)
     orders = np.empty((samples, plan.nodes), dtype=np.uint8)
@@ -107,7 +107,7 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
         items = [(chunk, np.flatnonzero((chunks == chunk) & (sets > 0))) for chunk in wave]
         for _ in engine.run(block, [item for item in items if len(item[1])]):
             pass
-    stage.advance(samples)
+        stage.advance(samples)
     log_alpha = to_logs(alpha)
     log_alpha += forward.log_scales
     return OrderSample(orders, log_alpha, log_alpha.sum(axis=1) - forward.log_evidence)
