@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.engines import Engine
+from dagpost.masks import distinct_rows
 from dagpost.sampling.dags import RankedFamilies, draw_dags
-from dagpost.sampling.linear_extensions import distinct_rows
 from dagpost.sampling.orders import OrderSample
 
 Floats = NDArray[np.float64]

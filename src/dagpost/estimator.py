@@ -6,7 +6,6 @@ import math
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -16,7 +15,7 @@ from dagpost import storage
 from dagpost.answers import ExactResults, exact_paths, exact_probability
 from dagpost.arrays import Floats
 from dagpost.data import as_table
-from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines import Engine
 from dagpost.errors import DagpostWarning, InputError
 from dagpost.estimates import Estimate, check_confidence, exact_estimate, hoeffding_draws
 from dagpost.exact import order
@@ -28,18 +27,15 @@ from dagpost.names import position_of, readable_level
 from dagpost.posterior import DagSample, Statement
 from dagpost.priors import (
     Constraints,
-    CustomPrior,
-    EdgePrior,
-    InDegreePrior,
     StructurePrior,
-    UniformPrior,
     log_prior,
     resolve_prior,
 )
 from dagpost.progress import ProgressCallback, reporter_for
 from dagpost.sampling.weights import evidence_ratio
-from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, local_scores, resolve_score
+from dagpost.scores import Score, local_scores, resolve_score
 from dagpost.scores.parameters import parent_limit
+from dagpost.settings import check_count, check_seed, describe, resolve_engine, restore
 from dagpost.tables import ExactTables
 
 if TYPE_CHECKING:
@@ -165,7 +161,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             variable's score leaves those rows out (Cooper & Yoo 1999).
         """
         self._check_settings()
-        engine = _resolve_engine(self.engine, self.threads)
+        engine = resolve_engine(self.engine, self.threads)
         reporter = reporter_for(self.progress)
         table = as_table(X, counts=counts, interventions=interventions)
         constraints = Constraints(self.required, self.forbidden, self.tiers)
@@ -194,7 +190,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def top_families(self, child: str, count: int = 10) -> pd.Series[float]:
         """The `count` most probable parent sets of `child`, as readable text."""
-        _check_count("count", count)
+        check_count("count", count)
         families = self._families_of(child, count)
         families.index = [_set_text(parents, self.names_) for parents in families.index]
         return families
@@ -230,8 +226,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
                 )
             count, guarantee = hoeffding_draws(precision, confidence), (precision, confidence)
         count = self.samples if count is None else count
-        _check_count("count", count)
-        _check_seed(seed)
+        check_count("count", count)
+        check_seed(seed)
         return draw(self.method_, self._tables, self.names_, count, seed, guarantee, self._provenance())
 
     def best(self, count: int = 1) -> DagSample:
@@ -246,7 +242,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         (10, 0.557)
         """
         self._check_fitted()
-        _check_count("count", count)
+        check_count("count", count)
         return best(self._tables, self.names_, count, self._provenance())
 
     @overload
@@ -316,8 +312,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         about, arrays = storage.read_archive(path, "model")
         try:
             settings = dict(about["settings"])
-            settings["score"] = _restored(settings["score"], (BDeu, BDe, K2, BIC, BGe))
-            settings["prior"] = _restored(settings["prior"], (UniformPrior, InDegreePrior, EdgePrior))
+            settings["score"] = restore(settings["score"])
+            settings["prior"] = restore(settings["prior"])
             model = cls(**settings)
             model._settings = dict(about["settings"])
             model._about_data = {key: about[key] for key in ("names", "levels", "observations", "data_fingerprint")}
@@ -329,7 +325,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
                 if name in arrays and arrays[name].shape != expected:
                     raise ValueError(f"{name} of shape {arrays[name].shape} where {expected} is due")
             arrays = {name: array.astype(np.float64) for name, array in arrays.items()}
-            engine = _resolve_engine("auto", None)
+            engine = resolve_engine("auto", None)
             tables = ExactTables(arrays["log_weights"], max_parents, engine, reporter_for(None))
             model._open(names, tables, (str(about["method"][0]), str(about["method"][1])))
             known, families = about["log_evidence"], arrays.get("families")
@@ -390,7 +386,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     def _own_sample(self) -> DagSample:
         """The sample that answers come from where none is given: drawn once."""
         if self._drawn is None:
-            _check_count("samples", self.samples)
+            check_count("samples", self.samples)
             self._drawn = draw(
                 self.method_, self._tables, self.names_, self.samples, self.seed, None, self._provenance()
             )
@@ -429,8 +425,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """The settings as they were when the model was fitted, as JSON can hold them."""
         tiers: Any = constraints.tiers
         return {
-            "score": _described(resolve_score(self.score)),
-            "prior": _described(resolve_prior(self.prior)),
+            "score": describe(resolve_score(self.score)),
+            "prior": describe(resolve_prior(self.prior)),
             "modularity": self.modularity,
             "max_parents": int(self.max_parents),
             "method": self.method,
@@ -456,59 +452,18 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
                 f"Got {self.modularity!r} instead."
             )
         parent_limit("DagPosterior", self.max_parents)
-        _check_count("samples", self.samples)
-        _check_seed(self.seed)
+        check_count("samples", self.samples)
+        check_seed(self.seed)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "edge_probabilities_"):
             raise InputError("This DagPosterior has no data yet. Call fit(table) first.")
 
 
-def _check_count(name: str, count: object) -> None:
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"The {name!r} of graphs must be an int of at least 1. Got {count!r} instead.")
-
-
-def _check_seed(seed: object) -> None:
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
-        raise InputError(f"The 'seed' must be an int of at least 0, or None. Got {seed!r} instead.")
-
-
 def _labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(matrix, index=pd.Index(names, name=rows), columns=pd.Index(names, name=columns))
-
-
-def _resolve_engine(engine: str | Engine, threads: int | None) -> Engine:
-    if isinstance(engine, str):
-        if engine not in ("auto", "threads"):
-            raise InputError(
-                "The 'engine' parameter of DagPosterior must be 'auto', 'threads' or an engine object. "
-                f"Got {engine!r} instead."
-            )
-        return ThreadEngine(threads)
-    if not (hasattr(engine, "workers") and callable(getattr(engine, "run", None))):
-        raise InputError(
-            "The 'engine' parameter of DagPosterior must be 'auto', 'threads' or an engine object. "
-            f"Got {engine!r} instead."
-        )
-    return engine
-
-
-def _described(choice: Any) -> dict[str, Any] | str:
-    """A score or prior as JSON can hold it; of one that the user wrote, only how it shows itself."""
-    if type(choice).__module__.startswith("dagpost.") and not isinstance(choice, CustomPrior):
-        return {"kind": type(choice).__name__, **asdict(choice)}
-    return repr(choice)
-
-
-def _restored(description: dict[str, Any] | str, kinds: tuple[type, ...]) -> Any:
-    """The score or prior that `_described` wrote down."""
-    if isinstance(description, str):
-        return description
-    settings = dict(description)
-    return {kind.__name__: kind for kind in kinds}[settings.pop("kind")](**settings)
 
 
 def _set_text(names: frozenset[str], order_of_names: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from dagpost.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, hoeffding_estimate
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
+from dagpost.masks import distinct_rows
 from dagpost.sampling.weights import ESTIMATORS, WeightedSample, weigh, weighted_estimate
 
 if TYPE_CHECKING:
@@ -162,10 +163,8 @@ class DagSample:
 
     def unique(self) -> DagSample:
         """The distinct graphs, those of most weight first, each with the weight of all its repeats."""
-        rows = np.ascontiguousarray(self.parents)
-        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        weights = np.bincount(inverse.reshape(-1), weights=self.weights, minlength=len(first)).astype(np.float64)
+        first, member = distinct_rows(self.parents)
+        weights = np.bincount(member, weights=self.weights, minlength=len(first)).astype(np.float64)
         # Ties go to the graph that was drawn first.
         falling = np.lexsort((first, -weights))
         arrays = {name: getattr(self, name)[first[falling]] for name in _ARRAYS if name != "weights"}

@@ -176,10 +176,10 @@ def test_the_number_of_threads_makes_no_difference() -> None:
     ("parents", "words"),
     [
         (np.array([[0, 0], [2, 1]], dtype=np.uint8), "Graph number 1 has a directed cycle"),
-        (np.array([[0, 0], [0, 4]], dtype=np.uint8), "Graph number 1 has a parent beyond its 2 nodes"),
+        (np.array([[0, 0], [0, 4]], dtype=np.uint8), "DAG number 1 has a parent beyond its 2 nodes"),
         (np.array([[0, 0]]), "2 dimensions of int64"),
         (np.zeros(3, dtype=np.uint8), "1 dimensions of uint8"),
-        ([[0, 1]], "Got list"),
+        ([[0, 1]], "must be an array of masks"),
         (np.zeros((1, 65), dtype=np.uint64), "1 to 64 nodes"),
     ],
 )

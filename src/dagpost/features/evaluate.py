@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.errors import InputError
-from dagpost.families import MAX_NODES
 from dagpost.features.language import check_names
 from dagpost.features.predicates import (
     Adjacent,
@@ -45,6 +44,7 @@ from dagpost.features.predicates import (
     as_feature,
 )
 from dagpost.kernels import copy_into, kernel
+from dagpost.masks import check_masks
 from dagpost.names import position_of
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def evaluate(features: Sequence[Feature], parents: NDArray[Any], names: Sequence
     array([[ True, False],
            [False,  True]])
     """
-    _check_masks(parents)
+    check_masks(parents)
     if parents.shape[1] != len(names):
         raise InputError(
             f"The DAGs have {parents.shape[1]} nodes and there are {len(names)} names. "
@@ -94,7 +94,7 @@ def ancestors(parents: NDArray[Any]) -> Masks:
     >>> ancestors(np.array([[0, 1, 2]], dtype=np.uint8))
     array([[0, 1, 3]], dtype=uint64)
     """
-    _check_masks(parents)
+    check_masks(parents)
     result = np.empty(parents.shape, dtype=np.uint64)
     for start, masks in _blocks(parents):
         result[start : start + masks.shape[1]] = _ancestors_of(masks, start).T
@@ -115,7 +115,7 @@ def weighted_matrix(relation: str, parents: NDArray[Any], weights: NDArray[np.fl
     match = _RELATION.fullmatch(relation) if isinstance(relation, str) else None
     if match is None:
         raise InputError(f"The relation must be '->', '~>', '--' or such as '~>{{2}}'. Got {relation!r} instead.")
-    _check_masks(parents)
+    check_masks(parents)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (len(parents),):
         raise InputError(f"There are {len(parents)} DAGs, and weights of shape {weights.shape}. Give one for each.")
@@ -269,24 +269,6 @@ def _equals(masks: Masks, members: np.uint64) -> Flags:
 def _reduce(join: np.ufunc, parts: list[Flags]) -> Flags:
     result: Flags = join.reduce(parts)
     return result
-
-
-def _check_masks(parents: object) -> None:
-    if not isinstance(parents, np.ndarray):
-        raise InputError(f"The parents must be an array of masks. Got {parents!r} instead.")
-    if parents.ndim != 2 or parents.dtype.kind != "u":
-        raise InputError(
-            "The parents must be an array of unsigned integers, one row per DAG and one column per variable. "
-            f"Got {parents.ndim} dimensions of {parents.dtype} instead."
-        )
-    nodes = parents.shape[1]
-    if not 1 <= nodes <= MAX_NODES:
-        raise InputError(f"DAGs have 1 to {MAX_NODES} nodes. Got {nodes} columns of masks.")
-    if int(parents.max(initial=0)) >> nodes:
-        sample = int(np.argmax(parents.max(axis=1)))
-        raise InputError(
-            f"DAG number {sample} has a parent beyond its {nodes} nodes. Bit j of a mask stands for column j."
-        )
 
 
 def _blocks(parents: NDArray[Any]) -> Iterator[tuple[int, Masks]]:

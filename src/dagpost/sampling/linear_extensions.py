@@ -33,10 +33,11 @@ from numpy.typing import NDArray
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
+from dagpost.families import MAX_NODES
+from dagpost.masks import check_masks, distinct_rows
 from dagpost.progress import Reporter, silent
 from dagpost.sampling.posets import close_transitively, count_extensions
 
-MAX_NODES = 64
 _BLOCK = 256
 _LARGEST_TABLE = 1 << 22
 #: The largest primes below 2^26: a product of two remainders fits a double exactly. Together they exceed 64!.
@@ -56,7 +57,7 @@ def log_linear_extensions(parents: NDArray[Any], *, engine: Engine, reporter: Re
     >>> np.exp(log_linear_extensions(graphs, engine=ThreadEngine(1))).round(9)
     array([6., 2., 1.])
     """
-    closures = _closures(_checked(parents))
+    closures = _closures(parents)
     first, member = distinct_rows(closures)
     distinct = closures[first]
     result = np.empty(len(distinct))
@@ -85,7 +86,7 @@ def count_linear_extensions(parents: NDArray[Any]) -> int:
     """
     if getattr(parents, "ndim", None) != 1:
         raise InputError("The parents of one graph must be a one-dimensional array of masks, one for each node.")
-    closure = _closures(_checked(parents[None]))
+    closure = _closures(parents[None])
     nodes = closure.shape[1]
     cancel = np.zeros(1, dtype=np.int64)
     remainder = np.empty(1)
@@ -102,29 +103,10 @@ def count_linear_extensions(parents: NDArray[Any]) -> int:
     return count
 
 
-def _described(thing: object) -> str:
-    return f"{thing.ndim} dimensions of {thing.dtype}" if isinstance(thing, np.ndarray) else type(thing).__name__
-
-
-def _checked(parents: object) -> Masks:
-    if not isinstance(parents, np.ndarray) or parents.ndim != 2 or parents.dtype.kind != "u":
-        raise InputError(
-            "The parents must be an array of unsigned integers, one row a graph and one column a node. "
-            f"Got {_described(parents)} instead."
-        )
-    nodes = parents.shape[1]
-    if not 1 <= nodes <= MAX_NODES:
-        raise InputError(f"Graphs have 1 to {MAX_NODES} nodes. Got {nodes} columns of masks.")
-    if int(parents.max(initial=0)) >> nodes:
-        number = int(np.argmax(parents.max(axis=1)))
-        raise InputError(
-            f"Graph number {number} has a parent beyond its {nodes} nodes. Bit j of a mask stands for column j."
-        )
-    return np.array(parents, dtype=np.uint64, order="C")
-
-
-def _closures(masks: Masks) -> Masks:
-    """The ancestors of each node of each graph, in place of its parents."""
+def _closures(parents: NDArray[Any]) -> Masks:
+    """The ancestors of each node of each graph."""
+    check_masks(parents)
+    masks = np.array(parents, dtype=np.uint64, order="C")
     cyclic = close_transitively(masks)
     if cyclic >= 0:
         raise InputError(
@@ -132,19 +114,6 @@ def _closures(masks: Masks) -> Masks:
             "were made: bit j in column i says that j is a parent of i."
         )
     return masks
-
-
-def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:
-    """Where each distinct row stands first, and for every row which of them it is.
-
-    >>> first, member = distinct_rows(np.array([[2, 1], [0, 1], [2, 1]], dtype=np.uint8))
-    >>> first.tolist(), member.tolist()
-    ([1, 0], [1, 0, 1])
-    """
-    rows = np.ascontiguousarray(rows)
-    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
-    _, first, member = np.unique(keys, return_index=True, return_inverse=True)
-    return first, member.reshape(-1)
 
 
 def _binomials(modulus: int) -> Floats:

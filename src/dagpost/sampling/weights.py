@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 from dagpost.arrays import Floats, Integers
 from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, counted_estimate
-from dagpost.sampling.linear_extensions import distinct_rows
+from dagpost.masks import distinct_rows
 
 Flags = NDArray[np.bool_]
 
