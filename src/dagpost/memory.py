@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from dagpost.errors import ResourceError
@@ -49,3 +50,16 @@ def require(needed: int, what: str, remedy: str) -> None:
     available = available_bytes()
     if needed > available:
         raise ResourceError(f"{what} needs {readable(needed)} of memory and {readable(available)} are free. {remedy}")
+
+
+def largest_that_fits(nodes: int, needed: Callable[[int], int]) -> int:
+    """The largest number of nodes, up to `nodes`, whose `needed` bytes are free."""
+    available = available_bytes()
+    return next((fewer for fewer in range(nodes, 1, -1) if needed(fewer) <= available), 1)
+
+
+def require_for_nodes(nodes: int, needed: Callable[[int], int], what: str, remedy: str) -> None:
+    """`require` for work whose memory grows with the number of nodes: says also how many would fit."""
+    fits = largest_that_fits(nodes, needed)
+    if fits < nodes:
+        require(needed(nodes), what, f"The largest number of variables that fits now is {fits}: {remedy}")

@@ -148,9 +148,7 @@ def _require_memory(nodes: int, max_parents: int, count: int, workers: int) -> N
     needed = memory_needed(nodes, max_parents, count, workers)
     without_dags = memory_needed(nodes, max_parents, 0, workers)
     if memory_needed(nodes, max_parents, 1, workers) > available:
-        fits = nodes
-        while fits > 1 and memory_needed(fits, max_parents, 1, workers) > available:
-            fits -= 1
+        fits = memory.largest_that_fits(nodes, lambda size: memory_needed(size, max_parents, 1, workers))
         remedy = f"The largest number of variables that fits now is {fits}: leave columns out, or free memory."
     else:
         most = (available - without_dags) // _dag_bytes(nodes)

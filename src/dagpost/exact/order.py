@@ -160,13 +160,11 @@ def expected_seconds(nodes: int, workers: int) -> float:
 
 def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -> None:
     """Refuse, with both figures, what does not fit."""
-    fits = nodes
-    while fits > 1 and _memory_needed(fits, max_parents, tables, workers) > memory.available_bytes():
-        fits -= 1
-    memory.require(
-        _memory_needed(nodes, max_parents, tables, workers),
+    memory.require_for_nodes(
+        nodes,
+        lambda size: _memory_needed(size, max_parents, tables, workers),
         f"The exact table of {nodes} variables",
-        f"The largest number of variables that fits now is {fits}: leave columns out, or free memory.",
+        "leave columns out, or free memory.",
     )
 
 

@@ -125,13 +125,11 @@ def memory_needed(nodes: int, tables: int) -> int:
 
 def require_memory(nodes: int) -> None:
     """Refuse, with both figures, what does not fit."""
-    fits = nodes
-    while fits > 1 and memory_needed(fits, 1) > memory.available_bytes():
-        fits -= 1
-    memory.require(
-        memory_needed(nodes, 1),
+    memory.require_for_nodes(
+        nodes,
+        lambda size: memory_needed(size, 1),
         f"Exact path probabilities of {nodes} variables, a graph counted once for every order,",
-        f"The largest number of variables that fits now is {fits}: leave columns out, or sample graphs instead.",
+        "leave columns out, or sample graphs instead.",
     )
 
 

@@ -205,13 +205,11 @@ def _timed_trial(engine: Engine) -> float:
 
 def require_memory(nodes: int, max_parents: int, workers: int) -> None:
     """Refuse, with both figures, what does not fit."""
-    fits = nodes
-    while fits > 1 and memory_needed(fits, max_parents, workers) > memory.available_bytes():
-        fits -= 1
-    memory.require(
-        memory_needed(nodes, max_parents, workers),
+    memory.require_for_nodes(
+        nodes,
+        lambda size: memory_needed(size, max_parents, workers),
         f"The exact posterior of {nodes} variables, every graph counted once,",
-        f"The largest number of variables that fits now is {fits}; modularity='order' needs a fifth of the memory.",
+        "leave columns out, or use modularity='order', which needs far less.",
     )
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from dagpost.arrays import Integers, Wide
 from dagpost.families import parent_sets
-from dagpost.kernels import inlined
+from dagpost.kernels import copy_into, inlined
 from dagpost.widefloat import ZERO, add
 
 LANE_BITS = 3
@@ -165,25 +165,11 @@ def _enter_lane_layout(table: Wide, lanes: Wide) -> None:
 
 
 @inlined
-def subset_sums(lanes: Wide, table: Wide, bits: int) -> None:
-    """`table[S]` = sum of the entries of `lanes`, a table in lane layout, over the subsets of S. Destroys `lanes`."""
-    size = 1 << bits
-    lane_bits = LANE_BITS if bits >= LANE_BITS else 0
-    for bit in range(bits - lane_bits, bits):
+def _add_subsets(table: Wide, first_bit: int, last_bit: int) -> None:
+    """Add to the entries with a bit those without it, for the bits from `first_bit` up to but not with `last_bit`."""
+    for bit in range(first_bit, last_bit):
         half = 1 << bit
-        for start in range(0, size, 2 * half):
-            without = lanes[start : start + half]
-            with_bit = lanes[start + half : start + 2 * half]
-            for place in range(half):
-                with_bit[place] = add(with_bit[place], without[place])
-    if lane_bits:
-        _leave_lane_layout(lanes, table)
-    else:
-        for place in range(size):
-            table[place] = lanes[place]
-    for bit in range(lane_bits, bits):
-        half = 1 << bit
-        for start in range(0, size, 2 * half):
+        for start in range(0, len(table), 2 * half):
             without = table[start : start + half]
             with_bit = table[start + half : start + 2 * half]
             for place in range(half):
@@ -191,26 +177,36 @@ def subset_sums(lanes: Wide, table: Wide, bits: int) -> None:
 
 
 @inlined
-def superset_sums(table: Wide, lanes: Wide, bits: int) -> None:
-    """`lanes[X]`, in lane layout, = sum of `table` over the supersets of X. Destroys `table`."""
-    size = 1 << bits
-    lane_bits = LANE_BITS if bits >= LANE_BITS else 0
-    for bit in range(lane_bits, bits):
+def _add_supersets(table: Wide, first_bit: int, last_bit: int) -> None:
+    """Transpose of `_add_subsets`: add to the entries without a bit those with it."""
+    for bit in range(first_bit, last_bit):
         half = 1 << bit
-        for start in range(0, size, 2 * half):
+        for start in range(0, len(table), 2 * half):
             without = table[start : start + half]
             with_bit = table[start + half : start + 2 * half]
             for place in range(half):
                 without[place] = add(without[place], with_bit[place])
-    if lane_bits:
-        _enter_lane_layout(table, lanes)
+
+
+@inlined
+def subset_sums(lanes: Wide, table: Wide, bits: int) -> None:
+    """`table[S]` = sum of the entries of `lanes`, a table in lane layout, over the subsets of S. Destroys `lanes`."""
+    if bits < LANE_BITS:
+        copy_into(table, lanes)
+        _add_subsets(table, 0, bits)
     else:
-        for place in range(size):
-            lanes[place] = table[place]
-    for bit in range(bits - lane_bits, bits):
-        half = 1 << bit
-        for start in range(0, size, 2 * half):
-            without = lanes[start : start + half]
-            with_bit = lanes[start + half : start + 2 * half]
-            for place in range(half):
-                without[place] = add(without[place], with_bit[place])
+        _add_subsets(lanes, bits - LANE_BITS, bits)
+        _leave_lane_layout(lanes, table)
+        _add_subsets(table, LANE_BITS, bits)
+
+
+@inlined
+def superset_sums(table: Wide, lanes: Wide, bits: int) -> None:
+    """`lanes[X]`, in lane layout, = sum of `table` over the supersets of X. Destroys `table`."""
+    if bits < LANE_BITS:
+        copy_into(lanes, table)
+        _add_supersets(lanes, 0, bits)
+    else:
+        _add_supersets(table, LANE_BITS, bits)
+        _enter_lane_layout(table, lanes)
+        _add_supersets(lanes, bits - LANE_BITS, bits)

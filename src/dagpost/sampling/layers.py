@@ -254,7 +254,7 @@ def _draw_layer(
 ) -> None:
     """Draw the next layer of all samples of `group`, which share the placed nodes `whole` and their last layer."""
     nodes = plan.nodes
-    outside, places, shifts, tensors, scratch = space
+    outside, places, shifts, tensors, folded = space
     uniforms, layers, alpha_before = samples.uniforms, samples.layers, samples.alpha_before
     count = 0
     for node in range(nodes):
@@ -321,8 +321,8 @@ def _draw_layer(
         without = tensors[starts[depth] : starts[depth] + half]
         with_node = tensors[starts[depth] + half : starts[depth] + 2 * half]
         if visits[depth] == 0:
-            joining = (now[position] - before[position]) * _contract(with_node, before, position, scratch)
-            staying = _contract_difference(without, with_node, now[position], before, position, scratch)
+            joining = (now[position] - before[position]) * _contract(with_node, before, position, folded)
+            staying = _contract_difference(without, with_node, now[position], before, position, folded)
             joining = max(joining, 0.0)
             staying = max(staying, 0.0)
             if position == 0 and chosen[depth] == 0:
