@@ -4,10 +4,12 @@
 #   make PYTHON=python3.12 test      another Python (3.11 or newer)
 #   make test PYTEST="-k edges -x"   more options for pytest
 #   make bench BENCH="--quick"       options of the benchmark
+#   make paper PAPER="--runs 3"      options of the paper's experiments
 
 PYTHON ?= python3
 PYTEST ?=
 BENCH ?=
+PAPER ?=
 
 BIN := .venv/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo none)
@@ -17,7 +19,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-dep
 # Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
 
-.PHONY: help demo test test-all lint format bench docs dist lock clean
+.PHONY: help demo test test-all lint format bench paper docs dist lock clean
 
 help:
 	@echo "make demo      the exact edge probabilities of a bundled data set"
@@ -25,6 +27,7 @@ help:
 	@echo "make test-all  all tests"
 	@echo "make lint      ruff and mypy; 'make format' mends the layout"
 	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
+	@echo "make paper     the tables of the paper again, beside the printed ones (hours; goes on where it was stopped)"
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
 	@echo "make dist      wheel and sdist in dist"
 	@echo "make lock      new versions in the lock files"
@@ -50,6 +53,9 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run $(BENCH)
+
+paper: $(READY)
+	$(BIN)/python -m benchmarks.paper $(PAPER)
 
 docs: $(DOCS_READY)
 	$(BIN)/sphinx-build -M html docs docs/_build --fail-on-warning --keep-going --quiet

@@ -1,17 +1,17 @@
-"""The experiments of He, Tian & Wu (2016) again, and those that go on from them, beside the printed figures.
+"""Tables 1 to 4 of He, Tian & Wu (2016) again, every method in one house, beside the printed figures.
 
-    python -m benchmarks.paper [hoeffding] [table1] [table3] [estimators] [ellis-wong]
+    python -m benchmarks.paper [--rows wine,glass] [--quick] [--runs 5] [--fresh] [--output FOLDER]
 
-- hoeffding: 400 samples of 4,612 graphs; how often an edge is further than 0.02 off. A histogram goes to
-  benchmarks/results/hoeffding.png.
-- table1: DOS and DDS against the exact edges, every graph counted once for each order it fits.
-- table3: what that prior is off by (column DP), and IW-DDS with the mass it covers.
-- estimators: on the same rows every other way to weigh graphs, with the figures of the design notes beside.
-- ellis-wong: their correction of sampled orders (2008), for comparison.
+Tables 1 and 2: partial order MCMC, DOS and DDS against the exact order-modular edges (K2, in-degree prior). Tables 3
+and 4: the order-modular edges themselves (DP), DP + MCMC, K-best, IW-DDS and ours (exact layers with distinct weights)
+against the exact structure-modular ones (BDeu, uniform prior). SAD, Delta and the time of each phase; mean and standard
+deviation over the runs. Written to FOLDER (benchmarks/results/paper) as paper.md, runs.jsonl, sad.png and delta.png.
 
-SAD is the sum of absolute differences from the exact probabilities, over all edges. Two means agree when they are
-within four standard errors of their difference. The tables of data are not part of the project: without them nothing
-is run. All together takes a minute or two on two cores.
+Every run is written down when it is done: the same command goes on where it was stopped, unless `--fresh`. Methods that
+draw exactly what the paper's do must agree with it within four standard errors; chains are shown beside, not judged.
+All rows with all runs take hours on two cores (partial order MCMC nearly all of it); `--quick`, with
+less of everything on the smallest tables, some seconds. The tables of data are not part of the project: rows whose file
+is not there are left out, but for those that come with dagpost.
 """
 
 from __future__ import annotations
@@ -19,382 +19,306 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from math import isnan, nan, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from benchmarks.ellis_wong import ellis_wong
 from benchmarks.measuring import RESULTS, SHARED, machine
-from scipy.special import gammaln
+from benchmarks.paper_methods import CERTAIN, ORDER_COLUMNS, STRUCTURE_COLUMNS, Effort, Method, Row, curves
 
-from dagpost import DagPosterior, read_table
+from dagpost import datasets, read_table
 from dagpost.engines import ThreadEngine
-from dagpost.exact.order import forward_table
-from dagpost.features import weighted_matrix
-from dagpost.priors import InDegreePrior, log_prior
-from dagpost.sampling.dags import rank_families
-from dagpost.sampling.order_edges import edges_of_orders
-from dagpost.sampling.orders import sample_orders
-from dagpost.scores import local_scores
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dagpost import DagSample
-
-    Matrix = NDArray[np.float64]
-
-MAX_PARENTS = 5
+FAMILIES = {"syn15": 15, "letter": 17, "insur19": 19, "child": 20}
+ROWS = (
+    *("tictactoe", "glass", "wine", "housing", "credit", "zoo", "tumor", "vehicle", "german"),
+    *(f"{family}_m{rows}" for family in FAMILIES for rows in (100, 200, 500, 1000, 2000, 5000)),
+)
+BUNDLED = {"tictactoe": "tic-tac-toe", "wine": "wine"}
+CURVE_ROWS = ("tictactoe", "glass", "wine", "housing", "syn15_m100", "syn15_m1000")
+QUICK_ROWS = ("tictactoe", "wine")
+QUICK = Effort(
+    order_graphs=500,
+    structure_graphs=500,
+    order_runs=2,
+    structure_runs=2,
+    partial_order_steps=400,
+    partial_order_states=20,
+    hybrid_burn_in=1000,
+    curve_runs=1,
+)
 STANDARD_ERRORS = 4.0
-
-HOEFFDING = {"epsilon": 0.02, "delta": 0.05, "repeats": 400}
-TABLE1 = ("tictactoe", "glass", "wine", "housing")
-TABLE1_GRAPHS, TABLE1_RUNS = 20_000, 15
-TABLE3 = ("tictactoe", "glass", "wine", "housing", *(f"syn15_m{m}" for m in (100, 200, 500, 1000, 2000, 5000)))
-TABLE3_GRAPHS, TABLE3_RUNS = 30_000, 20
-#: Mean SAD as the design notes have it: exact layers, counting and distinct weights.
-DESIGN = {
-    "tictactoe": (0.089, 0.0091),
-    "glass": (0.030, 0.0059),
-    "wine": (0.049, 0.0095),
-    "housing": (0.125, 0.121),
-    "syn15_m100": (0.174, 0.174),
-    "syn15_m500": (0.096, 0.074),
-    "syn15_m1000": (0.033, 0.0070),
+#: Where the printed figures of a column are; those judged must come out the same.
+PRINTED = {
+    "PO-MCMC": ("table1_sad_order_modular", "po_mcmc", False),
+    "DOS": ("table1_sad_order_modular", "dos", True),
+    "DDS": ("table1_sad_order_modular", "dds", True),
+    "DP": ("table3_sad_structure_modular", "dp", True),
+    "DP+MCMC": ("table3_sad_structure_modular", "hybrid", False),
+    "K-best": ("table3_sad_structure_modular", "kbest", False),
+    "IW-DDS": ("table3_sad_structure_modular", "iwdds", True),
 }
-ELLIS_WONG = ("tictactoe", "wine", "housing")
-ELLIS_WONG_ORDERS, ELLIS_WONG_RUNS = 1000, 5
+PRINTED_SECONDS = {
+    "PO-MCMC": ("table2_seconds_order_modular", "po_mcmc_total"),
+    "DOS": ("table2_seconds_order_modular", "dos_total"),
+    "DDS": ("table2_seconds_order_modular", "dds_total"),
+    "DP+MCMC": ("table4_seconds_structure_modular", "hybrid_dp_plus_mcmc"),
+    "K-best": ("table4_seconds_structure_modular", "kbest_total"),
+    "IW-DDS": ("table4_seconds_structure_modular", "iwdds_total"),
+}
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A mean over runs beside the one that was expected; `deviation` in standard errors of their difference."""
+class Journal:
+    """Every run that was ever done, one line each, so that none is done twice."""
 
-    row: str
-    what: str
-    mean: float
-    sd: float
-    runs: int
-    expected: float = nan
-    expected_sd: float = nan
+    def __init__(self, file: Path, effort: Effort, fresh: bool) -> None:
+        self.file, self.effort = file, asdict(effort)
+        # How many runs there are does not change any of them.
+        for many in ("order_runs", "structure_runs", "curve_runs"):
+            del self.effort[many]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if fresh:
+            file.unlink(missing_ok=True)
+        lines = file.read_text().splitlines() if file.exists() else []
+        self.done = [entry for entry in map(_parsed, lines) if entry and entry["effort"] == self.effort]
 
-    @property
-    def deviation(self) -> float:
-        """Ours less theirs, in standard errors; nan where nothing was expected."""
-        spread = self.sd if isnan(self.expected_sd) else self.expected_sd
-        error = sqrt((self.sd**2 + spread**2) / self.runs)
-        return (self.mean - self.expected) / error if error > 0.0 else nan
+    def find(self, row: str, column: str, run: int) -> dict[str, Any] | None:
+        """A run that was done before."""
+        found = (e for e in self.done if (e["row"], e["column"], e["run"]) == (row, column, run))
+        return next(found, None)
 
-    @property
-    def agrees(self) -> bool | None:
-        """Within four standard errors; None where nothing was expected."""
-        return None if isnan(self.deviation) else abs(self.deviation) <= STANDARD_ERRORS
-
-
-def compare(row: str, what: str, values: list[float], expected: float = nan, expected_sd: float = nan) -> Comparison:
-    """The runs of one experiment in figures."""
-    mean, sd = float(np.mean(values)), float(np.std(values, ddof=1))
-    return Comparison(row, what, mean, sd, len(values), expected, expected_sd)
+    def add(self, row: str, column: str, run: int, figures: dict[str, Any]) -> None:
+        """Write a run down."""
+        entry = {"row": row, "column": column, "run": run, "effort": self.effort, **figures}
+        with self.file.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+        self.done.append(entry)
 
 
-def counted_sad(exact: Matrix, graphs: int) -> float:
-    """The mean SAD of counting independent graphs from the posterior itself, whatever draws them."""
-    chances = exact[(exact > 0.0) & (exact < 1.0)]
-    # The mean absolute deviation of a binomial share, by de Moivre's formula.
-    above = np.floor(graphs * chances) + 1
-    log_ways = gammaln(graphs + 1) - gammaln(above + 1) - gammaln(graphs - above + 1)
-    logs = np.log(above) + log_ways + above * np.log(chances) + (graphs - above + 1) * np.log1p(-chances)
-    return float(2.0 / graphs * np.exp(logs).sum())
-
-
-def show(comparisons: list[Comparison]) -> None:
-    """Print a table of means."""
-    print(f"{'':<14}{'':<36}{'mean':>10}{'sd':>10}{'expected':>11}{'sd':>10}{'std errors':>12}")
-    for one in comparisons:
-        figures = f"{one.mean:>10.4g}{one.sd:>10.2g}"
-        if not isnan(one.expected):
-            spread = "" if isnan(one.expected_sd) else f"{one.expected_sd:.2g}"
-            figures += f"{one.expected:>11.4g}{spread:>10}{one.deviation:>12.1f}"
-            figures += "" if one.agrees else "  APART"
-        print(f"{one.row:<14}{one.what:<36}{figures}")
-
-
-def sad(exact: Matrix, estimate: Matrix) -> float:
-    """Sum of absolute differences over all edges."""
-    return float(np.abs(exact - estimate).sum())
-
-
-def fitted(name: str, **settings: Any) -> DagPosterior:
-    """A model of one of the paper's tables."""
-    return DagPosterior(max_parents=MAX_PARENTS, progress=False, **settings).fit(read_table(SHARED / f"{name}.csv"))
-
-
-def hoeffding(printed: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    """How often the frequency of an edge is `epsilon` or more off when Hoeffding says: at most `delta` of the time."""
-    epsilon, delta, repeats = HOEFFDING["epsilon"], HOEFFDING["delta"], int(HOEFFDING["repeats"])
-    model = fitted("tictactoe", score="k2", prior="indegree", modularity="order")
-    exact = model.edge_probabilities_.to_numpy()
-    violations = np.zeros(exact.shape)
-    graphs = 0
-    for seed in range(repeats):
-        sample = model.sample(precision=epsilon, confidence=1.0 - delta, seed=seed)
-        graphs = len(sample)
-        violations += np.abs(sample.edge_frequencies().to_numpy() - exact) >= epsilon
-    rates = (violations / repeats)[~np.eye(len(exact), dtype=bool)]
-    print(f"{repeats} samples of {graphs:,} graphs (tic-tac-toe, K2, in-degree prior, order-modular).")
-    print(f"Edges off by {epsilon} or more: at most {rates.max():.4f} of the samples, {rates.mean():.5f} on average;")
-    verdict = "no edge" if rates.max() <= delta else f"{int((rates > delta).sum())} EDGES"
-    print(f"{verdict} above delta = {delta}; {int((rates == 0).sum())} of {len(rates)} edges never.")
-    picture = draw_histogram(rates, delta, epsilon, graphs, repeats)
-    print(f"Histogram: {picture or 'none, Matplotlib is not installed'}")
-    return {**HOEFFDING, "graphs": graphs, "rates": rates.tolist(), "agrees": bool(rates.max() <= delta)}
-
-
-def draw_histogram(rates: Matrix, delta: float, epsilon: float, graphs: int, repeats: int) -> Path | None:
-    """The rates of all edges as a picture, where Matplotlib is there to draw it."""
+def _parsed(line: str) -> dict[str, Any] | None:
+    """A line that was cut short by a kill counts as not there."""
     try:
-        import matplotlib as mpl
-    except ImportError:
+        entry: dict[str, Any] = json.loads(line)
+    except ValueError:
         return None
+    return entry
+
+
+def tasks(effort: Effort, row: str) -> Iterator[tuple[str, Method, int]]:
+    """What is to be run on a row: column, method, number of the run."""
+    for columns, runs in ((ORDER_COLUMNS, effort.order_runs), (STRUCTURE_COLUMNS, effort.structure_runs)):
+        for column, method in columns.items():
+            for run in range(1 if column in CERTAIN else runs):
+                yield column, method, run
+    if row in CURVE_ROWS:
+        for run in range(effort.curve_runs):
+            yield "curves", curves, run
+
+
+def table_of(name: str) -> Any:
+    """The data of a row, or None where they are not to be had."""
+    if (SHARED / f"{name}.csv").exists():
+        return read_table(SHARED / f"{name}.csv")
+    return datasets.load(BUNDLED[name]) if name in BUNDLED else None
+
+
+def run_rows(names: list[str], effort: Effort, journal: Journal) -> list[str]:
+    """Do what has not been done; the rows whose data there are."""
+    engine, present = ThreadEngine(), []
+    for name in names:
+        table = table_of(name)
+        if table is None:
+            print(f"{name}: left out, its table is not there", file=sys.stderr)
+            continue
+        present.append(name)
+        row = Row(name, table, engine)
+        for column, method, number in tasks(effort, name):
+            if journal.find(name, column, number) is None:
+                journal.add(name, column, number, method(row, number, effort))
+                print(f"{name}: {column}, run {number + 1}", file=sys.stderr, flush=True)
+    return present
+
+
+def deviation(values: list[float], mean: float, sd: float, printed_runs: int) -> float:
+    """Ours less theirs in standard errors of the difference."""
+    own = float(np.std(values, ddof=1)) if len(values) > 1 else sd
+    error = sqrt(own**2 / len(values) + sd**2 / printed_runs)
+    return (float(np.mean(values)) - mean) / error if error > 0.0 else nan
+
+
+def describe(values: list[float]) -> str:
+    """Mean and, for several runs, standard deviation."""
+    spread = f" ({np.std(values, ddof=1):.2g})" if len(values) > 1 else ""
+    return f"{np.mean(values):.4f}{spread}"
+
+
+def report(names: list[str], journal: Journal, full_effort: bool) -> tuple[str, list[str]]:
+    """Everything as Markdown, and the comparisons that came out apart."""
+    printed = {}
+    if (SHARED.parent / "paper_tables.json").exists():
+        printed = json.loads((SHARED.parent / "paper_tables.json").read_text())
+    about = machine()
+    lines = [
+        "# The tables of He, Tian & Wu (2016), again",
+        "",
+        f"{about['processor']}, {about.get('cores', '')} cores, dagpost {about.get('dagpost', '')}. Mean (standard "
+        "deviation) over the runs, the printed figures below ours; `z` is the difference in standard errors.",
+    ]
+    apart: list[str] = []
+    for title, columns in (
+        ("Table 1: SAD, order-modular (K2, in-degree prior)", ORDER_COLUMNS),
+        ("Table 3: SAD, structure-modular (BDeu, uniform prior)", STRUCTURE_COLUMNS),
+    ):
+        lines += ["", f"## {title}", "", *_head(["row", *columns])]
+        for name in names:
+            cells = [name]
+            for column in columns:
+                cell, differs = _sad_cell(name, column, journal, printed, full_effort)
+                cells.append(cell)
+                apart += [f"{name}, {column}: {cell}"] if differs else []
+            lines.append(_line(cells))
+    lines += ["", "## Table 3, Delta: posterior mass of the graphs found", "", *_head(["row", *_DELTA_COLUMNS])]
+    lines += [_line([name, *(_delta_cell(name, c, journal, printed) for c in _DELTA_COLUMNS)]) for name in names]
+    for title, columns in (
+        ("Table 2: seconds, order-modular", ORDER_COLUMNS),
+        ("Table 4: seconds, structure-modular", STRUCTURE_COLUMNS),
+    ):
+        lines += ["", f"## {title}", "", "Total, then by phase.", "", *_head(["row", *columns])]
+        lines += [_line([name, *(_seconds_cell(name, c, journal, printed) for c in columns)]) for name in names]
+    verdict = "All that must agree with the paper does." if not apart else "APART: " + "; ".join(apart)
+    return "\n".join([*lines, "", verdict if full_effort and printed else "No comparison: less was done.", ""]), apart
+
+
+_DELTA_COLUMNS = ("K-best", "IW-DDS", "exact layers")
+
+
+def _runs(name: str, column: str, journal: Journal) -> list[dict[str, Any]]:
+    return [entry for entry in journal.done if entry["row"] == name and entry["column"] == column]
+
+
+def _sad_cell(name: str, column: str, journal: Journal, printed: dict[str, Any], full_effort: bool) -> tuple[str, bool]:
+    values = [entry["sad"] for entry in _runs(name, column, journal)]
+    if not values:
+        return "", False
+    cell = describe(values)
+    table, prefix, judged = PRINTED.get(column, ("", "", False))
+    row = printed.get(table, {}).get(name, {})
+    single = row.get(f"{prefix}_sad")
+    if single is not None:
+        same = f"{values[0]:.4f}" == f"{single:.4f}"
+        return f"{cell}<br>{single:.4f}", judged and full_effort and not same
+    mean, sd = row.get(f"{prefix}_mean", nan), row.get(f"{prefix}_sd", nan)
+    if isnan(mean):
+        return cell, False
+    printed_runs = Effort().order_runs if column in ORDER_COLUMNS else Effort().structure_runs
+    z = deviation(values, mean, sd, printed_runs)
+    return f"{cell}<br>{mean:.4f} ({sd:.2g}), z = {z:.1f}", judged and full_effort and abs(z) > STANDARD_ERRORS
+
+
+def _delta_cell(name: str, column: str, journal: Journal, printed: dict[str, Any]) -> str:
+    values = [entry["delta"] for entry in _runs(name, column, journal)]
+    row = printed.get("table3_sad_structure_modular", {}).get(name, {})
+    theirs = {"K-best": row.get("kbest_delta"), "IW-DDS": row.get("iwdds_delta_mean")}.get(column)
+    shown = describe(values) if values else ""
+    return shown if theirs is None else f"{shown}<br>{theirs:.4f}"
+
+
+def _seconds_cell(name: str, column: str, journal: Journal, printed: dict[str, Any]) -> str:
+    runs = [entry["phases"] for entry in _runs(name, column, journal)]
+    if not runs:
+        return ""
+    phases = {phase: float(np.mean([run[phase] for run in runs])) for phase in runs[0]}
+    table, key = PRINTED_SECONDS.get(column, ("", ""))
+    theirs = printed.get(table, {}).get(name, {}).get(key)
+    detail = ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in phases.items() if seconds >= 0.005)
+    shown = f"{sum(phases.values()):.2f}: {detail}"
+    return shown if theirs is None else f"{shown}<br>{theirs}"
+
+
+def _head(columns: list[str]) -> list[str]:
+    return [_line(columns), _line(["---"] * len(columns))]
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def draw_curves(journal: Journal, folder: Path) -> list[Path]:
+    """SAD and Delta against the number of graphs, one panel a row; the means of the runs."""
+    points = [dict(point, row=e["row"]) for e in journal.done if e["column"] == "curves" for point in e["points"]]
+    rows = [row for row in CURVE_ROWS if any(point["row"] == row for point in points)]
+    if not rows:
+        return []
+    import matplotlib as mpl
+
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    steps = np.round(rates * repeats).astype(int)
-    counts = np.bincount(steps)
-    figure, axes = plt.subplots(figsize=(7.2, 4.0), layout="constrained")
-    bars = axes.bar(np.arange(len(counts)) / repeats, counts, width=0.8 / repeats, color="#3b6ea5")
-    axes.bar_label(bars, labels=[str(count) if count else "" for count in counts], padding=2, fontsize=9)
-    axes.axvline(delta, color="#b3312c", linewidth=1.5)
-    axes.annotate(
-        f"guaranteed: at most δ = {delta}", (delta, 0.5), xycoords=("data", "axes fraction"), xytext=(-6, 0),
-        textcoords="offset points", rotation=90, ha="right", va="center", color="#b3312c",
-    )  # fmt: skip
-    axes.set_xlim(-1.0 / repeats, 1.06 * delta)
-    axes.margins(y=0.12)
-    axes.set_xlabel(f"share of {repeats} samples in which the frequency of an edge is {epsilon} or more off")
-    axes.set_ylabel(f"edges (of {len(rates)})")
-    axes.set_title(f"Hoeffding's guarantee on tic-tac-toe, {graphs:,} graphs a sample", loc="left", fontsize=11)
-    axes.spines[["top", "right"]].set_visible(False)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    target = RESULTS / "hoeffding.png"
-    figure.savefig(target, dpi=150)
-    plt.close(figure)
-    return target
-
-
-def table1(printed: dict[str, Any]) -> dict[str, Any]:
-    """DOS and DDS against the exact edges of the order-modular posterior."""
-    engine = ThreadEngine()
-    comparisons, counted = [], {}
-    for name in TABLE1:
-        table = read_table(SHARED / f"{name}.csv")
-        model = fitted(name, score="k2", prior="indegree", modularity="order")
-        exact = model.edge_probabilities_.to_numpy()
-        weights = local_scores(table, "k2", MAX_PARENTS, engine=engine).values
-        weights += log_prior(table.names, MAX_PARENTS, InDegreePrior())
-        forward, ranked = forward_table(weights, MAX_PARENTS, engine=engine), rank_families(weights, MAX_PARENTS)
-        from_orders, from_graphs = [], []
-        for run in range(TABLE1_RUNS):
-            # Another seed for the orders, so that the two columns are independent, as they are in the paper.
-            seed = np.random.SeedSequence((run, 1))
-            orders = sample_orders(forward, TABLE1_GRAPHS, seed=seed, engine=engine)
-            from_orders.append(sad(exact, edges_of_orders(ranked, orders, engine=engine)))
-            from_graphs.append(sad(exact, edges(model.sample(TABLE1_GRAPHS, seed=run))))
-        row = printed["table1_sad_order_modular"][name]
-        comparisons.append(compare(name, "DOS, SAD", from_orders, row["dos_mean"], row["dos_sd"]))
-        comparisons.append(compare(name, "DDS, SAD", from_graphs, row["dds_mean"], row["dds_sd"]))
-        counted[name] = counted_sad(exact, TABLE1_GRAPHS)
-    show(comparisons)
-    show_counted(counted, "DDS")
-    return as_data(comparisons) | {"counted": counted}
-
-
-def show_counted(counted: dict[str, float], what: str) -> None:
-    """Print what counting must come to on average."""
-    figures = ", ".join(f"{name} {value:.4f}" for name, value in counted.items())
-    print(f"\n{what}: the mean SAD that any exact sampler has: {figures}")
-
-
-def edges(sample: DagSample, estimator: str = "auto") -> Matrix:
-    """The weighted frequency of every edge."""
-    frequencies: Matrix = sample.edge_frequencies(estimator).to_numpy()
-    return frequencies
-
-
-def table3(printed: dict[str, Any]) -> dict[str, Any]:
-    """What the order-modular edges are off by, and IW-DDS, where every graph is to be counted once."""
-    print(f"{'':<14}{'DP, SAD':>12}{'printed':>12}")
-    columns, differences = {}, []
-    for name in TABLE3:
-        exact = fitted(name).edge_probabilities_.to_numpy()
-        by_orders = fitted(name, modularity="order").edge_probabilities_.to_numpy()
-        columns[name] = sad(exact, by_orders)
-        expected = printed["table3_sad_structure_modular"][name]["dp_sad"]
-        same = f"{columns[name]:.4f}" == f"{expected:.4f}"
-        differences.append(same)
-        print(f"{name:<14}{columns[name]:>12.4f}{expected:>12.4f}{'' if same else '  APART'}")
-    print()
-    comparisons = []
-    for name in TABLE1:
-        model = fitted(name, method="iw-dds")
-        exact = model.edge_probabilities_.to_numpy()
-        samples = (model.sample(TABLE3_GRAPHS, seed=run) for run in range(TABLE3_RUNS))
-        sads, covered = zip(*((sad(exact, edges(sample)), sample.covered) for sample in samples), strict=True)
-        row = printed["table3_sad_structure_modular"][name]
-        comparisons.append(compare(name, "IW-DDS, SAD", list(sads), row["iwdds_mean"], row["iwdds_sd"]))
-        delta = (row["iwdds_delta_mean"], row["iwdds_delta_sd"])
-        comparisons.append(compare(name, "IW-DDS, mass covered (Delta)", list(covered), *delta))
-    show(comparisons)
-    data = as_data(comparisons)
-    return data | {"dp": columns, "agrees": data["agrees"] and all(differences)}
-
-
-def estimators(printed: dict[str, Any]) -> dict[str, Any]:
-    """Every way to weigh graphs, on seven rows; the same graphs are weighed in several ways."""
-    counting, distinct = "exact layers, counting", "exact layers, distinct weights"
-    ways = {
-        "IW-DDS": ("linear-extensions", "iw"),
-        "linear extensions on DDS": ("linear-extensions", "linear-extensions"),
-        "distinct weights on DDS": ("linear-extensions", "distinct"),
-        counting: ("exact-layers", "counting"),
-        distinct: ("exact-layers", "distinct"),
-    }
-    comparisons, notes, counted = [], [], {}
-    for name, figures in DESIGN.items():
-        row = printed["table3_sad_structure_modular"][name]
-        models = {method: fitted(name, method=method) for method in ("linear-extensions", "exact-layers")}
-        exact = models["exact-layers"].edge_probabilities_.to_numpy()
-        found: dict[str, list[float]] = {way: [] for way in ways}
-        worth: dict[str, list[float]] = {method: [] for method in models}
-        repeats = []
-        for run in range(TABLE3_RUNS):
-            samples = {method: model.sample(TABLE3_GRAPHS, seed=1000 + run) for method, model in models.items()}
-            for way, (method, estimator) in ways.items():
-                found[way].append(sad(exact, edges(samples[method], estimator)))
-            for method, sample in samples.items():
-                worth[method].append(sample.effective_samples)
-            repeats.append(1.0 - len(samples["exact-layers"].unique()) / TABLE3_GRAPHS)
-        expected = {
-            "IW-DDS": (row["iwdds_mean"], row["iwdds_sd"]),
-            counting: (figures[0],),
-            distinct: (figures[1],),
-        }
-        of_row = [compare(name, way, values, *expected.get(way, ())) for way, values in found.items()]
-        comparisons += of_row
-        counted[name] = counted_sad(exact, TABLE3_GRAPHS)
-        lowest = min(of_row, key=lambda one: one.mean).what
-        note = {
-            "row": name,
-            "lowest": lowest,
-            "effective_samples": {method: float(np.median(values)) for method, values in worth.items()},
-            "repeats": float(np.mean(repeats)),
-        }
-        if lowest != distinct:
-            beyond = np.subtract(found[distinct], found[lowest])
-            note |= {"above_lowest": float(beyond.mean()), "above_lowest_sd": float(beyond.std(ddof=1))}
-        notes.append(note)
-    show(comparisons)
-    show_counted(counted, counting)
-    show_notes(notes)
-    return as_data(comparisons) | {"notes": notes, "counted": counted}
-
-
-def show_notes(notes: list[dict[str, Any]]) -> None:
-    """Print which way is best where, and what the samples are worth."""
-    print(f"\n{'':<14}{'lowest mean SAD':<34}{'repeats':>9}{'effective samples of 30,000 (median)':>40}")
-    print(f"{'':<14}{'':<34}{'':>9}{'linear extensions':>20}{'exact layers':>20}")
-    for note in notes:
-        linear, layers = (note["effective_samples"][method] for method in ("linear-extensions", "exact-layers"))
-        print(f"{note['row']:<14}{note['lowest']:<34}{note['repeats']:>9.2%}{linear:>20,.0f}{layers:>20,.0f}")
-    for note in notes:
-        if "above_lowest" in note:
-            print(
-                f"{note['row']}: distinct weights are above the lowest by {note['above_lowest']:.5f} (sd of a run "
-                f"{note['above_lowest_sd']:.5f}): where nearly no graph is drawn twice they are the same as counting."
-            )
-
-
-def ellis_and_wong(printed: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
-    """Ellis & Wong's correction (2008): for each of 1,000 orders graphs up to 95 % of its mass, 1,000 draws at most."""
-    engine = ThreadEngine()
-    comparisons = []
-    for name in ELLIS_WONG:
-        table = read_table(SHARED / f"{name}.csv")
-        model = fitted(name)
-        exact = model.edge_probabilities_.to_numpy()
-        weights = local_scores(table, "bdeu", MAX_PARENTS, engine=engine).values
-        forward, ranked = forward_table(weights, MAX_PARENTS, engine=engine), rank_families(weights, MAX_PARENTS)
-        rows: dict[str, list[float]] = {
-            what: []
-            for what in ("SAD", "mass covered (Delta)", "draws", "distinct graphs", "orders cut short", "seconds")
-        }
-        for run in range(ELLIS_WONG_RUNS):
-            started = time.perf_counter()
-            orders = sample_orders(forward, ELLIS_WONG_ORDERS, seed=np.random.SeedSequence(run), engine=engine)
-            found = ellis_wong(ranked, orders, seed=run, engine=engine)
-            seconds = time.perf_counter() - started
-            covered = float(np.exp(found.log_joint - model.log_evidence_).sum())
-            estimate = weighted_matrix("->", found.parents, found.weights)
-            figures = (sad(exact, estimate), covered, found.draws, len(found.parents), found.cut_short, seconds)
-            for values, value in zip(rows.values(), figures, strict=True):
-                values.append(float(value))
-        comparisons += [compare(name, f"Ellis & Wong, {what}", values) for what, values in rows.items()]
-    show(comparisons)
-    return as_data(comparisons)
-
-
-def as_data(comparisons: list[Comparison]) -> dict[str, Any]:
-    """Comparisons as JSON can hold them."""
-    rows = []
-    for one in comparisons:
-        row = {**asdict(one), "deviation": one.deviation, "agrees": one.agrees}
-        rows.append({key: None if isinstance(value, float) and isnan(value) else value for key, value in row.items()})
-    return {"rows": rows, "agrees": all(one.agrees is not False for one in comparisons)}
-
-
-EXPERIMENTS = {
-    "hoeffding": hoeffding,
-    "table1": table1,
-    "table3": table3,
-    "estimators": estimators,
-    "ellis-wong": ellis_and_wong,
-}
-
-
-def run(names: list[str], output: Path) -> bool:
-    """Run the experiments of these names (none: all) and write what they find; False where something disagrees."""
-    if not SHARED.exists():
-        print(f"Skipped: the tables of the paper are not at {SHARED}.")
-        return True
-    printed = json.loads((SHARED.parent / "paper_tables.json").read_text())
-    results: dict[str, Any] = {"machine": machine()}
-    for name in names or EXPERIMENTS:
-        experiment = EXPERIMENTS[name]
-        print(f"\n=== {name}: {(experiment.__doc__ or '').splitlines()[0]}\n")
-        started = time.perf_counter()
-        results[name] = experiment(printed)
-        results[name]["seconds"] = time.perf_counter() - started
-        agrees = "all within the limits" if results[name].get("agrees", True) else "NOT ALL within the limits"
-        print(f"\n{agrees}; {results[name]['seconds']:.0f} s")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=1) + "\n")
-    print(f"Written to {output}")
-    return all(result.get("agrees", True) for name, result in results.items() if name != "machine")
+    styles = {"IW-DDS": ("#D55E00", "s", "--"), "exact layers, distinct weights": ("#0072B2", "o", "-")}
+    pictures = []
+    for figure_name, title in (("sad", "SAD over all edges"), ("delta", "posterior mass of the graphs found (Delta)")):
+        columns = min(3, len(rows))
+        figure, axes = plt.subplots(
+            -(-len(rows) // columns), columns, figsize=(3.4 * columns, 2.8 * -(-len(rows) // columns)),
+            layout="constrained", squeeze=False, sharex=True,
+        )  # fmt: skip
+        for panel, row in zip(axes.flat, rows, strict=False):
+            for way, (colour, marker, line) in styles.items():
+                own = [point for point in points if point["row"] == row and point["way"] == way]
+                sizes = sorted({point["graphs"] for point in own})
+                means = [np.mean([point[figure_name] for point in own if point["graphs"] == size]) for size in sizes]
+                panel.plot(sizes, means, color=colour, marker=marker, linestyle=line, markersize=4, label=way)
+            panel.set_xscale("log")
+            if figure_name == "sad":
+                panel.set_yscale("log")
+            else:
+                panel.set_ylim(-0.03, 1.03)
+            panel.set_title(row, loc="left", fontsize=10)
+            panel.spines[["top", "right"]].set_visible(False)
+        for panel in list(axes.flat)[len(rows) :]:
+            panel.set_visible(False)
+        figure.supxlabel("graphs drawn", fontsize=10)
+        figure.suptitle(f"{title}, against the number of graphs", fontsize=11)
+        axes.flat[0].legend(frameon=False, fontsize=8)
+        pictures.append(folder / f"{figure_name}.png")
+        figure.savefig(pictures[-1], dpi=150)
+        plt.close(figure)
+    return pictures
 
 
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.paper", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("experiments", nargs="*", help=f"of {', '.join(EXPERIMENTS)}; none: all")
-    parser.add_argument("--output", type=Path, default=RESULTS / "paper.json", help="where the JSON goes")
+    parser.add_argument("--rows", help=f"names, by commas; all of them: {', '.join(ROWS)}")
+    parser.add_argument("--quick", action="store_true", help="some seconds: less of everything on two small tables")
+    parser.add_argument("--runs", type=int, help="runs of every method, instead of the paper's 15 and 20")
+    parser.add_argument("--fresh", action="store_true", help="do not go on from an earlier run")
+    parser.add_argument("--output", type=Path, default=RESULTS / "paper", help="folder for all that is written")
     options = parser.parse_args()
-    unknown = set(options.experiments) - set(EXPERIMENTS)
+    names = options.rows.split(",") if options.rows else list(QUICK_ROWS if options.quick else ROWS)
+    unknown = [name for name in names if name not in ROWS]
     if unknown:
-        parser.error(f"no experiment {', '.join(sorted(unknown))}; there are {', '.join(EXPERIMENTS)}")
-    sys.exit(0 if run(options.experiments, options.output) else 1)
+        parser.error(f"no row {unknown[0]!r}; there are {', '.join(ROWS)}")
+    effort = QUICK if options.quick else Effort()
+    if options.runs is not None:
+        if options.runs < 2:
+            parser.error("a standard deviation takes at least 2 runs")
+        effort = replace(effort, order_runs=options.runs, structure_runs=options.runs, curve_runs=options.runs)
+    journal = Journal(options.output / "runs.jsonl", effort, options.fresh)
+    try:
+        present = run_rows(names, effort, journal)
+    except KeyboardInterrupt:
+        print("\nStopped; the same command goes on from here.", file=sys.stderr)
+        sys.exit(130)
+    text, apart = report(present, journal, full_effort=not options.quick)
+    (options.output / "paper.md").write_text(text)
+    print(text)
+    pictures = draw_curves(journal, options.output)
+    print("Written:", *[str(path) for path in (options.output / "paper.md", *pictures)])
+    sys.exit(1 if apart else 0)
 
 
 if __name__ == "__main__":

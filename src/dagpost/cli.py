@@ -101,7 +101,12 @@ def fit(
     ] = "structure",
     max_parents: Annotated[int, typer.Option(help="Most parents a variable may have.")] = 5,
     method: Annotated[
-        str, typer.Option(help="How graphs are sampled: auto, exact-layers, linear-extensions, iw-dds, kbest or dds.")
+        str,
+        typer.Option(
+            help="How graphs are sampled: auto, exact-layers, linear-extensions, iw-dds, kbest, dds, partition-mcmc, "
+            "structure-mcmc, hybrid-mcmc, partial-order-mcmc, order-mcmc, trees, given-order or bootstrap; settings "
+            'after a colon, as in "partition-mcmc:chains=8,thinning=50".'
+        ),
     ] = "auto",
     samples: Annotated[int, typer.Option(help="Graphs drawn when an answer needs a sample.")] = 30_000,
     required: Annotated[
@@ -144,7 +149,7 @@ def fit(
         prior=_parse_prior(prior),
         modularity=modularity,  # type: ignore[arg-type]
         max_parents=max_parents,
-        method=method,
+        method=_parse_method(method),
         samples=samples,
         required=[_parse_edge(text) for text in required or []],
         forbidden=[_parse_edge(text) for text in forbidden or []],
@@ -188,6 +193,9 @@ def sample(
         float | None, typer.Option(help="Instead of a number: how near the truth a frequency shall be.")
     ] = None,
     confidence: Annotated[float, typer.Option(help="How sure, with --precision.")] = 0.95,
+    resume: Annotated[
+        Path | None, typer.Option(help="Let chains go on from this sample until there are NUMBER graphs in all.")
+    ] = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -196,14 +204,19 @@ def sample(
     Example: dagpost sample table.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
     from dagpost.estimator import DagPosterior
+    from dagpost.posterior import DagSample
 
     _check_folder(output)
-    drawn = DagPosterior.load(model).sample(number, precision=precision, confidence=confidence, seed=seed)
+    before = None if resume is None else DagSample.load(resume)
+    fitted = DagPosterior.load(model)
+    drawn = fitted.sample(number, precision=precision, confidence=confidence, seed=seed, resume=before)
     drawn.save(output)
     if as_json:
         _print_json({"sample": str(output), "graphs": len(drawn), "distinct": len(drawn.unique()), **drawn.summary()})
         return
     typer.echo(f"{drawn!r}: {len(drawn.unique()):,} distinct. Kept in {output}")
+    if drawn.chains is not None:
+        typer.echo(drawn.diagnostics().verdict)
     typer.echo(f'Next: dagpost query {output} "A ~> B"', err=True)
 
 
@@ -303,9 +316,17 @@ def _announce(model: DagPosterior, nodes: int, observations: int) -> None:
     from dagpost.engines.threads import available_cores
     from dagpost.exact import order, structure
     from dagpost.memory import available_bytes, readable
+    from dagpost.methods import CHAINS, OWN_TARGETS, name_of, resolve_method
 
     workers = model.threads or available_cores()
     max_parents = min(model.max_parents, nodes - 1)
+    name = name_of(resolve_method(model.method))
+    table = f"{nodes} variables, {observations:,} observations"
+    if name in OWN_TARGETS:
+        return
+    if name in CHAINS or (name == "auto" and not order.fits(nodes, max_parents, workers=workers)):
+        typer.echo(f"{table}: chains until there are {model.samples:,} graphs; Ctrl-C ends them earlier.", err=True)
+        return
     seconds, size = order.expected_seconds(nodes, workers), order.table_bytes(nodes)
     if size > available_bytes():
         return
@@ -313,11 +334,8 @@ def _announce(model: DagPosterior, nodes: int, observations: int) -> None:
         seconds = structure.expected_seconds(nodes, workers)
         size = structure.memory_needed(nodes, max_parents, workers)
     if seconds > 2.0:
-        typer.echo(
-            f"{nodes} variables, {observations:,} observations: exact sums ({MODULARITY_WORDS[model.modularity]}) "
-            f"take about {_duration(seconds)} and {readable(size)}.",
-            err=True,
-        )
+        words = MODULARITY_WORDS[model.modularity]
+        typer.echo(f"{table}: exact sums ({words}) take about {_duration(seconds)} and {readable(size)}.", err=True)
 
 
 def _duration(seconds: float) -> str:
@@ -337,6 +355,8 @@ def _show(model: DagPosterior, *, as_json: bool, model_file: Path | None, minimu
                 "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
                 "exact": model.exact_,
                 "method": model.method_,
+                "target": model.target_,
+                "verdict": model.verdict_,
                 "model": None if model_file is None else str(model_file),
                 "edges": [{"parent": a, "child": b, "probability": p} for a, b, p in listed if p >= minimum],
             }
@@ -344,9 +364,12 @@ def _show(model: DagPosterior, *, as_json: bool, model_file: Path | None, minimu
         return
     _print_edges(listed, minimum)
     if model.exact_:
-        typer.echo(f"Exact ({MODULARITY_WORDS[model.modularity]}); log evidence {model.log_evidence_:.4f}.")
+        typer.echo(f"Exact ({MODULARITY_WORDS[model.target_]}); log evidence {model.log_evidence_:.4f}.")
     else:
-        typer.echo(f"Estimated from {model.samples:,} graphs by {model.method_}: {model.method_reason_}.")
+        words = MODULARITY_WORDS[model.target_]
+        typer.echo(f"Estimated from graphs by {model.method_}: {model.method_reason_} ({words}).")
+    if model.verdict_ is not None:
+        typer.echo(model.verdict_)
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
 
@@ -407,6 +430,41 @@ def _parse_edge(text: str) -> tuple[str, str]:
     if not (parent and arrow and child):
         raise InputError(f'An edge is written "A -> B". Got {text!r} instead.')
     return parent, child
+
+
+def _parse_method(text: str) -> Any:
+    """A method by its name, with settings after a colon: whole numbers, shares, True or False, or names in order."""
+    from dagpost.methods import resolve_method
+
+    name, colon, settings = text.partition(":")
+    method = resolve_method(name)
+    if not colon:
+        return method
+    chosen: dict[str, Any] = {}
+    for setting in settings.split(","):
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        if not (key and equals and value) or isinstance(method, str):
+            raise InputError(
+                f"Settings of a method are written NAME:setting=value,setting=value, for methods that have some. Got "
+                f"{text!r} instead."
+            )
+        chosen[key] = _parse_value(value)
+    try:
+        return type(method)(**chosen)
+    except TypeError:
+        known = ", ".join(type(method).__dataclass_fields__)
+        raise InputError(f"{name} has the settings {known}. Got {text!r} instead.") from None
+
+
+def _parse_value(text: str) -> Any:
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return [name.strip() for name in text.split(">")]
 
 
 def _parse_prior(text: str) -> Any:

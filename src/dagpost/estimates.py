@@ -9,9 +9,14 @@ from numbers import Real
 
 from dagpost.errors import InputError
 
+#: What is counted: under which prior, or, for methods with a target of their own (targets.py), over what.
 MODULARITY_WORDS = {
     "order": "each graph counted once for every order it fits",
     "structure": "each graph counted once",
+    "trees": "trees only, each counted once",
+    "forests": "graphs of at most one parent a variable only, each counted once",
+    "given-order": "graphs that fit the given order only, each counted once",
+    "bootstrap": "share of bootstrap replicates, not a posterior probability",
 }
 
 
@@ -26,6 +31,8 @@ class Estimate:
     - "Korn-Graubard": Clopper-Pearson at the number of draws that weighted ones are worth.
     - "Korn-Graubard beyond the drawn graphs": what the drawn graphs weigh is known exactly; the rule is used for the
       rest only.
+    - "effective draws": Clopper-Pearson at the number of independent draws that those of chains are worth, which is
+      estimated from the chains and means nothing where they have not found the whole posterior.
     - "covered mass": certain, from the mass of the drawn graphs alone ("covered mass unknown": it says nothing).
     - "weights as given", "the condition never occurred", "the condition is impossible": nothing is known.
 
@@ -108,8 +115,17 @@ def hoeffding_estimate(hits: int, draws: int, precision: float, confidence: floa
     )
 
 
-def clopper_pearson(hits: int, draws: int, confidence: float) -> tuple[float, float]:
-    """Exact interval of a binomial proportion."""
+def effective_estimate(
+    value: float, worth: float, samples: int, confidence: float, rule: str, modularity: str
+) -> Estimate:
+    """A share among graphs that are worth as many independent ones as `worth` says (Korn & Graubard 1998)."""
+    check_confidence(confidence)
+    lower, upper = clopper_pearson(value * worth, worth, confidence) if worth > 0.0 else (0.0, 1.0)
+    return Estimate(value, lower, upper, confidence, rule, samples, worth, modularity)
+
+
+def clopper_pearson(hits: float, draws: float, confidence: float) -> tuple[float, float]:
+    """Exact interval of a binomial proportion; numbers that are no whole ones stand for effective draws."""
     from scipy.special import betaincinv
 
     tail = (1.0 - confidence) / 2.0

@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from dagpost import storage
 from dagpost.answers import ExactResults, exact_paths, exact_probability
 from dagpost.arrays import Floats
 from dagpost.data import as_table
 from dagpost.engines import Engine
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, exact_estimate, hoeffding_draws
-from dagpost.exact import order
-from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.families import parent_sets
 from dagpost.features import Query, resolve
-from dagpost.methods import best, choose_method, draw
+from dagpost.features.predicates import Edge
+from dagpost.fitting import compute, weigh_families
+from dagpost.methods import CHAINS, best, check_modularity, choose_method, draw, name_of, resolve_method
 from dagpost.names import position_of, readable_level
 from dagpost.posterior import DagSample, Statement
-from dagpost.priors import (
-    Constraints,
-    StructurePrior,
-    log_prior,
-    resolve_prior,
-)
+from dagpost.priors import Constraints, StructurePrior, resolve_prior
 from dagpost.progress import ProgressCallback, reporter_for
-from dagpost.sampling.weights import evidence_ratio
-from dagpost.scores import Score, local_scores, resolve_score
+from dagpost.scores import Score, resolve_score
 from dagpost.scores.parameters import parent_limit
-from dagpost.settings import check_count, check_seed, describe, resolve_engine, restore
-from dagpost.tables import ExactTables
+from dagpost.search.bootstrap import bootstrap_dags
+from dagpost.settings import check_count, check_seed, describe, resolve_engine
+from dagpost.tables import ExactTables, ModelTables
+from dagpost.targets import Bootstrap, GivenOrder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +41,9 @@ _MODULARITIES = ("structure", "order")
 
 
 class DagPosterior(BaseEstimator):  # type: ignore[misc]
-    """The posterior over all Bayesian network structures of a table of up to about 30 variables.
+    """The posterior over all Bayesian network structures of a table.
+
+    Exact for up to about 30 variables, by chains (MCMC) for up to 64.
 
     Parameters
     ----------
@@ -64,7 +60,10 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     method
         How graphs are sampled: ``"auto"``; ``"exact-layers"``, ``"linear-extensions"``, ``"iw-dds"`` or ``"kbest"``
         (the best ones instead of a sample) where every graph counts once; ``"dds"`` where one counts once for every
-        order.
+        order. By chains, without tables over all sets of variables: ``"partition-mcmc"``, ``"structure-mcmc"`` and
+        ``"hybrid-mcmc"``, or ``"partial-order-mcmc"`` and ``"order-mcmc"`` where a graph counts once for every order.
+        Over something else than all graphs: ``"trees"``, ``"given-order"``, ``"bootstrap"``. Or an object with
+        settings, such as ``PartitionMCMC(chains=8)``.
     samples
         How many graphs are drawn when an answer needs a sample and none is given.
     required, forbidden
@@ -87,10 +86,15 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     edge_probabilities_
         Table of the probability of every edge: rows are parents, columns children.
     exact_
-        Whether these are exact; where every graph is to be counted once and the sums over all graphs are out of reach,
-        they are estimated from samples.
+        Whether these are exact; where the sums over all graphs, or orders, are out of reach they are estimated from
+        samples.
     method_
-        The method that draws graphs.
+        The name of the method that draws graphs.
+    target_
+        What is counted: ``"structure"`` or ``"order"`` as in `modularity`, or the own target of the method, such as
+        ``"trees"``.
+    verdict_
+        Where the edges come from chains, one sentence that says whether to trust them; else None.
 
     Examples
     --------
@@ -115,6 +119,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     edge_probabilities_: pd.DataFrame
     exact_: bool
     method_: str
+    target_: str
+    verdict_: str | None
     max_parents_: int
 
     def __init__(
@@ -123,7 +129,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         prior: str | StructurePrior = "uniform",
         modularity: Literal["structure", "order"] = "structure",
         max_parents: int = 5,
-        method: str = "auto",
+        method: Any = "auto",
         samples: int = 30_000,
         required: Edges = (),
         forbidden: Edges = (),
@@ -161,16 +167,16 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             variable's score leaves those rows out (Cooper & Yoo 1999).
         """
         self._check_settings()
+        method = resolve_method(self.method)
+        check_modularity(method, self.modularity)
         engine = resolve_engine(self.engine, self.threads)
         reporter = reporter_for(self.progress)
         table = as_table(X, counts=counts, interventions=interventions)
         constraints = Constraints(self.required, self.forbidden, self.tiers)
-        nodes = len(table.names)
-        # Scoring takes long where the tables cannot fit anyway.
-        order.require_memory(nodes, min(self.max_parents, nodes - 1), tables=1, workers=engine.workers)
-        scores = local_scores(table, resolve_score(self.score), self.max_parents, engine=engine, reporter=reporter)
-        log_weights = scores.values
-        log_weights += log_prior(table.names, scores.max_parents, resolve_prior(self.prior), constraints)
+        score, prior = resolve_score(self.score), resolve_prior(self.prior)
+        if isinstance(method, GivenOrder):
+            method.positions(table.names)
+        tables = weigh_families(method, table, score, prior, constraints, self.max_parents, engine, reporter)
         # From here on a fit that is broken off leaves no model, rather than one of two tables.
         self.__dict__.pop("edge_probabilities_", None)
         self._about_data = {
@@ -180,8 +186,27 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             "data_fingerprint": table.fingerprint(),
         }
         self._settings = self._described_settings(constraints)
-        self._open(table.names, ExactTables(log_weights, scores.max_parents, engine, reporter))
-        self._adopt(self._compute())
+        self._open(table.names, tables, *choose_method(method, self.modularity, tables))
+        if isinstance(method, Bootstrap):
+            seed = np.random.SeedSequence(None if self.seed is None else int(self.seed))
+            tables.replicates = bootstrap_dags(
+                table,
+                score,
+                prior,
+                constraints,
+                self.max_parents,
+                method.replicates,
+                families=tables.families,
+                seed=seed,
+                engine=engine,
+                reporter=reporter,
+            )
+        chosen, reason = self._method, self.method_reason_
+        self._adopt(
+            *compute(chosen, reason, self.modularity, tables, table.names, self._usual_count(), self._own_sample)
+        )
+        if not self.exact_ and self.method_ in CHAINS:
+            self.verdict_ = self._own_sample().diagnostics().verdict
         return self
 
     def family_probabilities(self, child: str) -> pd.Series[float]:
@@ -202,12 +227,16 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         precision: float | None = None,
         confidence: float = 0.95,
         seed: int | None = None,
+        resume: DagSample | None = None,
     ) -> DagSample:
         """Draw graphs from the posterior.
 
         Ask for a number, or for a precision: then as many independent graphs are drawn as bring the frequency of a
         statement, whichever it is, within `precision` of the truth with this confidence (Hoeffding's inequality).
         Without a seed, a new one is taken each time; that of the model is for the samples it draws by itself.
+
+        Chains go on from `resume`, an earlier sample of this model, until there are `count` graphs in all: the same
+        graphs as one long run would have given. Ctrl-C ends a run of chains with the graphs that there are.
 
         >>> from dagpost import DagPosterior, datasets
         >>> model = DagPosterior().fit(datasets.load("coronary"))
@@ -219,16 +248,19 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         if precision is not None:
             if count is not None:
                 raise InputError("Ask for a number of graphs or for a precision, not for both.")
-            if self.method_ not in ("exact-layers", "dds"):
+            if self.method_ not in ("exact-layers", "dds", "trees", "given-order"):
                 raise InputError(
-                    f"The graphs of {self.method_!r} are weighted, so no number of them guarantees a precision. "
-                    "Use modularity='order', or fewer variables with method='exact-layers', or ask for a number."
+                    f"The graphs of {self.method_!r} are weighted, or not independent, so no number of them guarantees "
+                    "a precision. Use modularity='order', or fewer variables with method='exact-layers', or ask for a "
+                    "number."
                 )
             count, guarantee = hoeffding_draws(precision, confidence), (precision, confidence)
-        count = self.samples if count is None else count
+        count = self._usual_count() if count is None else count
         check_count("count", count)
         check_seed(seed)
-        return draw(self.method_, self._tables, self.names_, count, seed, guarantee, self._provenance())
+        if resume is not None and (self.method_ not in CHAINS or seed is not None):
+            raise InputError("Only chains can be resumed, and with the seed that they began with: give no other.")
+        return draw(self._method, self._tables, self.names_, count, seed, guarantee, self._provenance(), resume)
 
     def best(self, count: int = 1) -> DagSample:
         """The `count` most probable graphs, best first, when every graph counts once.
@@ -279,10 +311,10 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """
         self._check_fitted()
         matrix: Floats | None = None
-        if self._results is not None and relation in ("->", "--"):
+        if self.exact_ and relation in ("->", "--"):
             edges = self.edge_probabilities_.to_numpy()
             matrix = edges if relation == "->" else edges + edges.T
-        elif self._results is not None and relation == "~>":
+        elif self._results is not None and isinstance(self._tables, ExactTables) and relation == "~>":
             matrix = exact_paths(self._tables, self._results)
         if matrix is None:
             return self._own_sample().probability_matrix(relation)
@@ -290,111 +322,52 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model, without the rows of the table, to one file; an older one is replaced whole."""
+        from dagpost.model_storage import save_model
+
         self._check_fitted()
-        arrays = {"log_weights": self._tables.log_weights, "edges": self.edge_probabilities_.to_numpy()}
-        if self._results is not None:
-            arrays["families"] = self._results.families
-            if self._results.paths is not None:
-                arrays["paths"] = self._results.paths
-        about = {
-            **self._about_data,
-            "settings": self._settings,
-            "max_parents": self.max_parents_,
-            "method": [self.method_, self.method_reason_],
-            "log_evidence": None if math.isnan(self.log_evidence_) else self.log_evidence_,
-            "error_bound": None if self._results is None else self._results.error_bound,
-        }
-        storage.write_archive(path, "model", about, arrays)
+        save_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that `save` wrote."""
-        about, arrays = storage.read_archive(path, "model")
-        try:
-            settings = dict(about["settings"])
-            settings["score"] = restore(settings["score"])
-            settings["prior"] = restore(settings["prior"])
-            model = cls(**settings)
-            model._settings = dict(about["settings"])
-            model._about_data = {key: about[key] for key in ("names", "levels", "observations", "data_fingerprint")}
-            names, max_parents = tuple(map(str, about["names"])), int(about["max_parents"])
-            shape = (len(names), len(parent_sets(len(names) - 1, max_parents)))
-            square = (len(names), len(names))
-            shapes = {"log_weights": shape, "families": shape, "edges": square, "paths": square}
-            for name, expected in shapes.items():
-                if name in arrays and arrays[name].shape != expected:
-                    raise ValueError(f"{name} of shape {arrays[name].shape} where {expected} is due")
-            arrays = {name: array.astype(np.float64) for name, array in arrays.items()}
-            engine = resolve_engine("auto", None)
-            tables = ExactTables(arrays["log_weights"], max_parents, engine, reporter_for(None))
-            model._open(names, tables, (str(about["method"][0]), str(about["method"][1])))
-            known, families = about["log_evidence"], arrays.get("families")
-            evidence = math.nan if known is None else float(known)
-            if families is None:
-                model._adopt((evidence, arrays["edges"], None))
-            else:
-                bound = float(about["error_bound"])
-                results = ExactResults(model.modularity, evidence, families, arrays.get("paths"), bound)
-                model._adopt((evidence, arrays["edges"], results))
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"{os.fspath(path)!r} lacks parts of a model ({error}). Fit the model again.") from error
-        return model
+        from dagpost.model_storage import load_model
 
-    def _open(self, names: tuple[str, ...], tables: ExactTables, method: tuple[str, str] | None = None) -> None:
+        return load_model(cls, path)
+
+    def _open(self, names: tuple[str, ...], tables: ModelTables, method: Any, reason: str) -> None:
         self.names_ = names
         self.n_features_in_ = len(names)
         self.max_parents_ = tables.max_parents
         self._tables = tables
         self._drawn: DagSample | None = None
-        self.method_, self.method_reason_ = method or choose_method(self.method, self.modularity, tables)
+        self._method, self.method_, self.method_reason_ = method, name_of(method), reason
+        self.target_ = getattr(method, "target", self.modularity)
+        self.verdict_ = None
 
-    def _compute(self) -> tuple[float, Floats, ExactResults | None]:
-        """Log evidence, edges, and all that is exact."""
-        tables = self._tables
-        if self.modularity == "order":
-            forward = tables.forward()
-            families = tables.order_families(forward)
-            results = ExactResults("order", forward.log_evidence, families, None, RELATIVE_ERROR)
-        elif self.method_ == "exact-layers" or tables.structure_is_affordable():
-            posterior = tables.structure()
-            families = posterior.families
-            exact = posterior.tables
-            results = ExactResults("structure", exact.log_evidence, families, posterior.paths, exact.error_bound)
-        else:
-            warnings.warn(
-                f"Edge probabilities are estimated from {self.samples:,} graphs ({self.method_}), since exact sums "
-                "over all graphs would take too long or too much memory. With modularity='order' they would be exact.",
-                DagpostWarning,
-                stacklevel=3,
-            )
-            sample = self._own_sample()
-            log_evidence = math.nan
-            if self.method_ != "kbest":
-                log_evidence = tables.order_log_evidence + evidence_ratio(sample.log_extensions)[0]
-            return log_evidence, sample.edge_frequencies().to_numpy(), None
-        return results.log_evidence, edge_probabilities(families, tables.max_parents), results
-
-    def _adopt(self, computed: tuple[float, Floats, ExactResults | None]) -> None:
-        self.log_evidence_, edges, self._results = computed
-        if self._results is not None and self.modularity == "structure":
-            self._tables.structure_log_evidence = self._results.log_evidence
-        self.exact_ = self._results is not None
+    def _adopt(self, log_evidence: float, edges: Floats, results: ExactResults | None, exact: bool) -> None:
+        self.log_evidence_, self._results, self.exact_ = log_evidence, results, exact
+        if results is not None and self.modularity == "structure" and isinstance(self._tables, ExactTables):
+            self._tables.structure_log_evidence = results.log_evidence
         self.edge_probabilities_ = _labelled(np.clip(edges, 0.0, 1.0), self.names_, "parent", "child")
+
+    def _usual_count(self) -> int:
+        return self._method.replicates if isinstance(self._method, Bootstrap) else self.samples
 
     def _own_sample(self) -> DagSample:
         """The sample that answers come from where none is given: drawn once."""
         if self._drawn is None:
             check_count("samples", self.samples)
             self._drawn = draw(
-                self.method_, self._tables, self.names_, self.samples, self.seed, None, self._provenance()
+                self._method, self._tables, self.names_, self._usual_count(), self.seed, None, self._provenance()
             )
         return self._drawn
 
     def _exact_answer(self, query: Query) -> Estimate | None:
-        if self._results is None:
-            return None
+        if self._results is None or not isinstance(self._tables, ExactTables):
+            if not self.exact_ or query.given is not None or not isinstance(query.feature, Edge):
+                return None
+            parent, child = (position_of(name, self.names_) for name in (query.feature.parent, query.feature.child))
+            return exact_estimate(float(self.edge_probabilities_.to_numpy()[parent, child]), self.target_)
         value = exact_probability(query, self.names_, self._tables, self._results)
         if value is None:
             return None
@@ -406,10 +379,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         import pandas as pd
 
         self._check_fitted()
-        if self._results is None:
+        if self._results is None or not isinstance(self._tables, ExactTables):
             raise InputError(
-                "The probabilities of whole parent sets are not exact here: the sums over all graphs are out of reach. "
-                "Use modularity='order', or count parent sets in model.sample()."
+                f"The probabilities of whole parent sets are not computed here (method {self.method_!r}, "
+                f"{len(self.names_)} variables). Count parent sets in model.sample(), or, where tables over all sets "
+                "of variables fit, use modularity='order'."
             )
         node = position_of(child, self.names_)
         probabilities = self._results.families[node]
@@ -429,7 +403,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             "prior": describe(resolve_prior(self.prior)),
             "modularity": self.modularity,
             "max_parents": int(self.max_parents),
-            "method": self.method,
+            "method": describe(self.method),
             "samples": int(self.samples),
             "required": [list(edge) for edge in constraints.required],
             "forbidden": [list(edge) for edge in constraints.forbidden],

@@ -8,10 +8,11 @@ one signature only, two processes that race write the same code under the same n
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import threading
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ def kernel(function: Function) -> Function:
     # Numba looks only at the file of the kernel itself to see whether what is kept is stale; kernels are made of
     # helpers from other files too.
     with contextlib.suppress(AttributeError):
-        compiled._cache._cache_file._source_stamp = _package_stamp()
+        compiled._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename))
     result: Function = compiled
     return result
 
@@ -53,12 +54,38 @@ def copy_into(target: Any, source: Any) -> None:
         target[position] = source[position]
 
 
-@lru_cache(maxsize=1)
-def _package_stamp() -> tuple[tuple[str, float, int], ...]:
-    """Changes whenever a module of the package does."""
-    package = Path(__file__).parent
-    files = sorted(package.rglob("*.py"))
-    return tuple((str(file.relative_to(package)), file.stat().st_mtime, file.stat().st_size) for file in files)
+_PACKAGE = Path(__file__).parent
+_IMPORT = re.compile(r"^\s*from\s+dagpost([.\w]*)\s+import\s+\(?([^)]*?)\)?$", re.MULTILINE)
+
+
+def _stamp(source: Path) -> tuple[tuple[str, float, int], ...]:
+    """Changes whenever a module does that the one in this file imports, at whatever remove."""
+    found: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += _imported_by(file)
+    return tuple((file.name, *_last_change(file)) for file in sorted(found))
+
+
+@cache
+def _imported_by(file: Path) -> list[Path]:
+    imported = []
+    for module, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
+        place = _PACKAGE.joinpath(*module.split("."))
+        # What is imported from a package may be a module of it.
+        places = [place, *(place / name.split(" as ")[0].strip() for name in names.split(","))]
+        imported += [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
+    # The package itself loads names when they are asked for: importing it depends on nothing.
+    return [path for path in imported if path.is_file() and path != _PACKAGE / "__init__.py"]
+
+
+@cache
+def _last_change(file: Path) -> tuple[float, int]:
+    status = file.stat()
+    return status.st_mtime, status.st_size
 
 
 _NOTICE = "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once.\n"
@@ -74,9 +101,7 @@ class _CompileNotice(event.Listener):
         name = event.data["dispatcher"].py_func.__module__
         if name.startswith("dagpost.") and not self._said.is_set():
             self._said.set()
-            sys.stderr.write(
-                "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once.\n"
-            )
+            sys.stderr.write(_NOTICE)
             sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:

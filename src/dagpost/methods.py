@@ -1,17 +1,23 @@
 """Drawing graphs: which method suits a model, and the sample that a method gives.
 
-Every method returns the same `DagSample`; they differ in which posterior the graphs are drawn from and in how each
-graph is weighted afterwards (posterior.py):
+Every method returns the same `DagSample`; they differ in what the graphs are drawn from and in how each graph is
+weighted afterwards (posterior.py). From tables over all sets of nodes:
 
     exact-layers        independent graphs from the structure-modular posterior itself
     dds                 independent graphs from the order-modular posterior (He, Tian & Wu 2016)
     iw-dds              those of dds, distinct ones weighted by their joint probability: structure-modular
     linear-extensions   those of dds, weighted with the number of orders that each fits: structure-modular
     kbest               no draws: the most probable graphs, weighted by their joint probability: structure-modular
+
+By chains, which need no such tables (but for the hybrid): order-mcmc and partial-order-mcmc (order-modular),
+partition-mcmc, structure-mcmc and hybrid-mcmc (structure-modular). And three that speak of something else than all
+graphs: trees, given-order (both exact) and bootstrap. A method that has settings is named (`"partition-mcmc"`) or given
+as an object (`PartitionMCMC(chains=8)`).
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,40 +25,103 @@ import numpy as np
 
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
-from dagpost.errors import InputError
+from dagpost.errors import DagpostWarning, InputError
+from dagpost.exact import order
+from dagpost.exact.given_order import draw_given_order
 from dagpost.exact.kbest import best_dags
+from dagpost.exact.trees import draw_trees
+from dagpost.families import family_count
+from dagpost.mcmc.chains import ChainRun, run_chains
+from dagpost.mcmc.families import MOST_FAMILIES
+from dagpost.mcmc.hybrid import HybridMCMC
+from dagpost.mcmc.order import OrderMCMC
+from dagpost.mcmc.partial_order import PartialOrderMCMC
+from dagpost.mcmc.partition import PartitionMCMC
+from dagpost.mcmc.structure import StructureMCMC
 from dagpost.posterior import DagSample, make_sample
 from dagpost.sampling.dags import draw_dags
 from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import MOVED_TOGETHER, draw_orders, uniform_blocks
-from dagpost.tables import PATIENCE_SECONDS, ExactTables
+from dagpost.settings import describe
+from dagpost.tables import PATIENCE_SECONDS, ExactTables, ModelTables
+from dagpost.targets import Bootstrap, GivenOrder, Trees
 
-#: Which posterior each method speaks of.
-METHODS = {
+#: Methods without settings, from tables over all sets of nodes, and the posterior that each speaks of.
+TABLE_METHODS = {
     "exact-layers": "structure",
     "dds": "order",
     "iw-dds": "structure",
     "linear-extensions": "structure",
     "kbest": "structure",
 }
+CHAINS = {kind.name: kind for kind in (OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC)}
+#: Those that speak of something else than the posterior over all graphs.
+OWN_TARGETS = {kind.name: kind for kind in (Bootstrap, Trees, GivenOrder)}
+_SETTINGS: dict[str, Any] = {**CHAINS, **OWN_TARGETS}
+METHODS = (*TABLE_METHODS, *_SETTINGS)
 
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 
 
-def choose_method(method: str, modularity: str, tables: ExactTables) -> tuple[str, str]:
+def resolve_method(method: Any) -> Any:
+    """The settings that a name stands for; "auto", and names of methods without settings, as they are.
+
+    >>> resolve_method("order-mcmc")
+    OrderMCMC(chains=4, thinning=20, burn_in=20000)
+    """
+    if isinstance(method, tuple(_SETTINGS.values())):
+        return method
+    if isinstance(method, str) and method in _SETTINGS:
+        return _SETTINGS[method]()
+    if isinstance(method, str) and (method == "auto" or method in TABLE_METHODS):
+        return method
+    hint = f" Make an object of it: {method.__name__}()." if isinstance(method, type) else ""
+    known = ", ".join(map(repr, ["auto", *METHODS]))
+    raise InputError(
+        f"The 'method' parameter of DagPosterior must be one of {known}, or an object such as PartitionMCMC(chains=8). "
+        f"Got {method!r} instead.{hint}"
+    )
+
+
+def name_of(method: Any) -> str:
+    """The name of a method as `resolve_method` gives it."""
+    return method if isinstance(method, str) else str(method.name)
+
+
+def check_modularity(method: Any, modularity: str) -> None:
+    """Refuse a method that samples the other posterior."""
+    name = name_of(method)
+    if name == "auto" or name in OWN_TARGETS:
+        return
+    own = TABLE_METHODS[name] if name in TABLE_METHODS else CHAINS[name].modularity
+    if own != modularity:
+        raise InputError(
+            f"The method {name!r} samples the {own}-modular posterior. "
+            f"Set modularity={own!r}, or choose another method."
+        )
+
+
+def scores_candidates_only(method: Any, nodes: int, max_parents: int, workers: int) -> bool:
+    """Whether to score only the parent sets among candidates; what cannot fit is refused before any work."""
+    name, limit = name_of(method), min(max_parents, nodes - 1)
+    if name in TABLE_METHODS or name == HybridMCMC.name:
+        # Scoring takes long where the tables cannot fit anyway.
+        order.require_memory(nodes, limit, tables=1, workers=workers)
+        return False
+    if name == "auto" and order.fits(nodes, limit, workers=workers):
+        return False
+    return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES
+
+
+def choose_method(method: Any, modularity: str, tables: ModelTables) -> tuple[Any, str]:
     """The method that is meant, and in a few words why."""
     if method != "auto":
-        if method not in METHODS:
-            known = ", ".join(map(repr, ["auto", *METHODS]))
-            raise InputError(f"The 'method' parameter of DagPosterior must be one of {known}. Got {method!r} instead.")
-        if METHODS[method] != modularity:
-            raise InputError(
-                f"The method {method!r} samples the {METHODS[method]}-modular posterior. "
-                f"Set modularity={METHODS[method]!r}, or choose another method."
-            )
         return method, "as asked"
+    if not isinstance(tables, ExactTables) or not tables.order_fits():
+        chain = PartitionMCMC() if modularity == "structure" else PartialOrderMCMC()
+        return chain, f"tables over all sets of {tables.nodes} variables do not fit into memory"
     if modularity == "order":
         return "dds", "independent graphs from the order-modular posterior"
     if tables.structure_is_affordable():
@@ -64,46 +133,150 @@ def choose_method(method: str, modularity: str, tables: ExactTables) -> tuple[st
 
 
 def draw(
-    method: str,
-    tables: ExactTables,
+    method: Any,
+    tables: ModelTables,
     names: tuple[str, ...],
     count: int,
     seed: int | None,
     guarantee: tuple[float, float] | None,
     provenance: Mapping[str, Any],
+    previous: DagSample | None = None,
 ) -> DagSample:
-    """Draw `count` graphs by one of `METHODS`."""
-    if method == "kbest":
+    """Draw `count` graphs; chains go on from `previous`, if that is given, until there are so many in all."""
+    name = name_of(method)
+    if name == "kbest":
         return best(tables, names, count, provenance)
     needed = int(count) * (_BYTES_A_GRAPH + 20 * tables.nodes)
     memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
     sequence = np.random.SeedSequence(None if seed is None else int(seed))
-    about = {**provenance, "seed": sequence.entropy, "method": method}
+    about = {**provenance, "seed": sequence.entropy, "method": describe(method)}
+    if name in CHAINS:
+        return _draw_chains(method, tables, names, count, sequence, about, previous)
+    if name in OWN_TARGETS:
+        return _draw_own(method, tables, names, count, sequence, guarantee, about)
+    exact = _all_families(tables, name)
     nan = np.full(count, np.nan)
-    if method == "exact-layers":
-        exact = tables.structure().tables
+    if name == "exact-layers":
+        posterior = exact.structure().tables
         parents, log_joint = sample_layers(
-            exact, tables.ranked, count, seed=sequence, engine=tables.engine, reporter=tables.reporter
+            posterior, exact.ranked, count, seed=sequence, engine=tables.engine, reporter=tables.reporter
         )
-        log_proposal = log_joint - exact.log_evidence
-        return make_sample(names, parents, log_joint, log_proposal, nan, exact.log_evidence, method, guarantee, about)
-    parents, log_joint = _draw_dds(tables, count, sequence)
-    if method == "dds":
-        log_evidence = tables.order_log_evidence
-        return make_sample(names, parents, log_joint, nan, nan, log_evidence, method, guarantee, about)
+        log_proposal = log_joint - posterior.log_evidence
+        return make_sample(
+            names, parents, log_joint, log_proposal, nan, posterior.log_evidence, name, "structure", guarantee, about
+        )
+    parents, log_joint = _draw_dds(exact, count, sequence)
+    if name == "dds":
+        log_evidence = exact.order_log_evidence
+        return make_sample(names, parents, log_joint, nan, nan, log_evidence, name, "order", guarantee, about)
     log_extensions = log_linear_extensions(parents, engine=tables.engine, reporter=tables.reporter)
-    log_proposal = log_extensions + log_joint - tables.order_log_evidence
-    log_evidence = _structure_log_evidence(tables)
-    return make_sample(names, parents, log_joint, log_proposal, log_extensions, log_evidence, method, guarantee, about)
+    log_proposal = log_extensions + log_joint - exact.order_log_evidence
+    log_evidence = _structure_log_evidence(exact)
+    return make_sample(
+        names, parents, log_joint, log_proposal, log_extensions, log_evidence, name, "structure", guarantee, about
+    )
 
 
-def best(tables: ExactTables, names: tuple[str, ...], count: int, provenance: Mapping[str, Any]) -> DagSample:
+def best(tables: ModelTables, names: tuple[str, ...], count: int, provenance: Mapping[str, Any]) -> DagSample:
     """The `count` most probable graphs, best first, when every graph counts once (fewer, if there are not so many)."""
-    found = best_dags(tables.log_weights, tables.max_parents, count, engine=tables.engine, reporter=tables.reporter)
+    exact = _all_families(tables, "kbest")
+    found = best_dags(exact.log_weights, exact.max_parents, count, engine=tables.engine, reporter=tables.reporter)
     about = {**provenance, "method": "kbest", "tied": found.tied}
     nan = np.full(len(found.log_joint), np.nan)
-    log_evidence = _structure_log_evidence(tables)
-    return make_sample(names, found.parents, found.log_joint, nan, nan, log_evidence, "kbest", None, about)
+    log_evidence = _structure_log_evidence(exact)
+    return make_sample(names, found.parents, found.log_joint, nan, nan, log_evidence, "kbest", "structure", None, about)
+
+
+def _all_families(tables: ModelTables, name: str) -> ExactTables:
+    if isinstance(tables, ExactTables):
+        return tables
+    raise InputError(
+        f"{name!r} needs tables over all sets of variables; {tables.nodes} are too many. Use fewer columns, or a chain "
+        "such as method='partition-mcmc'."
+    )
+
+
+def _draw_chains(
+    method: Any,
+    tables: ModelTables,
+    names: tuple[str, ...],
+    count: int,
+    sequence: np.random.SeedSequence,
+    about: dict[str, Any],
+    previous: DagSample | None,
+) -> DagSample:
+    before = None
+    if previous is not None:
+        sequence = np.random.SeedSequence(previous.provenance["seed"])
+        about["seed"] = sequence.entropy
+        if previous.chains is None or previous.provenance != about or len(previous) > count:
+            raise InputError(
+                f"Chains go on from a whole sample of the same model and settings, of fewer graphs than are asked for. "
+                f"Got {previous!r} where {count:,} graphs by {name_of(method)!r} are asked for."
+            )
+        before = ChainRun(previous.parents.astype(np.uint64), previous.log_joint, previous.chains)
+    run = run_chains(
+        method,
+        method.prepare(tables),
+        tables.nodes,
+        count,
+        seed=sequence,
+        engine=tables.engine,
+        reporter=tables.reporter,
+        previous=before,
+    )
+    nan = np.full(len(run.log_joint), np.nan)
+    exact = isinstance(tables, ExactTables) and method.modularity == "structure"
+    log_evidence = tables.structure_log_evidence if exact else None  # type: ignore[attr-defined]
+    sample = make_sample(
+        names,
+        run.parents,
+        run.log_joint,
+        nan,
+        nan,
+        np.nan if log_evidence is None else log_evidence,
+        method.name,
+        method.modularity,
+        None,
+        about,
+        run.record,
+    )
+    if run.interrupted:
+        warnings.warn(
+            f"Interrupted: these are the {len(sample):,} graphs that the chains had by then, of {count:,}.",
+            DagpostWarning,
+            stacklevel=4,
+        )
+    verdict = sample.diagnostics()
+    if not verdict.trusted:
+        warnings.warn(verdict.verdict, DagpostWarning, stacklevel=4)
+    return sample
+
+
+def _draw_own(
+    method: Any,
+    tables: ModelTables,
+    names: tuple[str, ...],
+    count: int,
+    sequence: np.random.SeedSequence,
+    guarantee: tuple[float, float] | None,
+    about: dict[str, Any],
+) -> DagSample:
+    log_evidence = np.nan
+    if isinstance(method, Bootstrap):
+        parents, log_joint = tables.replicates_of(method, count)
+    elif isinstance(method, Trees):
+        posterior = tables.tree_posterior(method)
+        log_evidence = posterior.log_evidence
+        parents, log_joint = draw_trees(posterior, count, seed=sequence, engine=tables.engine, reporter=tables.reporter)
+    else:
+        given = tables.given_order_posterior(method, names)
+        log_evidence = given.log_evidence
+        parents, log_joint = draw_given_order(
+            tables.families, given, count, seed=sequence, engine=tables.engine, reporter=tables.reporter
+        )
+    nan = np.full(count, np.nan)
+    return make_sample(names, parents, log_joint, nan, nan, log_evidence, method.name, method.target, guarantee, about)
 
 
 def _structure_log_evidence(tables: ExactTables) -> float:

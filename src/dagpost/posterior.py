@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost import storage
 from dagpost.arrays import Floats
 from dagpost.errors import InputError
-from dagpost.estimates import Estimate, check_confidence, hoeffding_estimate
+from dagpost.estimates import MODULARITY_WORDS, Estimate, check_confidence, hoeffding_estimate
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.masks import distinct_rows
+from dagpost.mcmc.chains import ChainRecord
+from dagpost.mcmc.diagnostics import ChainDiagnostics, chain_estimate, diagnose
 from dagpost.sampling.weights import ESTIMATORS, WeightedSample, weigh, weighted_estimate
 
 if TYPE_CHECKING:
@@ -32,15 +33,16 @@ if TYPE_CHECKING:
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 Statement = str | Feature | Query | Callable[..., bool]
 
-#: What each method's graphs are weighted by unless another estimator is asked for.
+#: What a method's graphs are weighted by unless another estimator is asked for; all others count them.
 _ESTIMATOR_OF = {
     "exact-layers": "distinct",
-    "dds": "counting",
     "iw-dds": "iw",
     "linear-extensions": "distinct",
     "kbest": "iw",
 }
-_INDEPENDENT = ("exact-layers", "dds")
+_INDEPENDENT = ("exact-layers", "dds", "trees", "given-order", "bootstrap")
+#: Draws from something else than their posterior, which only weights make right.
+_WEIGHTED = ("iw-dds", "linear-extensions", "kbest")
 #: Rows picked by hand, or distinct graphs: their weights are all there is.
 _GIVEN = "given weights"
 _ARRAYS = ("parents", "log_joint", "log_proposal", "log_extensions", "weights")
@@ -59,7 +61,8 @@ class DagSample:
     `log_extensions` the log of the number of orders it fits (nan where unknown); `weights` is what each contributes to
     an estimate (they sum to 1). `modularity` says whose posterior is meant, `log_evidence` is that of the data under it
     (nan where unknown). `guarantee` is the (precision, confidence) that was asked for when the sample was drawn, if
-    any; `provenance` says where it comes from.
+    any; `provenance` says where it comes from. `chains` is what is known of the chains that drew the graphs, which
+    stand chain after chain; None for other methods, and for a part of such a sample.
     """
 
     names: tuple[str, ...]
@@ -74,6 +77,7 @@ class DagSample:
     log_evidence: float = math.nan
     guarantee: tuple[float, float] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    chains: ChainRecord | None = None
 
     def __post_init__(self) -> None:
         draws = len(self.parents)
@@ -82,7 +86,7 @@ class DagSample:
                 f"The parents of a DagSample must be unsigned masks of shape (graphs, {len(self.names)}). "
                 f"Got {self.parents.dtype} of shape {self.parents.shape} instead."
             )
-        if self.modularity not in ("structure", "order") or self.estimator not in (*ESTIMATORS, _GIVEN):
+        if self.modularity not in MODULARITY_WORDS or self.estimator not in (*ESTIMATORS, _GIVEN):
             raise InputError(
                 f"No sample is of modularity {self.modularity!r} with estimator {self.estimator!r}. Draw it again."
             )
@@ -101,7 +105,9 @@ class DagSample:
     def __repr__(self) -> str:
         kind = "independent graphs" if self.independent else "graphs"
         variables = f"{len(self.names)} variables"
-        return f"DagSample of {len(self):,} {kind} over {variables} ({self.method}, {self.modularity}-modular)"
+        if self.modularity in ("structure", "order"):
+            return f"DagSample of {len(self):,} {kind} over {variables} ({self.method}, {self.modularity}-modular)"
+        return f"DagSample of {len(self):,} {kind} over {variables} ({self.modularity})"
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.edge_frequencies().round(3).to_html(escape=True)}"
@@ -128,7 +134,7 @@ class DagSample:
         """
         if isinstance(rows, int | np.integer):
             return self._graph(self.parents[rows])
-        part = replace(self, guarantee=None, **{name: getattr(self, name)[rows] for name in _ARRAYS})
+        part = replace(self, guarantee=None, chains=None, **{name: getattr(self, name)[rows] for name in _ARRAYS})
         if len(part) == 0:
             raise InputError("No graph is left: a DagSample has at least one.")
         if isinstance(rows, slice):
@@ -159,7 +165,7 @@ class DagSample:
             raise InputError(f"Both samples were drawn with seed {twice[0]}: the second would repeat the first.")
         joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _ARRAYS}
         provenance = {**self.provenance, "seed": None, "seeds": [*_seeds(self), *_seeds(other)]}
-        return replace(self, guarantee=None, provenance=provenance, **joined)._reweighed()
+        return replace(self, guarantee=None, chains=None, provenance=provenance, **joined)._reweighed()
 
     def unique(self) -> DagSample:
         """The distinct graphs, those of most weight first, each with the weight of all its repeats."""
@@ -168,7 +174,7 @@ class DagSample:
         # Ties go to the graph that was drawn first.
         falling = np.lexsort((first, -weights))
         arrays = {name: getattr(self, name)[first[falling]] for name in _ARRAYS if name != "weights"}
-        return replace(self, estimator=_GIVEN, guarantee=None, weights=weights[falling], **arrays)
+        return replace(self, estimator=_GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
@@ -233,11 +239,41 @@ class DagSample:
         ]
         return estimates if several else estimates[0]
 
+    def diagnostics(self) -> ChainDiagnostics:
+        """Whether the chains that drew these graphs can be trusted, in one sentence and edge by edge.
+
+        >>> from dagpost import DagPosterior, datasets
+        >>> model = DagPosterior(method="partition-mcmc").fit(datasets.load("coronary"))
+        >>> model.sample(4_000, seed=1).diagnostics().trusted
+        True
+        """
+        if not self._from_chains:
+            raise InputError(
+                f"{self!r} come from no chain: there is nothing to diagnose. Their estimates carry their own intervals."
+            )
+        return self._diagnostics
+
+    @cached_property
+    def _diagnostics(self) -> ChainDiagnostics:
+        acceptance = {} if self.chains is None else self.chains.acceptance
+        return diagnose(self.parents, self.names, self._chain_lengths, acceptance)
+
+    @property
+    def _chain_lengths(self) -> tuple[int, ...]:
+        # A part of a sample may be any stretch of it: taken for one chain, it is not thought better than it is.
+        return (len(self),) if self.chains is None else self.chains.lengths
+
+    @property
+    def _from_chains(self) -> bool:
+        return self.estimator != _GIVEN and not self.independent and self.method not in _WEIGHTED
+
     @property
     def effective_samples(self) -> float:
         """How many independent unweighted graphs these are worth."""
         if self.estimator == _GIVEN:
             return float(1.0 / (self.weights**2).sum())
+        if self._from_chains:
+            return self._diagnostics.smallest_effective
         return self._own_weights.effective_samples
 
     @property
@@ -256,6 +292,7 @@ class DagSample:
         """What a sample is worth, as JSON can hold it."""
         covered = self.covered
         return {
+            **({"diagnostics": self._diagnostics.summary()} if self._from_chains else {}),
             "method": self.method,
             "estimator": self.estimator,
             "modularity": self.modularity,
@@ -266,38 +303,16 @@ class DagSample:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sample to one file; an older one is replaced whole."""
-        about = {
-            "names": list(self.names),
-            "modularity": self.modularity,
-            "method": self.method,
-            "estimator": self.estimator,
-            "log_evidence": None if math.isnan(self.log_evidence) else self.log_evidence,
-            "guarantee": self.guarantee,
-            "provenance": dict(self.provenance),
-        }
-        storage.write_archive(path, "sample", about, {name: getattr(self, name) for name in _ARRAYS})
+        from dagpost.sample_storage import save_sample
+
+        save_sample(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DagSample:
         """Read a sample that `save` wrote."""
-        about, arrays = storage.read_archive(path, "sample")
-        try:
-            guarantee, evidence = about["guarantee"], about["log_evidence"]
-            return cls(
-                names=tuple(map(str, about["names"])),
-                parents=arrays["parents"],
-                **{name: arrays[name].astype(np.float64) for name in _ARRAYS[1:]},
-                modularity=str(about["modularity"]),
-                method=str(about["method"]),
-                estimator=str(about["estimator"]),
-                log_evidence=math.nan if evidence is None else float(evidence),
-                guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
-                provenance=dict(about["provenance"]),
-            )
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"{os.fspath(path)!r} lacks parts of a sample ({error}). Draw it again.") from error
+        from dagpost.sample_storage import load_sample
+
+        return load_sample(path)
 
     @cached_property
     def _own_weights(self) -> WeightedSample:
@@ -312,12 +327,13 @@ class DagSample:
                 "These graphs were picked from a sample, so they cannot be weighed as one. Use estimator='auto', or "
                 "the sample they come from."
             )
-        if self.modularity == "order" and estimator != "counting":
+        if self.modularity != "structure" and estimator != "counting":
             raise InputError(
-                f"The estimator {estimator!r} is for the posterior in which every graph counts once; this sample is of "
-                "the order-modular one. Use estimator='counting', or a model with modularity='structure'."
+                f"The estimator {estimator!r} is for the posterior in which every graph counts once; here it is "
+                f"{MODULARITY_WORDS[self.modularity]}. Use estimator='counting', or a model with "
+                "modularity='structure'."
             )
-        if estimator == "counting" and self.method not in _INDEPENDENT:
+        if estimator == "counting" and self.method in _WEIGHTED:
             raise InputError(
                 f"The graphs of {self.method!r} are no draws from this posterior: counting them would be biased. "
                 "Use estimator='auto'."
@@ -344,6 +360,15 @@ class DagSample:
             return hoeffding_estimate(int(hit.sum()), len(hit), *self.guarantee, self.modularity)
         if self.estimator == _GIVEN and estimator == "auto":
             return self._given_estimate(hit, condition, confidence)
+        if self._from_chains and estimator in ("auto", "counting"):
+            return chain_estimate(
+                hit,
+                condition,
+                self._chain_lengths,
+                confidence,
+                self.modularity,
+                usual_share=self._diagnostics.smallest_effective / len(self),
+            )
         weighed = self._own_weights if estimator in ("auto", self.estimator) else self._weighed(estimator)
         return weighted_estimate(weighed, hit, condition, confidence=confidence, modularity=self.modularity)
 
@@ -374,8 +399,10 @@ def make_sample(
     log_extensions: Floats,
     log_evidence: float,
     method: str,
+    modularity: str,
     guarantee: tuple[float, float] | None,
     provenance: Mapping[str, Any],
+    chains: ChainRecord | None = None,
 ) -> DagSample:
     """A sample as one of the methods draws it, weighted as suits the method."""
     sample = DagSample(
@@ -385,13 +412,14 @@ def make_sample(
         log_proposal=log_proposal,
         log_extensions=log_extensions,
         weights=np.full(len(parents), 1.0 / len(parents)),
-        modularity="order" if method == "dds" else "structure",
+        modularity=modularity,
         method=method,
         # Hoeffding's inequality is about plain frequencies.
-        estimator=_ESTIMATOR_OF[method] if guarantee is None else "counting",
+        estimator=_ESTIMATOR_OF.get(method, "counting") if guarantee is None else "counting",
         log_evidence=log_evidence,
         guarantee=guarantee,
         provenance=provenance,
+        chains=chains,
     )
     return sample._reweighed()
 

@@ -45,7 +45,11 @@ class UniformPrior:
 
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> NDArray[np.float64]:
         """Zero everywhere."""
-        return _weights_by_size(len(names), max_parents, lambda size: 0.0)  # noqa: ARG005
+        return _weights_by_size(self, len(names), max_parents)
+
+    def log_weight_of_size(self, nodes: int, size: int) -> float:  # noqa: ARG002
+        """Zero."""
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,11 @@ class InDegreePrior:
 
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> NDArray[np.float64]:
         """Minus the log of the number of parent sets of the same size."""
-        return _weights_by_size(len(names), max_parents, lambda size: -math.log(math.comb(len(names) - 1, size)))
+        return _weights_by_size(self, len(names), max_parents)
+
+    def log_weight_of_size(self, nodes: int, size: int) -> float:
+        """Minus the log of the number of parent sets of this size."""
+        return -math.log(math.comb(nodes - 1, size))
 
 
 @dataclass(frozen=True)
@@ -87,10 +95,11 @@ class EdgePrior:
 
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> NDArray[np.float64]:
         """The log probability that exactly these edges lead into the node."""
-        present = math.log(self.probability)
-        absent = math.log1p(-self.probability)
-        others = len(names) - 1
-        return _weights_by_size(len(names), max_parents, lambda size: size * present + (others - size) * absent)
+        return _weights_by_size(self, len(names), max_parents)
+
+    def log_weight_of_size(self, nodes: int, size: int) -> float:
+        """The log probability of exactly these parents, if there are `size` of them."""
+        return size * math.log(self.probability) + (nodes - 1 - size) * math.log1p(-self.probability)
 
 
 @dataclass(frozen=True)
@@ -121,14 +130,16 @@ class CustomPrior:
         from dagpost.families import parent_sets
 
         limit = min(max_parents, len(names) - 1)
-        masks = [int(mask) for mask in parent_sets(len(names) - 1, limit)]
+        masks = parent_sets(len(names) - 1, limit).tolist()
         weights = np.empty((len(names), len(masks)))
         for node, child in enumerate(names):
-            others = names[:node] + names[node + 1 :]
-            for number, mask in enumerate(masks):
-                parents = frozenset(other for place, other in enumerate(others) if mask >> place & 1)
-                weights[node, number] = self._weight(child, parents)
+            weights[node] = self.log_weights_of(child, names[:node] + names[node + 1 :], masks)
         return weights
+
+    def log_weights_of(self, child: str, others: tuple[str, ...], masks: list[int]) -> NDArray[np.float64]:
+        """Ask the function for some parent sets of one child, given as masks over `others`."""
+        sets = [frozenset(other for place, other in enumerate(others) if mask >> place & 1) for mask in masks]
+        return np.array([self._weight(child, parents) for parents in sets])
 
     def _weight(self, child: str, parents: frozenset[str]) -> float:
         weight: object = self.function(child, parents)
@@ -245,8 +256,12 @@ def log_prior(
     max_parents: int,
     prior: str | StructurePrior = "uniform",
     constraints: Constraints | None = None,
+    *,
+    may_be_empty: bool = False,
 ) -> NDArray[np.float64]:
     """The log weight of each node with each parent set; minus infinity where a constraint does not allow it.
+
+    A node without any parent set is an error, unless it `may_be_empty` because larger sets are weighed elsewhere.
 
     >>> log_prior(("a", "b"), 1, "uniform", Constraints(forbidden=[("a", "b")]))
     array([[  0.,   0.],
@@ -259,14 +274,16 @@ def log_prior(
     shape = (len(names), family_count(len(names) - 1, limit))
     if weights.shape != shape:
         raise InputError(f"The prior {prior!r} must give weights of shape {shape}. Got {weights.shape} instead.")
-    required, forbidden = (constraints or Constraints()).masks(names, max_parents)
+    # Required parents beyond `max_parents` are no contradiction where larger sets are weighed elsewhere.
+    most = len(names) if may_be_empty else max_parents
+    required, forbidden = (constraints or Constraints()).masks(names, most)
     sets = parent_sets(len(names) - 1, limit)
     for node, name in enumerate(names):
         needed = _squeezed(int(required[node]), node)
         barred = _squeezed(int(forbidden[node]), node)
         if needed or barred:
             weights[node, ((sets & needed) != needed) | ((sets & barred) != 0)] = -np.inf
-        if weights[node].max() == -np.inf:
+        if weights[node].max() == -np.inf and not may_be_empty:
             raise InputError(
                 f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0. "
                 "Require or forbid less of its parents, or let the prior give some of them a positive weight."
@@ -274,10 +291,45 @@ def log_prior(
     return weights
 
 
-def _weights_by_size(nodes: int, max_parents: int, weight: Callable[[int], float]) -> NDArray[np.float64]:
+def log_prior_of_sets(
+    prior: StructurePrior,
+    names: tuple[str, ...],
+    node: int,
+    masks: NDArray[np.uint64],
+    required: np.uint64,
+    forbidden: np.uint64,
+) -> NDArray[np.float64]:
+    """The log weight of some parent sets of one node, all given as masks over all columns.
+
+    >>> sets = np.array([0b000, 0b100, 0b110], dtype=np.uint64)
+    >>> log_prior_of_sets(InDegreePrior(), ("a", "b", "c"), 0, sets, np.uint64(0b100), np.uint64(0)).round(3)
+    array([  -inf, -0.693,  0.   ])
+    """
+    if isinstance(prior, CustomPrior):
+        weights = prior.log_weights_of(names[node], names, masks.tolist())
+    elif isinstance(prior, _PriorOnSize):
+        by_size = np.array([prior.log_weight_of_size(len(names), size) for size in range(len(names))])
+        weights = by_size[np.bitwise_count(masks)]
+    else:
+        raise InputError(
+            f"{len(names)} columns have too many families to ask a prior for all of them, and the prior {prior!r} "
+            "gives no others. Use CustomPrior(function), a smaller max_parents, or fewer columns."
+        )
+    weights[((masks & required) != required) | ((masks & forbidden) != 0)] = -np.inf
+    return weights
+
+
+@runtime_checkable
+class _PriorOnSize(Protocol):
+    """A prior that looks at nothing but the number of parents."""
+
+    def log_weight_of_size(self, nodes: int, size: int) -> float: ...
+
+
+def _weights_by_size(prior: _PriorOnSize, nodes: int, max_parents: int) -> NDArray[np.float64]:
     limit = min(max_parents, nodes - 1)
     sizes = [math.comb(nodes - 1, size) for size in range(limit + 1)]
-    row = np.repeat([weight(size) for size in range(limit + 1)], sizes)
+    row = np.repeat([prior.log_weight_of_size(nodes, size) for size in range(limit + 1)], sizes)
     return np.tile(row, (nodes, 1))
 
 

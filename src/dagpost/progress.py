@@ -21,13 +21,18 @@ class Stage:
         self.title = title
         self.total = total
         self.done = 0
+        self.remark = ""
         self._report = report
 
     def advance(self, units: int) -> None:
         """Count `units` more as done."""
         self.done += units
         if self._report is not None:
-            self._report(self.title, self.done, self.total)
+            self._report(self.title + self.remark, self.done, self.total)
+
+    def note(self, text: str) -> None:
+        """Say something about the work so far, shown beside the title from now on."""
+        self.remark = f" ({text})"
 
     def __enter__(self) -> Self:
         return self
@@ -81,7 +86,7 @@ class _BarStage(Stage):
         if self._bar is None and time.monotonic() - self._started > _PATIENCE_SECONDS:
             self._open()
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done)
+            self._bar.update(self._task, completed=self.done, description=self.title + self.remark)
 
     def _open(self) -> None:
         from rich.console import Console

@@ -9,12 +9,18 @@ import numpy as np
 
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
+from dagpost.mcmc.hybrid import HybridMCMC
+from dagpost.mcmc.order import OrderMCMC
+from dagpost.mcmc.partial_order import PartialOrderMCMC
+from dagpost.mcmc.partition import PartitionMCMC
+from dagpost.mcmc.structure import StructureMCMC
 from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe
+from dagpost.targets import Bootstrap, GivenOrder, Trees
 
-_KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (BDeu, BDe, K2, BIC, BGe, UniformPrior, InDegreePrior, EdgePrior)
-}
+_SCORES_AND_PRIORS = (BDeu, BDe, K2, BIC, BGe, UniformPrior, InDegreePrior, EdgePrior)
+_METHODS = (OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC, Bootstrap, GivenOrder, Trees)
+_KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_SCORES_AND_PRIORS, *_METHODS)}
 
 
 def check_count(name: str, count: object) -> None:
@@ -41,14 +47,16 @@ def resolve_engine(engine: str | Engine, threads: int | None) -> Engine:
 
 
 def describe(choice: Any) -> dict[str, Any] | str:
-    """A score or prior as JSON can hold it; of one that the user wrote, only how it shows itself."""
+    """A score, prior or method as JSON can hold it; of one that the user wrote, only how it shows itself."""
+    if isinstance(choice, str):
+        return choice
     if type(choice).__module__.startswith("dagpost.") and not isinstance(choice, CustomPrior):
         return {"kind": type(choice).__name__, **asdict(choice)}
     return repr(choice)
 
 
 def restore(description: dict[str, Any] | str) -> Any:
-    """The score or prior that `describe` wrote down."""
+    """The score, prior or method that `describe` wrote down."""
     if isinstance(description, str):
         return description
     settings = dict(description)

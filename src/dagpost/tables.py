@@ -7,14 +7,22 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from dagpost import memory
-from dagpost.arrays import Floats
+from dagpost.arrays import Floats, Masks
 from dagpost.engines import Engine
+from dagpost.errors import InputError
 from dagpost.exact import order, paths, structure
+from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.structure import StructurePosterior
+from dagpost.exact.trees import TreePosterior, tree_posterior
+from dagpost.mcmc.candidates import weights_of_all
+from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables
 from dagpost.progress import Reporter
 from dagpost.sampling.dags import RankedFamilies, rank_families
+from dagpost.targets import Bootstrap, GivenOrder, Trees
 
 #: Tables that take no more than this share of the free memory stay with the model.
 _KEPT_SHARE = 0.25
@@ -22,14 +30,82 @@ _KEPT_SHARE = 0.25
 PATIENCE_SECONDS = 600.0
 
 
-class ExactTables:
+class ModelTables:
+    """The weights of the families of one model, as far as chains need them."""
+
+    def __init__(self, weights: FamilyWeights | None, engine: Engine, reporter: Reporter) -> None:
+        self._weights = weights
+        self.engine = engine
+        self.reporter = reporter
+        self._trees: dict[Trees, TreePosterior] = {}
+        #: Graphs found in resampled data, with their log weights, where the method is "bootstrap".
+        self.replicates: tuple[Masks, Floats] | None = None
+
+    @property
+    def weights(self) -> FamilyWeights:
+        """The weights of the families that chains use."""
+        assert self._weights is not None
+        return self._weights
+
+    @property
+    def nodes(self) -> int:
+        """Number of variables."""
+        return self.weights.nodes
+
+    @property
+    def max_parents(self) -> int:
+        """The most parents that a variable may have."""
+        return self.weights.max_parents
+
+    @cached_property
+    def families(self) -> FamilyTables:
+        """Sums of weights, looked up by chains at every step."""
+        return family_tables(self.weights, engine=self.engine)
+
+    def structure_is_affordable(self) -> bool:
+        """Whether sums over all graphs are within reach: not where not even all families are."""
+        return False
+
+    def tree_posterior(self, method: Trees) -> TreePosterior:
+        """The posterior over trees or forests."""
+        if method not in self._trees:
+            self._trees[method] = tree_posterior(self._up_to_one_parent(), spanning=method.spanning)
+        return self._trees[method]
+
+    def given_order_posterior(self, method: GivenOrder, names: tuple[str, ...]) -> GivenOrderPosterior:
+        """The posterior over the graphs that fit an order."""
+        return given_order_posterior(self.families, method.positions(names))
+
+    def replicates_of(self, method: Bootstrap, count: int) -> tuple[Masks, Floats]:
+        """The graphs of the first `count` bootstrap replicates, which were found when the model was fitted."""
+        if self.replicates is None or len(self.replicates[0]) < count:
+            raise InputError(
+                f"This model has {method.replicates:,} bootstrap replicates; {count:,} graphs were asked for. Fit it "
+                f"again with method=Bootstrap(replicates={count})."
+            )
+        return self.replicates[0][:count], self.replicates[1][:count]
+
+    def _up_to_one_parent(self) -> Floats:
+        """Log weight of node `i` with the one parent `j`, or without parents where `i` is `j`."""
+        nodes, small = self.nodes, self._log_weights_of_small_sets()
+        result = np.full((nodes, nodes), -np.inf)
+        for node in range(nodes):
+            result[node, node] = small[node, 0]
+            if small.shape[1] >= nodes:
+                result[node, np.arange(nodes) != node] = small[node, 1:nodes]
+        return result
+
+    def _log_weights_of_small_sets(self) -> Floats:
+        return self.weights.small
+
+
+class ExactTables(ModelTables):
     """The weights of all families of one model, and the tables that are made from them."""
 
     def __init__(self, log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter) -> None:
+        super().__init__(None, engine, reporter)
         self.log_weights = log_weights
-        self.max_parents = max_parents
-        self.engine = engine
-        self.reporter = reporter
+        self._max_parents = max_parents
         self._forward: ForwardTable | None = None
         self._structure: StructurePosterior | None = None
         self._order_log_evidence: float | None = None
@@ -40,6 +116,25 @@ class ExactTables:
     def nodes(self) -> int:
         """Number of variables."""
         return len(self.log_weights)
+
+    @property
+    def max_parents(self) -> int:
+        """The most parents that a variable may have."""
+        return self._max_parents
+
+    @property
+    def weights(self) -> FamilyWeights:
+        """The same weights, with the most promising parents of every node picked out."""
+        if self._weights is None:
+            self._weights = weights_of_all(self.log_weights, self.max_parents)
+        return self._weights
+
+    def _log_weights_of_small_sets(self) -> Floats:
+        return self.log_weights
+
+    def order_fits(self) -> bool:
+        """Whether a table over all sets of nodes fits into memory."""
+        return self._forward is not None or order.fits(self.nodes, self.max_parents, workers=self.engine.workers)
 
     @cached_property
     def ranked(self) -> RankedFamilies:

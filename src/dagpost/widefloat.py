@@ -78,28 +78,36 @@ def ratio(numerator: np.int64, denominator: np.int64) -> float:
     return math.ldexp(above / below, int(exponent))
 
 
+@inlined
+def from_log(log: float) -> np.int64:
+    """The wide float with this natural log; minus infinity gives zero."""
+    binary = log / math.log(2.0)
+    if binary == -math.inf:
+        return ZERO
+    exponent = math.floor(binary)
+    fraction = 2.0 ** (binary - exponent) - 1.0
+    # A fraction that rounds up to one carries into the exponent, as it should.
+    return (np.int64(exponent) << FRACTION_BITS) + np.int64(round(fraction * (_FRACTION + 1)))
+
+
 @kernel
 def _from_logs(logs: NDArray[np.float64], result: NDArray[np.int64]) -> None:
     for position in range(len(logs)):
-        binary = logs[position] / math.log(2.0)
-        if binary == -math.inf:
-            result[position] = ZERO
-        else:
-            exponent = math.floor(binary)
-            fraction = 2.0 ** (binary - exponent) - 1.0
-            # A fraction that rounds up to one carries into the exponent, as it should.
-            result[position] = (np.int64(exponent) << FRACTION_BITS) + np.int64(round(fraction * (_FRACTION + 1)))
+        result[position] = from_log(logs[position])
+
+
+@inlined
+def log_of(value: np.int64) -> float:
+    """Natural log of a wide float; zero gives minus infinity."""
+    if value <= ZERO_LIMIT:
+        return -math.inf
+    return (value >> FRACTION_BITS) * math.log(2.0) + math.log1p((value & _FRACTION) / (_FRACTION + 1))
 
 
 @kernel
 def _to_logs(values: NDArray[np.int64], result: NDArray[np.float64]) -> None:
     for position in range(len(values)):
-        value = values[position]
-        if value <= ZERO_LIMIT:
-            result[position] = -math.inf
-        else:
-            fraction = (value & _FRACTION) / (_FRACTION + 1)
-            result[position] = (value >> FRACTION_BITS) * math.log(2.0) + math.log1p(fraction)
+        result[position] = log_of(values[position])
 
 
 def from_logs(logs: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import dagpost
+from dagpost.kernels import _stamp
 
 NOTICE = "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once."
 
@@ -23,7 +24,7 @@ print(forward_table(weights, 1, engine=ThreadEngine(2)).log_evidence.hex())
 
 
 # One kernel that compiles in no time.
-SMALL_RUN = "from dagpost.families import parent_sets; print(parent_sets(3, 2))"
+SMALL_RUN = "import numpy; from dagpost.widefloat import to_logs; print(to_logs(numpy.zeros(1, numpy.int64)))"
 
 
 def start(folder: Path, program: str = RUN) -> subprocess.Popen[str]:
@@ -70,7 +71,7 @@ def test_processes_that_start_at_once_on_an_empty_cache_succeed_and_say_that_the
     assert {output} == results
 
 
-def test_a_change_of_any_module_makes_every_kernel_compile_again(tmp_path: Path) -> None:
+def test_a_kernel_compiles_again_when_a_module_changes_that_it_is_made_of(tmp_path: Path) -> None:
     """Numba looks at the kernel's own file only; kernels are made of helpers from other files too."""
     package = copy_package(tmp_path)
 
@@ -80,9 +81,22 @@ def test_a_change_of_any_module_makes_every_kernel_compile_again(tmp_path: Path)
         assert process.returncode == 0, errors
         return NOTICE in errors
 
+    def change(module: str) -> None:
+        with (package / module).open("a") as file:
+            file.write("# A change.\n")
+
     assert notices()
     assert not notices()
-    with (package / "exact" / "transforms.py").open("a") as file:
-        file.write("# A change.\n")
+    change("exact/transforms.py")
+    assert not notices(), "that module has nothing to do with the kernel"
+    change("widefloat.py")
     assert notices()
     assert not notices()
+
+
+def test_the_modules_that_a_kernel_is_made_of_are_found_at_any_remove() -> None:
+    package = Path(dagpost.__file__).parent
+    names = {name for name, *_ in _stamp(package / "sampling" / "orders.py")}
+    # orders.py imports walk.py, which imports transforms.py, which imports widefloat.py.
+    assert {"orders.py", "walk.py", "transforms.py", "widefloat.py", "kernels.py"} <= names
+    assert "cli.py" not in names

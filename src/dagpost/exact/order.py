@@ -164,8 +164,13 @@ def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -
         nodes,
         lambda size: _memory_needed(size, max_parents, tables, workers),
         f"The exact table of {nodes} variables",
-        "leave columns out, or free memory.",
+        "leave columns out, free memory, or use a method without tables, such as 'partition-mcmc'.",
     )
+
+
+def fits(nodes: int, max_parents: int, *, workers: int) -> bool:
+    """Whether the forward table fits into the memory that is free."""
+    return _memory_needed(nodes, max_parents, 1, workers) <= memory.available_bytes()
 
 
 def _memory_needed(nodes: int, max_parents: int, tables: int, workers: int) -> int:

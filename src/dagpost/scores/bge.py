@@ -80,6 +80,15 @@ class BGe:
         elif mean is not None:
             object.__setattr__(self, "prior_mean", finite("BGe", "prior_mean", mean))
 
+    def of_columns(self, columns: list[int], nodes: int) -> BGe:
+        """The prior that this one means for some of `nodes` columns: a Wishart matrix loses degrees with columns."""
+        degrees, mean = self.degrees_of_freedom, self.prior_mean
+        if degrees is not None:
+            degrees -= nodes - len(columns)
+        if isinstance(mean, tuple):
+            mean = tuple(mean[column] for column in columns)
+        return BGe(self.mean_weight, degrees, mean)
+
     def fill(
         self, table: Table, max_parents: int, values: NDArray[np.float64], engine: Engine, reporter: Reporter
     ) -> None:

@@ -64,6 +64,11 @@ def resolve_score(score: str | Score) -> Score:
     )
 
 
+def score_of_columns(score: Score, columns: list[int], nodes: int) -> Score:
+    """The score that gives some columns of a table, taken by themselves, the scores they have in the whole table."""
+    return score.of_columns(columns, nodes) if isinstance(score, BGe) else score
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalScores:
     """The log score of each node with each of its parent sets.

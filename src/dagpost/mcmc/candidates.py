@@ -1,0 +1,207 @@
+"""Which parents to consider where there are too many families to score them all.
+
+Every set of few parents is scored (how many is what `MOST_FAMILIES` allows: 4 at 40 nodes, 3 at 64), and for each node
+some candidates are chosen, among which all sets of at most `max_parents` are scored too. Candidates are added one by
+one, as in the greedy choice of Gadget: next comes the node that, alone, with any other one, or with some of those
+already chosen, makes the best parent set (of at most three, so that its score is known already). A parent that only
+shows beside another one is found so, where pairwise scores would miss it.
+
+Cost: scoring all small sets, and as many sets as the candidates have subsets for every node; the choice itself takes
+candidates^2 times nodes^2 look-ups.
+
+Viinikka, Hyttinen, Pensar & Koivisto, "Towards scalable Bayesian learning of causal DAGs", NeurIPS 33 (2020).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost.arrays import Floats, Integers, Masks
+from dagpost.engines import Engine, ThreadEngine
+from dagpost.errors import InputError
+from dagpost.families import binomials, family_count, number_of_set, parent_sets, size_offsets, squeeze, unsqueeze_all
+from dagpost.kernels import inlined, kernel
+from dagpost.mcmc.families import FamilyWeights, candidate_count, largest_small_size, spread
+from dagpost.priors import Constraints, StructurePrior, log_prior, log_prior_of_sets
+from dagpost.progress import Reporter, silent
+from dagpost.scores import Score, local_scores, score_of_columns
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+
+_LARGEST_LOOKED_UP = 3
+
+
+def weights_of_all(log_weights: Floats, max_parents: int) -> FamilyWeights:
+    """The weights of a model whose families have all been scored, for chains."""
+    nodes = len(log_weights)
+    width = candidate_count(nodes)
+    if width == nodes - 1:
+        others = np.array([[other for other in range(nodes) if other != node] for node in range(nodes)])
+        candidates = others.reshape(nodes, width).astype(np.int64)
+        return FamilyWeights(max_parents, max_parents, candidates, log_weights, log_weights)
+    nothing = np.zeros(nodes, dtype=np.uint64)
+    candidates = choose_candidates(log_weights, max_parents, width, _always_parents(log_weights, max_parents), nothing)
+    inner = np.empty((nodes, family_count(width, max_parents)))
+    sets = parent_sets(width, max_parents).copy()
+    binomial, offset = binomials(max_parents).copy(), size_offsets(max_parents).copy()
+    for node in range(nodes):
+        _gather(log_weights[node], candidates[node], node, nodes, sets, binomial, offset, inner[node])
+    return FamilyWeights(max_parents, max_parents, candidates, inner, log_weights)
+
+
+def weights_among_candidates(
+    table: Table,
+    score: Score,
+    prior: StructurePrior,
+    constraints: Constraints,
+    max_parents: int,
+    *,
+    engine: Engine,
+    reporter: Reporter = silent,
+) -> FamilyWeights:
+    """Score the small sets of all nodes and the sets of at most `max_parents` among the candidates of each."""
+    names = table.names
+    nodes = len(names)
+    small_size = largest_small_size(nodes, min(max_parents, nodes - 1))
+    scores = local_scores(table, score, small_size, engine=engine, reporter=reporter)
+    required, forbidden = constraints.masks(names, max_parents)
+    candidates = choose_candidates(scores.values, small_size, candidate_count(nodes), required, forbidden)
+    small = scores.values
+    small += log_prior(names, small_size, prior, constraints, may_be_empty=True)
+    width = candidates.shape[1]
+    sets = parent_sets(width, max_parents)
+    inner = np.empty((nodes, len(sets)))
+
+    def score_node(node: int, cancel: Integers) -> int:  # noqa: ARG001
+        columns = [*candidates[node].tolist(), node]
+        own_score = score_of_columns(score, columns, nodes)
+        part = local_scores(_part_of(table, columns), own_score, max_parents, engine=ThreadEngine(1))
+        masks = spread(sets, candidates[node])
+        inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
+        return node
+
+    with reporter.stage("scores of candidates", nodes) as stage:
+        for _ in engine.run(score_node, range(nodes)):
+            stage.advance(1)
+    for node, name in enumerate(names):
+        if max(inner[node].max(), small[node].max()) == -math.inf:
+            raise InputError(f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0.")
+    return FamilyWeights(max_parents, small_size, candidates, inner, small)
+
+
+def choose_candidates(scores: Floats, size: int, width: int, required: Masks, forbidden: Masks) -> Integers:
+    """For each node its `width` most promising parents, ascending; required ones always, forbidden ones last.
+
+    `scores` numbers all sets of at most `size` parents as in families.py.
+
+    >>> scores = np.log([[1.0, 2.0, 1.0, 9.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]])
+    >>> nobody = np.zeros(3, dtype=np.uint64)
+    >>> choose_candidates(scores, 2, 1, nobody, nobody)[0]  # node 1 alone is better than node 2 alone
+    array([1])
+    """
+    nodes = len(scores)
+    chosen = np.empty((nodes, width), dtype=np.int64)
+    looked_up = min(size, _LARGEST_LOOKED_UP)
+    values = np.ascontiguousarray(scores[:, : family_count(nodes - 1, looked_up)])
+    binomial, offset = binomials(looked_up).copy(), size_offsets(looked_up).copy()
+    for node in range(nodes):
+        _choose(values[node], node, nodes, looked_up, binomial, offset, required[node], forbidden[node], chosen[node])
+    return np.sort(chosen, axis=1)
+
+
+def _always_parents(log_weights: Floats, max_parents: int) -> Masks:
+    """For each node those that are in all of its parent sets: without them no set would have any weight."""
+    sets = parent_sets(len(log_weights) - 1, max_parents)
+    common = [np.bitwise_and.reduce(sets[np.isfinite(row)], keepdims=True) for row in log_weights]
+    return np.concatenate([unsqueeze_all(mask, node) for node, mask in enumerate(common)])
+
+
+def _part_of(table: Table, columns: list[int]) -> Table:
+    """Some columns of a table; of the interventions only those on the last one, whose scores are wanted."""
+    interventions = table.interventions
+    if interventions is not None:
+        own = (interventions >> np.uint64(columns[-1])) & np.uint64(1)
+        interventions = own << np.uint64(len(columns) - 1)
+    return replace(
+        table,
+        names=tuple(table.names[column] for column in columns),
+        columns=tuple(table.columns[column] for column in columns),
+        levels=tuple(table.levels[column] for column in columns),
+        interventions=interventions,
+    )
+
+
+@inlined
+def _value(values: Floats, mask: np.uint64, node: int, nodes: int, binomial: Integers, offset: Integers) -> float:
+    return values[number_of_set(squeeze(mask, node), nodes - 1, binomial, offset)]
+
+
+@kernel
+def _choose(
+    values: Floats,
+    node: int,
+    nodes: int,
+    size: int,
+    binomial: Integers,
+    offset: Integers,
+    required: np.uint64,
+    forbidden: np.uint64,
+    chosen: Integers,
+) -> None:
+    one = np.uint64(1)
+    best = np.full(nodes, -math.inf)
+    taken = one << np.uint64(node)
+    for other in range(nodes):
+        if other != node and size > 0:
+            bit = one << np.uint64(other)
+            best[other] = _value(values, bit, node, nodes, binomial, offset)
+            # Two parents that only show together have nothing to show alone.
+            for second in range(nodes if size > 1 else 0):
+                if second not in (node, other):
+                    pair = bit | one << np.uint64(second)
+                    best[other] = max(best[other], _value(values, pair, node, nodes, binomial, offset))
+    for count in range(len(chosen)):
+        # What is required comes first, then what is allowed, and only then what can never be a parent.
+        pick = -1
+        rank = -1
+        for other in range(nodes):
+            bit = one << np.uint64(other)
+            if taken & bit == 0:
+                own_rank = 2 if required & bit != 0 else (0 if forbidden & bit != 0 else 1)
+                if own_rank > rank or (own_rank == rank and best[other] > best[pick]):
+                    pick, rank = other, own_rank
+        picked = one << np.uint64(pick)
+        for other in range(nodes):
+            bit = one << np.uint64(other)
+            if taken & bit == 0 and other != pick and size > 1:
+                best[other] = max(best[other], _value(values, picked | bit, node, nodes, binomial, offset))
+                if size > 2:
+                    for earlier in range(count):
+                        third = one << np.uint64(chosen[earlier])
+                        triple = picked | bit | third
+                        best[other] = max(best[other], _value(values, triple, node, nodes, binomial, offset))
+        chosen[count] = pick
+        taken |= picked
+
+
+@kernel
+def _gather(
+    values: Floats,
+    candidates: Integers,
+    node: int,
+    nodes: int,
+    sets: Masks,
+    binomial: Integers,
+    offset: Integers,
+    inner: Floats,
+) -> None:
+    for number in range(len(sets)):
+        mask = np.uint64(0)
+        for place in range(len(candidates)):
+            mask |= ((sets[number] >> np.uint64(place)) & np.uint64(1)) << np.uint64(candidates[place])
+        inner[number] = _value(values, mask, node, nodes, binomial, offset)

@@ -1,0 +1,324 @@
+"""Several chains at a time, in rounds: the part that all chains have in common.
+
+A chain is a state of plain arrays and a kernel that moves it on. It runs in rounds of `ROUND_GRAPHS` kept graphs, each
+round with a random generator of its own, seeded by (seed, chain, round). So where a chain stands is its state and the
+number of rounds, nothing else: it can be broken off after any round, written to a file and taken up again, with the
+same graphs as an unbroken run, whatever the number of threads.
+
+What one method adds is in its own file (order.py, partition.py, ...): a settings class with the methods of
+`ChainMethod` below.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.arrays import Floats, Integers, Masks
+from dagpost.engines import Engine
+from dagpost.errors import InputError
+from dagpost.mcmc.diagnostics import largest_r_hat
+from dagpost.progress import Reporter, Stage, silent
+
+if TYPE_CHECKING:
+    from dagpost.tables import ModelTables
+
+ROUND_GRAPHS = 100
+#: Seconds between two looks at how well the chains agree.
+_LOOK_SECONDS = 2.0
+#: Draws of a chain that such a look takes into account.
+_LOOK_DRAWS = 250
+
+
+class Round(NamedTuple):
+    """What a chain writes in one round; a method without such figures leaves `edges` alone.
+
+    After each `thinning` steps one graph is kept, with its log weight and that of the state it was drawn from; the
+    probability of every edge (parent, child) given the state is added to `edges`. `proposed` and `accepted` count the
+    moves of each kind.
+    """
+
+    thinning: int
+    parents: Masks
+    log_joint: Floats
+    log_state: Floats
+    edges: Floats
+    proposed: Integers
+    accepted: Integers
+
+
+class ChainMethod(Protocol):
+    """What the settings of a chain offer. A state is a named tuple of arrays, which `advance` changes in place."""
+
+    @property
+    def chains(self) -> int:
+        """How many chains."""
+        ...
+
+    @property
+    def thinning(self) -> int:
+        """Steps from one kept graph to the next."""
+        ...
+
+    @property
+    def burn_in(self) -> int:
+        """Steps before the first kept graph, rounded up to whole rounds."""
+        ...
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """Names of the kinds of moves."""
+        ...
+
+    @property
+    def state(self) -> type[Any]:
+        """The named tuple that a state is."""
+        ...
+
+    @property
+    def gives_edges(self) -> bool:
+        """Whether rounds have `edges`."""
+        ...
+
+    def prepare(self, tables: ModelTables) -> Any:
+        """What all chains of a run read: the weights of the families and, perhaps, more."""
+        ...
+
+    def start(self, context: Any, generator: np.random.Generator) -> Any:
+        """A state to start from, far from others."""
+        ...
+
+    def advance(
+        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
+    ) -> None:
+        """Move `state` on, round after round; give up early once `cancel[0]` is not 0."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ChainRecord:
+    """What is known of the chains behind a sample, beside the graphs, which stand chain after chain.
+
+    `lengths`: graphs of each chain. `log_state`: the log weight of the state behind each graph. `proposed` and
+    `accepted`: moves of each chain by kind. `edges`: for each chain the mean, over its kept states, of the exact
+    probability of every edge given the state; None for a chain over graphs. `rounds` whole rounds were kept; after
+    them the chains stood at `standing`, from where they can go on.
+    """
+
+    lengths: tuple[int, ...]
+    log_state: Floats
+    moves: tuple[str, ...]
+    proposed: Integers
+    accepted: Integers
+    edges: Floats | None
+    rounds: int
+    standing: Mapping[str, NDArray[Any]] = field(repr=False)
+
+    @property
+    def acceptance(self) -> dict[str, float]:
+        """Share of the proposed moves of each kind that were accepted; nan where none was proposed."""
+        proposed, accepted = self.proposed.sum(axis=0), self.accepted.sum(axis=0)
+        shares = [float(a / p) if p else math.nan for a, p in zip(accepted, proposed, strict=True)]
+        return dict(zip(self.moves, shares, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ChainRun:
+    """The graphs of a run, chain after chain, and its record; `interrupted` if it was broken off before its end."""
+
+    parents: Masks
+    log_joint: Floats
+    record: ChainRecord
+    interrupted: bool = False
+
+
+def check_settings(owner: str, **settings: int) -> None:
+    """Refuse settings of a chain that are no whole numbers, or too small."""
+    for name, value in settings.items():
+        least = 0 if name == "burn_in" else 1
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise InputError(f"The {name!r} parameter of {owner} must be an int of at least {least}. Got {value!r}.")
+
+
+def run_chains(
+    method: ChainMethod,
+    context: Any,
+    nodes: int,
+    count: int,
+    *,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+    reporter: Reporter = silent,
+    previous: ChainRun | None = None,
+) -> ChainRun:
+    """Run the chains of a method until they have `count` graphs together.
+
+    `previous`, a shorter run with the same settings and seed, is gone on from. An interrupt (Ctrl-C) once the burn-in
+    is over ends the run with the graphs that there are.
+    """
+    lengths = [count // method.chains + (chain < count % method.chains) for chain in range(method.chains)]
+    if min(lengths) < 1:
+        raise InputError(f"{method.chains} chains give at least one graph each. Ask for {method.chains} or more.")
+    if previous is not None and sum(previous.record.lengths) > count:
+        raise InputError(f"There are {sum(previous.record.lengths):,} graphs already. Ask for more than that in all.")
+    runner = _Runner(method, context, nodes, seed, engine)
+    # Rounds that are whole in every chain: the last graphs of a chain that is one longer are part of the rest.
+    rounds = min(lengths) // ROUND_GRAPHS
+    steps = method.chains * (runner.burn_in_rounds + math.ceil(max(lengths) / ROUND_GRAPHS))
+    interrupted = False
+    with reporter.stage("chains", steps) as stage:
+        if previous is None:
+            runner.burn_in(stage)
+        else:
+            runner.take_up(previous)
+            stage.advance(method.chains * (runner.burn_in_rounds + runner.rounds))
+        try:
+            while runner.rounds < rounds:
+                runner.keep_round(stage)
+        except KeyboardInterrupt:
+            if runner.rounds == 0:
+                raise
+            interrupted = True
+            lengths = [min(length, runner.rounds * ROUND_GRAPHS) for length in lengths]
+        return runner.finish(lengths, stage, interrupted)
+
+
+class _Runner:
+    """The chains of one run: where they stand and what they have kept."""
+
+    def __init__(
+        self, method: ChainMethod, context: Any, nodes: int, seed: np.random.SeedSequence, engine: Engine
+    ) -> None:
+        self.method, self.context, self.nodes, self.seed, self.engine = method, context, nodes, seed, engine
+        self.burn_in_rounds = math.ceil(method.burn_in / (method.thinning * ROUND_GRAPHS))
+        self.rounds = 0
+        self.states: list[Any] = []
+        self.kept: list[list[Round]] = [[] for _ in range(method.chains)]
+        kinds = (method.chains, len(method.moves))
+        self.proposed, self.accepted = np.zeros(kinds, dtype=np.int64), np.zeros(kinds, dtype=np.int64)
+        self.edges = np.zeros((method.chains, nodes, nodes))
+        self._looked = time.monotonic()
+
+    def burn_in(self, stage: Stage) -> None:
+        """Start every chain and let it forget where it started."""
+        self.states = [self.method.start(self.context, self._generator(chain, 0)) for chain in range(len(self.kept))]
+        for number in range(1, self.burn_in_rounds + 1):
+            self.states = [state for state, _ in self._advance(number, [ROUND_GRAPHS] * len(self.kept), stage)]
+
+    def keep_round(self, stage: Stage) -> None:
+        """One round of every chain."""
+        number = self.burn_in_rounds + self.rounds + 1
+        results = self._advance(number, [ROUND_GRAPHS] * len(self.kept), stage)
+        self.states = [state for state, _ in results]
+        for chain, (_, output) in enumerate(results):
+            self._add(chain, output)
+        self.rounds += 1
+        if len(self.kept) > 1 and time.monotonic() - self._looked > _LOOK_SECONDS:
+            stage.note(self._agreement())
+            self._looked = time.monotonic()
+
+    def take_up(self, previous: ChainRun) -> None:
+        """Stand where an earlier run stood after its last whole round."""
+        record = previous.record
+        standing = record.standing
+        self.rounds = record.rounds
+        self.states = [
+            self.method.state(*(standing[f"state_{name}"][chain].copy() for name in self.method.state._fields))
+            for chain in range(len(self.kept))
+        ]
+        self.proposed, self.accepted = standing["proposed"].copy(), standing["accepted"].copy()
+        self.edges = standing["edges"].copy()
+        starts = np.concatenate([[0], np.cumsum(record.lengths)])
+        for chain in range(len(self.kept)):
+            rows = slice(starts[chain], starts[chain] + self.rounds * ROUND_GRAPHS)
+            parents = previous.parents[rows].astype(np.uint64)
+            whole = self._output(0)._replace(
+                parents=parents, log_joint=previous.log_joint[rows], log_state=record.log_state[rows]
+            )
+            self.kept[chain] = [whole]
+
+    def finish(self, lengths: Sequence[int], stage: Stage, interrupted: bool) -> ChainRun:
+        """The rest of the last round, which is not whole, and everything put together."""
+        standing: dict[str, NDArray[Any]] = {
+            f"state_{name}": np.stack([np.asarray(state[place]) for state in self.states]).copy()
+            for place, name in enumerate(self.method.state._fields)
+        }
+        standing |= {"proposed": self.proposed.copy(), "accepted": self.accepted.copy(), "edges": self.edges.copy()}
+        rounds = self.rounds
+        rest = [length - rounds * ROUND_GRAPHS for length in lengths]
+        if max(rest) > 0:
+            number = self.burn_in_rounds + rounds + 1
+            try:
+                results = self._advance(number, rest, stage)
+            except KeyboardInterrupt:
+                if rounds == 0:
+                    raise
+                interrupted, lengths, results = True, [rounds * ROUND_GRAPHS] * len(lengths), []
+            for chain, (_, output) in enumerate(results):
+                self._add(chain, output)
+        parents, log_joint, log_state = (
+            np.concatenate([getattr(output, name) for outputs in self.kept for output in outputs])
+            for name in ("parents", "log_joint", "log_state")
+        )
+        mean_edges = self.edges / np.array(lengths)[:, None, None]
+        record = ChainRecord(
+            lengths=tuple(lengths),
+            log_state=log_state,
+            moves=self.method.moves,
+            proposed=self.proposed,
+            accepted=self.accepted,
+            edges=mean_edges if self.method.gives_edges else None,
+            rounds=rounds,
+            standing=standing,
+        )
+        return ChainRun(parents, log_joint, record, interrupted)
+
+    def _advance(self, number: int, lengths: Sequence[int], stage: Stage) -> list[tuple[Any, Round]]:
+        """Round `number` of every chain, from copies of their states: a round that is broken off leaves no trace."""
+
+        def block(chain: int, cancel: Integers) -> tuple[Any, Round]:
+            state = self.method.state(*(np.array(part) for part in self.states[chain]))
+            output = self._output(lengths[chain])
+            self.method.advance(self.context, state, self._generator(chain, number), output, cancel)
+            return state, output
+
+        results = []
+        for result in self.engine.run(block, range(len(self.kept))):
+            results.append(result)
+            stage.advance(1)
+        return results
+
+    def _add(self, chain: int, output: Round) -> None:
+        # Not `edges` of the round itself: it would keep n x n numbers for every round.
+        self.edges[chain] += output.edges
+        self.proposed[chain] += output.proposed
+        self.accepted[chain] += output.accepted
+        self.kept[chain].append(output._replace(edges=output.edges[:0]))
+
+    def _output(self, length: int) -> Round:
+        kinds = len(self.method.moves)
+        return Round(
+            self.method.thinning,
+            np.zeros((length, self.nodes), dtype=np.uint64),
+            np.zeros(length),
+            np.zeros(length),
+            np.zeros((self.nodes, self.nodes)),
+            np.zeros(kinds, dtype=np.int64),
+            np.zeros(kinds, dtype=np.int64),
+        )
+
+    def _generator(self, chain: int, number: int) -> np.random.Generator:
+        key = (*self.seed.spawn_key, chain, number)
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed.entropy, spawn_key=key)))
+
+    def _agreement(self) -> str:
+        draws = self.rounds * ROUND_GRAPHS
+        step = math.ceil(draws / _LOOK_DRAWS)
+        parents = np.stack([np.concatenate([output.parents for output in outputs])[::step] for outputs in self.kept])
+        return f"R-hat {largest_r_hat(parents):.2f}"

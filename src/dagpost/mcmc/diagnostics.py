@@ -1,0 +1,240 @@
+"""Whether chains can be trusted: do they agree with each other, and how many independent graphs are they worth?
+
+For every edge the rank-normalised split R-hat and the effective sample size of Vehtari, Gelman, Simpson, Carpenter &
+Bürkner (2021), from ArviZ. Edges that are all but certain, one way or the other, say little about mixing and have no
+sensible ranks, so the verdict rests on those between 0.05 and 0.95 (all others are listed too, where they vary at all).
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.arrays import Floats
+from dagpost.estimates import Estimate, effective_estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What the verdict rests on: edges whose probability lies between these.
+UNCERTAIN = (0.05, 0.95)
+#: The usual bounds for chains that agree, and for enough draws to say so.
+LARGEST_R_HAT = 1.05
+SMALLEST_EFFECTIVE = 100.0
+#: Ranking takes long, and R-hat does not get better with more draws of a chain than this: some are left out.
+_RANKED_DRAWS = 1000
+
+
+def r_hat(series: Floats) -> Floats:
+    """Rank-normalised split R-hat of series (chains, draws, quantities); nan where nothing varies.
+
+    Chains that stand still at different values are infinitely far apart.
+
+    >>> stuck = np.zeros((2, 10, 1)); stuck[1] = 1.0
+    >>> float(r_hat(stuck)[0])
+    inf
+    """
+    return _of_varying(series, "rhat", constant=math.nan, stuck=math.inf)
+
+
+def effective_sizes(series: Floats) -> Floats:
+    """Effective sample size of the means of series (chains, draws, quantities); nan where nothing varies."""
+    return _of_varying(series, "ess", constant=math.nan, stuck=float(series.shape[0]))
+
+
+def largest_r_hat(parents: NDArray[np.unsignedinteger[Any]]) -> float:
+    """The largest R-hat of an uncertain edge; `parents` are masks (chains, draws, nodes). 1.0 if no edge is uncertain.
+
+    >>> largest_r_hat(np.zeros((2, 10, 3), dtype=np.uint8))
+    1.0
+    """
+    series, _ = _edge_series(parents)
+    frequency = series.mean(axis=(0, 1))
+    uncertain = (frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])
+    values = r_hat(series[:, :, uncertain])
+    return float(np.max(values, initial=1.0, where=~np.isnan(values)))
+
+
+def by_chain(rows: NDArray[Any], lengths: Sequence[int]) -> NDArray[Any]:
+    """Rows that stand chain after chain as an array (chains, draws, ...), cut to the shortest chain."""
+    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
+    return np.stack([rows[start : start + min(lengths)] for start in starts])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainDiagnostics:
+    """How far to trust the chains behind a sample.
+
+    `edges` lists every edge that was ever seen: its frequency, R-hat and effective sample size. `acceptance` is the
+    share of proposed moves that were accepted, by kind. `verdict` says it in one sentence.
+    """
+
+    edges: pd.DataFrame
+    acceptance: Mapping[str, float]
+    chains: int
+    draws: int
+    uncertain: int
+    largest_r_hat: float
+    smallest_effective: float
+    trusted: bool
+    verdict: str
+
+    def __repr__(self) -> str:
+        return self.verdict
+
+    def summary(self) -> dict[str, Any]:
+        """The figures behind the verdict, as JSON can hold them."""
+        return {
+            "trusted": self.trusted,
+            "verdict": self.verdict,
+            "chains": self.chains,
+            "uncertain_edges": self.uncertain,
+            "largest_r_hat": self.largest_r_hat if math.isfinite(self.largest_r_hat) else None,
+            "smallest_effective": None if math.isnan(self.smallest_effective) else self.smallest_effective,
+            "acceptance": {kind: None if math.isnan(share) else share for kind, share in self.acceptance.items()},
+        }
+
+    def _repr_html_(self) -> str:
+        worst = self.edges.sort_values("r_hat", ascending=False).head(10).round(3)
+        return f"<p>{html.escape(self.verdict)}</p>{worst.to_html(escape=True, index=False)}"
+
+
+def diagnose(
+    parents: NDArray[np.unsignedinteger[Any]],
+    names: Sequence[str],
+    lengths: Sequence[int],
+    acceptance: Mapping[str, float],
+) -> ChainDiagnostics:
+    """Compare the chains of a sample, whose graphs stand chain after chain."""
+    import pandas as pd
+
+    chains = by_chain(parents, lengths)
+    series, pairs = _edge_series(chains)
+    frequency = series.mean(axis=(0, 1))
+    step = -(-series.shape[1] // _RANKED_DRAWS)
+    disagreement, effective = r_hat(series[:, ::step]), effective_sizes(series)
+    uncertain = (frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])
+    # Chains that are too short to be split have no R-hat; that is no reason to trust them.
+    disagreement = np.where(np.isnan(disagreement) & uncertain, math.inf, disagreement)
+    edges = pd.DataFrame(
+        {
+            "parent": [names[parent] for parent, _ in pairs],
+            "child": [names[child] for _, child in pairs],
+            "frequency": frequency,
+            "r_hat": disagreement,
+            "effective_samples": effective,
+        }
+    )
+    worst = float(np.max(disagreement, initial=1.0, where=uncertain))
+    smallest = float(np.min(effective, initial=float(chains.shape[0] * chains.shape[1]), where=uncertain))
+    verdict, trusted = _verdict(edges, uncertain, worst, smallest, chains.shape[0], chains.shape[1])
+    return ChainDiagnostics(
+        edges=edges,
+        acceptance=dict(acceptance),
+        chains=chains.shape[0],
+        draws=chains.shape[1],
+        uncertain=int(uncertain.sum()),
+        largest_r_hat=worst,
+        smallest_effective=smallest,
+        trusted=trusted,
+        verdict=verdict,
+    )
+
+
+def chain_estimate(
+    hit: NDArray[np.bool_],
+    condition: NDArray[np.bool_] | None,
+    lengths: Sequence[int],
+    confidence: float,
+    modularity: str,
+    usual_share: float,
+) -> Estimate:
+    """The frequency of a statement among graphs of chains, with an interval for what they are worth.
+
+    The worth is that of the statement itself (its own autocorrelation, and how far the chains are apart). A statement
+    that always or never holds has none: then the chains are taken to be worth `usual_share` of their graphs.
+    """
+    given = np.ones(len(hit), dtype=bool) if condition is None else condition
+    draws = int(given.sum())
+    if draws == 0:
+        return Estimate(math.nan, 0.0, 1.0, confidence, "the condition never occurred", 0, 0.0, modularity)
+    value = float((hit & given).sum()) / draws
+    # The share is a ratio of two means; this is what its error hangs on (the delta method).
+    residuals = by_chain(np.where(given, hit - value, 0.0), lengths)[:, :, None]
+    size = float(effective_sizes(residuals)[0])
+    if math.isnan(size):
+        worth = usual_share * draws
+    else:
+        error = float(residuals.var()) / size
+        worth = value * (1.0 - value) * (draws / len(hit)) ** 2 / error
+    return effective_estimate(value, min(worth, float(draws)), len(hit), confidence, "effective draws", modularity)
+
+
+def _verdict(
+    edges: pd.DataFrame, uncertain: NDArray[np.bool_], worst: float, smallest: float, chains: int, draws: int
+) -> tuple[str, bool]:
+    if chains < 2:
+        return "One chain alone cannot show whether it has found everything: run at least two.", False
+    kept = f"{chains} chains of {draws:,} graphs"
+    if chains * draws < SMALLEST_EFFECTIVE:
+        return f"Do not trust it yet: {kept} are too few to say anything. Run longer.", False
+    if not uncertain.any():
+        return f"Trust it: {kept} agree that no edge is uncertain.", True
+    number = f"{int(uncertain.sum())} uncertain edges"
+    if worst > LARGEST_R_HAT:
+        row = edges[uncertain].sort_values("r_hat", ascending=False).iloc[0]
+        where = f"{row['parent']} -> {row['child']}"
+        return (
+            f"Do not trust it yet: {kept} disagree, most about {where} (R-hat {worst:.2f}, should be below "
+            f"{LARGEST_R_HAT}, over {number}). Run longer, or use more thinning.",
+            False,
+        )
+    if smallest < SMALLEST_EFFECTIVE:
+        return (
+            f"Do not trust it yet: {kept} agree (R-hat {worst:.2f}), but are worth only {smallest:.0f} independent "
+            f"graphs for some of {number}. Run longer, or use more thinning.",
+            False,
+        )
+    error = math.sqrt(0.25 / smallest)
+    return (
+        f"Trust it to about ±{2.0 * error:.2f}: {kept} agree (R-hat at most {worst:.3f} over {number}) and are worth "
+        f"at least {smallest:.0f} independent graphs.",
+        True,
+    )
+
+
+def _edge_series(parents: NDArray[np.unsignedinteger[Any]]) -> tuple[Floats, list[tuple[int, int]]]:
+    """Whether each edge that was ever seen is there: (chains, draws, edges), and the pairs (parent, child)."""
+    nodes = parents.shape[-1]
+    columns, pairs = [], []
+    for child in range(nodes):
+        ever = int(np.bitwise_or.reduce(parents[..., child], axis=None))
+        for parent in range(nodes):
+            if ever >> parent & 1:
+                bit = parents.dtype.type(1 << parent)
+                columns.append((parents[..., child] & bit != 0).astype(np.float64))
+                pairs.append((parent, child))
+    series = np.stack(columns, axis=-1) if columns else np.empty((*parents.shape[:2], 0))
+    return series, pairs
+
+
+def _of_varying(series: Floats, statistic: str, *, constant: float, stuck: float) -> Floats:
+    """ArviZ's statistic of every quantity that varies in at least one chain."""
+    from arviz_stats.base import array_stats  # type: ignore[attr-defined]
+
+    within = (series.max(axis=1) > series.min(axis=1)).any(axis=0)
+    between = series[:, 0].max(axis=0) > series[:, 0].min(axis=0)
+    result = np.where(between, stuck, constant)
+    if within.any():
+        compute = getattr(array_stats, statistic)
+        options = {"method": "rank"} if statistic == "rhat" else {"method": "mean"}
+        # Half a chain in which nothing changes has no variance to divide by.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result[within] = compute(series[:, :, within], chain_axis=0, draw_axis=1, **options)
+    return result

@@ -1,0 +1,232 @@
+"""Hybrid MCMC: a chain over graphs whose proposals come from exact edge probabilities (Eaton & Murphy 2007).
+
+The sums over all orders give the exact probability of every edge when a graph counts once for every order it fits
+(exact/order.py). A global step draws a whole new graph from them, pair by pair: the edge i -> j with its probability
+p_ij, j -> i with p_ji, none otherwise. What has a cycle or too many parents is refused, else G' takes the place of G
+with probability min(1, weight(G') q(G) / (weight(G) q(G'))), where `q` is the product of the chances of all pairs. So
+the order-modular sums serve a chain in which every graph counts once, the structure-modular posterior. A share of the
+steps are those of structure MCMC, which look around where the chain is.
+
+A pair that is certain to have an edge, or none, would never be proposed otherwise: graphs that differ there could be
+left by other steps only. So q mixes the three outcomes of each pair with `_FLOOR` of each. Any fixed `q` is right; this
+one gives every graph a chance.
+
+Cost: the exact sums, n^2 2^n operations and 16 bytes times 2^n, once; one random number for each pair, and n look-ups,
+a global step.
+
+Eaton & Murphy, "Bayesian structure learning using dynamic programming and MCMC", UAI 23 (2007).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dagpost.arrays import Floats, Integers, Masks
+from dagpost.errors import InputError
+from dagpost.exact.order import edge_probabilities
+from dagpost.kernels import copy_into, inlined, kernel
+from dagpost.mcmc.chains import Round, check_settings
+from dagpost.mcmc.families import FamilyTables, bits_of
+from dagpost.mcmc.reversal import is_acyclic, node_of
+from dagpost.mcmc.structure import (
+    LOCAL_MOVES,
+    GraphState,
+    is_share,
+    keep,
+    local_step,
+    no_surroundings,
+    random_graph,
+    survey,
+    weigh,
+)
+from dagpost.tables import ExactTables, ModelTables
+
+_GLOBAL = 3
+#: The least chance of an edge, of its reverse and of none in a proposed graph.
+_FLOOR = 1e-6
+
+
+class HybridContext(NamedTuple):
+    """The weights of the families, and the chances of the pairs in a proposed graph.
+
+    `chances[i, j]` is that of the edge i -> j; `log_odds[i, j]` compares it with no edge between the two.
+    """
+
+    families: FamilyTables
+    chances: Floats
+    log_odds: Floats
+
+
+@dataclass(frozen=True)
+class HybridMCMC:
+    """A chain over graphs with exact edges behind it; `DagPosterior(method=HybridMCMC(), modularity="structure")`.
+
+    Eaton & Murphy, and He, Tian & Wu (2016) after them, run one chain of 190,000 steps and keep 30,000 graphs:
+    `HybridMCMC(chains=1)`.
+
+    Parameters
+    ----------
+    chains
+        How many chains, each from a graph that fits a random order.
+    thinning
+        Steps from one kept graph to the next.
+    burn_in
+        Steps before the first kept graph.
+    local
+        Share of the steps that add, delete or reverse one edge; all others propose a whole new graph.
+
+    >>> HybridMCMC(chains=1)
+    HybridMCMC(chains=1, thinning=3, burn_in=100000, local=0.1)
+    """
+
+    chains: int = 4
+    thinning: int = 3
+    burn_in: int = 100_000
+    local: float = 0.1
+
+    name: ClassVar[str] = "hybrid-mcmc"
+    modularity: ClassVar[str] = "structure"
+    moves: ClassVar[tuple[str, ...]] = (*LOCAL_MOVES, "global")
+    state: ClassVar[type[GraphState]] = GraphState
+    gives_edges: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings("HybridMCMC", chains=self.chains, thinning=self.thinning, burn_in=self.burn_in)
+        if not is_share(self.local):
+            raise InputError(f"The 'local' parameter of HybridMCMC must be a number from 0 to 1. Got {self.local!r}.")
+
+    def prepare(self, tables: ModelTables) -> HybridContext:
+        """The weights of the families, and the exact edges when a graph counts once for every order it fits."""
+        if not isinstance(tables, ExactTables):
+            raise InputError(
+                f"HybridMCMC needs sums over all orders, which are out of reach for {tables.nodes} variables. "
+                "Use PartitionMCMC or StructureMCMC, or leave columns out."
+            )
+        edges = edge_probabilities(tables.order_families(tables.forward()), tables.max_parents)
+        return HybridContext(tables.families, *proposal_of(edges))
+
+    def start(self, context: HybridContext, generator: np.random.Generator) -> GraphState:
+        """A graph that fits a random order."""
+        return random_graph(context.families, generator)
+
+    def advance(
+        self,
+        context: HybridContext,
+        state: GraphState,
+        generator: np.random.Generator,
+        output: Round,
+        cancel: Integers,
+    ) -> None:
+        """One round."""
+        _advance(context, state, float(self.local), generator, output, cancel)
+
+
+def proposal_of(edges: Floats) -> tuple[Floats, Floats]:
+    """The chance of every edge (parent, child) in a proposed graph, and its log odds against no edge at all.
+
+    >>> chances, log_odds = proposal_of(np.array([[0.0, 0.75], [0.25, 0.0]]))
+    >>> chances.round(4).tolist(), log_odds.round(1).tolist()
+    ([[0.0, 0.75], [0.25, 0.0]], [[0.0, 13.5], [12.4, 0.0]])
+    """
+    either = edges + edges.T
+    # Rounding may take the sum of two exact probabilities above 1.
+    edges = edges / np.maximum(either, 1.0)
+    none = 1.0 - np.minimum(either, 1.0)
+    chances = (1.0 - 3.0 * _FLOOR) * edges + _FLOOR
+    log_odds = np.log(chances) - np.log((1.0 - 3.0 * _FLOOR) * none + _FLOOR)
+    np.fill_diagonal(chances, 0.0)
+    np.fill_diagonal(log_odds, 0.0)
+    return chances, log_odds
+
+
+@inlined
+def _log_proposal(log_odds: Floats, parents: Masks) -> float:
+    """Log chance of proposing a graph, relative to the graph without edges."""
+    total = 0.0
+    for child in range(len(parents)):
+        rest = parents[child]
+        while rest != np.uint64(0):
+            total += log_odds[node_of(rest & (~rest + np.uint64(1))), child]
+            rest &= rest - np.uint64(1)
+    return total
+
+
+@inlined
+def _propose(chances: Floats, max_parents: int, generator: np.random.Generator, proposed: Masks) -> bool:
+    """Draw what is between the nodes of every pair; False if a node has too many parents then."""
+    for first in range(len(proposed)):
+        proposed[first] = np.uint64(0)
+        first_bit = np.uint64(1) << np.uint64(first)
+        for second in range(first):
+            uniform = generator.random()
+            if uniform < chances[second, first]:
+                proposed[first] |= np.uint64(1) << np.uint64(second)
+            elif uniform < chances[second, first] + chances[first, second]:
+                proposed[second] |= first_bit
+    most = 0
+    for node in range(len(proposed)):
+        most = max(most, bits_of(proposed[node]))
+    return most <= max_parents
+
+
+@inlined
+def _global_step(
+    context: HybridContext,
+    parents: Masks,
+    log_weights: Floats,
+    proposed: Masks,
+    proposed_log_weights: Floats,
+    generator: np.random.Generator,
+) -> bool:
+    """Propose a whole new graph; whether it was accepted. `log_weights` are those of the families of `parents`."""
+    tables, chances, log_odds = context
+    if not (_propose(chances, tables.max_parents, generator, proposed) and is_acyclic(proposed)):
+        return False
+    weigh(tables, proposed, proposed_log_weights)
+    change = proposed_log_weights.sum() - log_weights.sum()
+    change += _log_proposal(log_odds, parents) - _log_proposal(log_odds, proposed)
+    if generator.random() >= math.exp(min(change, 0.0)):
+        return False
+    copy_into(parents, proposed)
+    copy_into(log_weights, proposed_log_weights)
+    return True
+
+
+@kernel
+def _advance(
+    context: HybridContext,
+    state: GraphState,
+    local: float,
+    generator: np.random.Generator,
+    output: Round,
+    cancel: Integers,
+) -> None:
+    tables = context.families
+    parents = state.parents
+    nodes = len(parents)
+    here, there = no_surroundings(nodes), no_surroundings(nodes)
+    proposed: Masks = np.zeros(nodes, dtype=np.uint64)
+    weigh(tables, parents, here.log_weights)
+    surveyed = False
+    for kept in range(len(output.log_joint)):
+        for _ in range(output.thinning):
+            if cancel[0] != 0:
+                return
+            if generator.random() < local:
+                if not surveyed:
+                    survey(tables.max_parents, parents, here)
+                    surveyed = True
+                move, moved = local_step(tables, parents, here, there, generator)
+            else:
+                move = _GLOBAL
+                moved = _global_step(context, parents, here.log_weights, proposed, there.log_weights, generator)
+                surveyed = surveyed and not moved
+            if move >= 0:
+                output.proposed[move] += 1
+                output.accepted[move] += moved
+        keep(parents, here.log_weights, output, kept)

@@ -1,0 +1,117 @@
+"""Fitted models in files: settings, weights and results, never the rows of the table nor the tables over all sets.
+
+A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost import storage
+from dagpost.answers import ExactResults
+from dagpost.errors import InputError
+from dagpost.families import family_count
+from dagpost.mcmc.families import FamilyWeights
+from dagpost.methods import resolve_method
+from dagpost.progress import reporter_for
+from dagpost.settings import describe, resolve_engine, restore
+from dagpost.tables import ExactTables, ModelTables
+
+if TYPE_CHECKING:
+    from dagpost.estimator import DagPosterior
+
+Model = TypeVar("Model", bound="DagPosterior")
+
+_DATA = ("names", "levels", "observations", "data_fingerprint")
+
+
+def save_model(model: DagPosterior, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to one file; an older one is replaced whole."""
+    results, tables = model._results, model._tables
+    arrays: dict[str, NDArray[Any]] = {"edges": model.edge_probabilities_.to_numpy()}
+    if isinstance(tables, ExactTables):
+        arrays["log_weights"] = tables.log_weights
+    else:
+        weights = tables.weights
+        arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
+    if results is not None:
+        arrays["families"] = results.families
+        if results.paths is not None:
+            arrays["paths"] = results.paths
+    if tables.replicates is not None:
+        arrays |= {"replicates": tables.replicates[0], "replicate_weights": tables.replicates[1]}
+    about = {
+        **model._about_data,
+        "settings": model._settings,
+        "max_parents": model.max_parents_,
+        "small_size": None if isinstance(tables, ExactTables) else tables.weights.small_size,
+        "method": [describe(model._method), model.method_reason_],
+        "exact": model.exact_,
+        "verdict": model.verdict_,
+        "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
+        "error_bound": None if results is None else results.error_bound,
+    }
+    storage.write_archive(path, "model", about, arrays)
+
+
+def load_model(kind: type[Model], path: str | os.PathLike[str]) -> Model:
+    """Read a model that `save_model` wrote."""
+    about, arrays = storage.read_archive(path, "model")
+    try:
+        settings = dict(about["settings"])
+        for key in ("score", "prior", "method"):
+            settings[key] = restore(settings[key])
+        model = kind(**settings)
+        model._settings = dict(about["settings"])
+        model._about_data = {key: about[key] for key in _DATA}
+        names = tuple(map(str, about["names"]))
+        tables = _tables(about, arrays, len(names))
+        method, reason = about["method"]
+        model._open(names, tables, resolve_method(restore(method)), str(reason))
+        evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
+        results, edges = None, _of_shape("edges", arrays, (len(names), len(names)))
+        if "families" in arrays:
+            families = _of_shape("families", arrays, arrays["log_weights"].shape)
+            paths = _of_shape("paths", arrays, edges.shape) if "paths" in arrays else None
+            results = ExactResults(model.modularity, evidence, families, paths, float(about["error_bound"]))
+        model._adopt(evidence, edges, results, bool(about.get("exact", results is not None)))
+        model.verdict_ = about.get("verdict")
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{os.fspath(path)!r} lacks parts of a model ({error}). Fit the model again.") from error
+    return model
+
+
+def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) -> ModelTables:
+    engine, reporter, max_parents = resolve_engine("auto", None), reporter_for(None), int(about["max_parents"])
+    tables: ModelTables
+    if about.get("small_size") is None:
+        shape = (nodes, family_count(nodes - 1, max_parents))
+        tables = ExactTables(_of_shape("log_weights", arrays, shape), max_parents, engine, reporter)
+    else:
+        small_size, candidates = int(about["small_size"]), arrays["candidates"].astype(np.int64)
+        width = candidates.shape[1]
+        if candidates.shape != (nodes, width) or not ((candidates >= 0) & (candidates < nodes)).all():
+            raise ValueError(f"candidates of shape {candidates.shape}")
+        inner = _of_shape("inner", arrays, (nodes, family_count(width, max_parents)))
+        small = _of_shape("small", arrays, (nodes, family_count(nodes - 1, small_size)))
+        tables = ModelTables(FamilyWeights(max_parents, small_size, candidates, inner, small), engine, reporter)
+    if "replicates" in arrays:
+        graphs = len(arrays["replicates"])
+        parents = _of_shape("replicates", arrays, (graphs, nodes), np.uint64)
+        tables.replicates = (parents, _of_shape("replicate_weights", arrays, (graphs,)))
+    return tables
+
+
+def _of_shape(
+    name: str, arrays: dict[str, NDArray[Any]], shape: tuple[int, ...], kind: type[np.generic] = np.float64
+) -> NDArray[Any]:
+    if arrays[name].shape != shape:
+        raise ValueError(f"{name} of shape {arrays[name].shape} where {shape} is due")
+    return arrays[name].astype(kind)

@@ -1,0 +1,212 @@
+"""How probable is the level of a node in a new row, given the levels of its parents and all rows of training?
+
+With `N(x, p)` rows of training in which the node had level `x` and its parents configuration `p`, and the parameters
+integrated out,
+
+    p(x | p) = (a + N(x, p)) / (r a + N(p)),
+
+for a node of `r` levels, where `a` is the parameter of a cell under the score: `BDeu` shares its equivalent sample size
+out evenly, `BDe` and `K2` have a fixed one, and `BIC`, which has no prior, is given that of Jeffreys, one half.
+
+A level that training does not know has `N(x, p) = 0`, as a known level that did not occur would have. A configuration
+with a level that training does not know has `N(p) = 0`: every level of the node, known or not, has probability `1/r`.
+(The known levels alone sum to 1; one that is not known is an extra.)
+
+Time: one look-up a cell, in a table of all cells of the family if it is small, else in its sorted counts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.arrays import Floats, Integers, Masks
+from dagpost.errors import InputError
+from dagpost.kernels import inlined, kernel
+from dagpost.prediction.counting import cell_numbers
+from dagpost.prediction.statistics import DiscreteStatistics
+from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
+from dagpost.scores import BIC, K2, BDe, BDeu, Score
+
+#: A family with more cells than this, or that would take the tables beyond their bytes, is looked up in its counts.
+_TABLE_CELLS = 2**12
+_TABLE_BYTES = 2**27
+
+
+def cell_parameters(score: Score, arities: tuple[int, ...], children: Integers, parents: Masks) -> Floats:
+    """The Dirichlet parameter of one cell of each family."""
+    match score:
+        case BDeu(equivalent_sample_size=size):
+            return size / cell_numbers(arities, children, parents)
+        case BDe(pseudocount=pseudocount):
+            return np.full(len(children), pseudocount)
+        case K2():
+            return np.ones(len(children))
+        case BIC():
+            return np.full(len(children), 0.5)
+    raise InputError(f"The score {score!r} has no Dirichlet parameters.")
+
+
+class _Discrete(NamedTuple):
+    """What all rows share: `lists` and `sizes` are the parents; `table_starts` is -1 where there is no table."""
+
+    children: Integers
+    lists: NDArray[np.int64]
+    sizes: Integers
+    levels: Integers
+    parameters: Floats
+    begins: Integers
+    ends: Integers
+    table_starts: Integers
+    tables: Floats
+    arities: Integers
+    cells: Integers
+    counts: Integers
+
+
+def discrete_filler(statistics: DiscreteStatistics, score: Score, wanted: Wanted, target: int) -> Fill:
+    real = wanted.children >= 0
+    distinct = np.zeros(len(wanted.children), dtype=np.int64)
+    distinct[real] = statistics.locate(wanted.children[real], wanted.parents[real])
+    used, column = np.unique(distinct, return_inverse=True)
+    children, parents = statistics.children[used], statistics.parents[used]
+    arities = statistics.arities
+    parameters = cell_parameters(score, arities, children, parents)
+    lists, sizes = parent_lists(parents, len(arities))
+    # A level more, for those that are not known, and a place more, for configurations with such a level.
+    room = (
+        cell_numbers(arities, children, parents) / np.array(arities)[children] * (np.array(arities)[children] + 1) + 1
+    )
+    fits = (room <= _TABLE_CELLS) & (np.cumsum(np.where(room <= _TABLE_CELLS, room, 0)) * 8 <= _TABLE_BYTES)
+    room = np.where(fits, room, 0).astype(np.int64)
+    ends = np.cumsum(room)
+    family = _Discrete(
+        children,
+        lists,
+        sizes,
+        np.full(len(used), -1),
+        parameters,
+        statistics.starts[used],
+        statistics.starts[used + 1],
+        np.where(fits, ends - room, -1),
+        np.empty(int(ends[-1])),
+        np.array(arities, dtype=np.int64),
+        statistics.cells,
+        statistics.counts,
+    )
+    _fill_tables(family)
+    by_column = ("lists", "sizes", "parameters", "begins", "ends", "table_starts")
+    columns = family._replace(
+        children=wanted.children,
+        levels=wanted.levels,
+        **{name: np.ascontiguousarray(getattr(family, name)[column]) for name in by_column},
+    )
+
+    def fill(cells: NDArray[Any], interventions: Masks, result: Floats) -> None:
+        _fill_discrete(columns, target, cells, interventions, result)
+
+    return fill
+
+
+@kernel
+def _fill_tables(family: _Discrete) -> None:
+    """The log probabilities of all cells of the families that have a table."""
+    for number in range(len(family.children)):
+        start = family.table_starts[number]
+        if start < 0:
+            continue
+        arity = family.arities[family.children[number]]
+        parameter = family.parameters[number]
+        width = arity + 1
+        configurations = 1
+        for place in range(family.sizes[number]):
+            configurations *= family.arities[family.lists[number, place]]
+        for cell in range(configurations * width + 1):
+            family.tables[start + cell] = -math.log(arity)
+        cell = family.begins[number]
+        while cell < family.ends[number]:
+            configuration = family.cells[cell] // arity
+            after = cell
+            pooled = 0
+            while after < family.ends[number] and family.cells[after] // arity == configuration:
+                pooled += family.counts[after]
+                after += 1
+            base = start + configuration * width
+            for level in range(width):
+                family.tables[base + level] = _log_share(parameter, arity, 0, pooled)
+            while cell < after:
+                level = family.cells[cell] % arity
+                family.tables[base + level] = _log_share(parameter, arity, family.counts[cell], pooled)
+                cell += 1
+
+
+@inlined
+def _log_share(parameter: float, arity: int, count: int, pooled: int) -> float:
+    return math.log((parameter + count) / (parameter * arity + pooled))
+
+
+@kernel
+def _fill_discrete(
+    columns: _Discrete, target: int, cells: NDArray[np.int32], interventions: Masks, result: Floats
+) -> None:
+    configuration = np.empty(LANES, dtype=np.int64)
+    for column in range(len(columns.children)):
+        child = columns.children[column]
+        values = result[column]
+        if child < 0:
+            for lane in range(LANES):
+                values[lane] = 0.0
+            continue
+        level = columns.levels[column]
+        for lane in range(LANES):
+            configuration[lane] = 0
+        configurations = 1
+        for place in range(columns.sizes[column]):
+            parent = columns.lists[column, place]
+            arity = columns.arities[parent]
+            configurations *= arity
+            codes = cells[parent]
+            for lane in range(LANES):
+                code = level if parent == target else np.int64(codes[lane])
+                # Once unknown, a configuration stays unknown.
+                unknown = configuration[lane] < 0 or code >= arity
+                configuration[lane] = -1 if unknown else configuration[lane] * arity + code
+        arity = columns.arities[child]
+        start = columns.table_starts[column]
+        codes = cells[child]
+        for lane in range(LANES):
+            code = level if child == target else np.int64(codes[lane])
+            if interventions[lane] >> np.uint64(child) & np.uint64(1):
+                values[lane] = 0.0
+            elif start >= 0:
+                place = configuration[lane] * (arity + 1) + code
+                values[lane] = columns.tables[
+                    start + (configurations * (arity + 1) if configuration[lane] < 0 else place)
+                ]
+            elif configuration[lane] < 0:
+                values[lane] = -math.log(arity)
+            else:
+                values[lane] = _looked_up(columns, column, arity, configuration[lane], code)
+
+
+@inlined
+def _looked_up(columns: _Discrete, column: int, arity: int, configuration: int, code: Any) -> float:
+    """The log probability of a cell, from the counts of its configuration, which stand together."""
+    low, high = columns.begins[column], columns.ends[column]
+    while low < high:
+        middle = (low + high) // 2
+        if columns.cells[middle] < configuration * arity:
+            low = middle + 1
+        else:
+            high = middle
+    count = 0
+    pooled = 0
+    while low < columns.ends[column] and columns.cells[low] // arity == configuration:
+        pooled += columns.counts[low]
+        if columns.cells[low] == configuration * arity + code:
+            count = columns.counts[low]
+        low += 1
+    return _log_share(columns.parameters[column], arity, count, pooled)

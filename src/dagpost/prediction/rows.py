@@ -1,0 +1,177 @@
+"""New rows in the terms of the training table: the same columns in the same order, codes of the same levels.
+
+Columns are matched by name, whatever their order; those of an array by their position. Time and memory are linear in
+the cells.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.arrays import Floats, Masks
+from dagpost.data.encoding import encode, missing_cells
+from dagpost.data.table import Table, _named_cells
+from dagpost.errors import InputError
+from dagpost.names import position_of, shortened
+from dagpost.prediction.statistics import DiscreteStatistics, Statistics
+
+if TYPE_CHECKING:
+    from dagpost.data.encoding import Encoded
+
+Unseen = Literal["error", "prior"]
+
+#: Squares of larger values, divided by a small variance, would overflow.
+_LARGEST_VALUE = 1e100
+
+
+class NewRows(NamedTuple):
+    """Rows as (columns, rows): codes, where one past the last level stands for a level that is not known, or values.
+
+    Bit i of a mask in `interventions` is set where column i was set from outside in that row.
+    """
+
+    cells: NDArray[np.int32] | Floats
+    interventions: Masks
+
+
+def encode_rows(data: Any, statistics: Statistics, *, unseen: Unseen = "error", target: str | None = None) -> NewRows:
+    """Bring new rows into the terms of the table that was counted.
+
+    Parameters
+    ----------
+    data
+        Whatever `as_table` takes. All columns of the training table must be there, by name and in any order, and no
+        others; the columns of an array are those of the training table in their order.
+    unseen
+        What to do about a level that the training table does not know: "error", or "prior", which lets prediction go
+        by the prior of the parameters.
+    target
+        The column that is to be predicted: it may be missing, wholly or in some rows, and what it holds is not
+        looked at.
+
+    The rows of a `Table` keep its interventions. Its counts are not looked at: there is one answer a row.
+    """
+    if unseen not in ("error", "prior"):
+        raise InputError(f"The 'unseen' parameter must be 'error' or 'prior'. Got {unseen!r} instead.")
+    names = statistics.names
+    if target is not None:
+        position_of(target, names)
+    columns, masks = _columns_of(data, names)
+    _check_columns(list(columns), names, target)
+    first = next(iter(columns.values()))
+    rows = len(first[0] if isinstance(first, tuple) else first)
+    if rows == 0:
+        raise InputError("There are no rows to predict: at least one is needed.")
+    discrete = isinstance(statistics, DiscreteStatistics)
+    cells: Any = np.zeros((len(names), rows), dtype=np.int32 if discrete else np.float64)
+    for node, name in enumerate(names):
+        if name == target:
+            continue
+        column = _encoded(name, columns[name])
+        if isinstance(statistics, DiscreteStatistics):
+            cells[node] = _codes(name, column, statistics.levels[node], unseen)
+        else:
+            cells[node] = _values(name, column)
+    return NewRows(cells, np.zeros(rows, dtype=np.uint64) if masks is None else masks)
+
+
+def _columns_of(data: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], Masks | None]:
+    """The columns by name, those of a table encoded already, and the interventions in the order of `names`."""
+    if isinstance(data, Table):
+        masks = None
+        if data.interventions is not None:
+            masks = np.zeros(data.rows, dtype=np.uint64)
+            for bit, name in enumerate(data.names):
+                if name in names:
+                    moved = data.interventions >> np.uint64(bit) & np.uint64(1)
+                    masks |= moved << np.uint64(names.index(name))
+        return dict(zip(data.names, zip(data.columns, data.levels, strict=True), strict=True)), masks
+    if isinstance(data, str | os.PathLike):
+        from dagpost.data.files import read_frame
+
+        data = read_frame(data)
+    found, cells = _named_cells(data)
+    if isinstance(data, np.ndarray):
+        if len(found) != len(names):
+            raise InputError(
+                f"The columns of an array are taken in the order of the training table, which has {len(names)}. "
+                f"Got {len(found)} instead."
+            )
+        found = list(names)
+    repeated = sorted({name for name in found if found.count(name) > 1})
+    if repeated:
+        raise InputError(f"The new rows have the column {repeated[0]!r} more than once.")
+    return dict(zip(found, cells, strict=True)), None
+
+
+def _check_columns(found: Sequence[str], names: tuple[str, ...], target: str | None) -> None:
+    missing = [repr(name) for name in names if name not in found and name != target]
+    if missing:
+        raise InputError(
+            f"The new rows lack {'columns' if len(missing) > 1 else 'the column'} {shortened(missing)} of the training "
+            "table. Every column is needed, under the same name."
+        )
+    extra = [repr(name) for name in found if name not in names]
+    if extra:
+        raise InputError(
+            f"The new rows have {'columns' if len(extra) > 1 else 'the column'} {shortened(extra)}, which the training "
+            "table does not. Leave out what is not to be looked at."
+        )
+    if not found:
+        raise InputError("The new rows have no columns.")
+
+
+def _encoded(name: str, column: Any) -> Encoded:
+    if isinstance(column, tuple):
+        return column
+    missing = missing_cells(column)
+    if missing.any():
+        raise InputError(
+            f"Column {name!r} has {int(missing.sum()):,} missing values, the first in row {int(missing.argmax()) + 1} "
+            "(the first row is row 1). Only the column that is predicted may have them: drop these rows or impute them."
+        )
+    return encode(name, column)
+
+
+def _codes(name: str, column: Encoded, levels: tuple[object, ...], unseen: Unseen) -> NDArray[np.int32]:
+    codes, given = column
+    if given is None:
+        distinct, codes = np.unique(codes, return_inverse=True)
+        given = tuple(distinct.tolist())
+    code_of = {level: code for code, level in enumerate(levels)}
+    moved = np.array([code_of.get(level, len(levels)) for level in given], dtype=np.int32)[codes]
+    unknown = moved == len(levels)
+    if unseen == "error" and unknown.any():
+        row = int(unknown.argmax())
+        raise InputError(
+            f"Column {name!r} holds {given[codes[row]]!r} in row {row + 1} (the first row is row 1), which is no level "
+            f"of the training table: there are {shortened([repr(level) for level in levels])}."
+            f"{_same_text(given[codes[row]], levels)} Drop such rows, or set unseen='prior'."
+        )
+    return moved
+
+
+def _same_text(value: object, levels: tuple[object, ...]) -> str:
+    """A hint where a level differs in its type only."""
+    alike = [level for level in levels if str(level) == str(value)]
+    return f" (Its type differs: it was {type(alike[0]).__name__}, not {type(value).__name__}.)" if alike else ""
+
+
+def _values(name: str, column: Encoded) -> Floats:
+    cells, levels = column
+    if levels is not None:
+        wrong = next((level for level in levels if isinstance(level, bool) or not isinstance(level, int | float)), None)
+        if wrong is not None:
+            raise InputError(
+                f"Column {name!r} was continuous in the training table. Got {wrong!r} among its new values."
+            )
+        cells = np.array(levels, dtype=np.float64)[cells]
+    largest = float(np.abs(cells).max())
+    if largest > _LARGEST_VALUE:
+        raise InputError(f"Column {name!r} holds a value of size {largest:g}; squares of such values overflow.")
+    return np.asarray(cells, dtype=np.float64)

@@ -1,0 +1,331 @@
+"""What prediction must remember of a table: for every family of a sample, how often each of its cells occurred.
+
+A family is a node with its parents. Of discrete columns the counts of the cells that occur are kept, of continuous ones
+the number of rows, the means and the scatter matrix, which serve every family alike. Rows in which a node was set by
+intervention are left out for that node (Cooper & Yoo 1999). The rows themselves are not kept.
+
+Time: one pass over the distinct rows a family. Memory: two numbers a cell that occurs, and as much again while they are
+put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.arrays import Floats, Integers, Masks
+from dagpost.errors import InputError
+from dagpost.masks import check_masks
+from dagpost.names import readable_level, shortened
+from dagpost.prediction.counting import cell_numbers, count_families
+from dagpost.progress import silent
+from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, resolve_score
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.engines import Engine
+    from dagpost.progress import Reporter
+
+#: The scores whose parameters can be integrated out.
+_PREDICTING = (BDeu, BDe, K2, BIC, BGe)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscreteStatistics:
+    """How often each cell of each family occurred; make one with `sufficient_statistics`.
+
+    The families are sorted by node and then by parents. A cell is numbered by the levels of the parents, the first node
+    first, and of the node itself as the last digit, each digit in the base of its number of levels.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[object, ...], ...]
+    #: The node and the parents of each family.
+    children: Integers
+    parents: Masks
+    #: Where the cells of each family begin, and where those of the last end.
+    starts: Integers
+    #: The numbers of the cells that occurred, ascending within a family, and how often each did.
+    cells: Integers
+    counts: Integers
+
+    @property
+    def arities(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return tuple(len(levels) for levels in self.levels)
+
+    def locate(self, children: Integers, parents: Masks) -> Integers:
+        """The numbers of some families; one that is not there is an error."""
+        found = self._search(children, parents)
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            child, mask = int(children[missing[0]]), int(parents[missing[0]])
+            of = shortened([repr(name) for bit, name in enumerate(self.names) if mask >> bit & 1]) or "none"
+            raise InputError(
+                f"Nothing was counted for {self.names[child]!r} with parents {of}, and {len(missing):,} families in "
+                "all are missing. Count again for these graphs: sufficient_statistics(table, parents, score)."
+            )
+        return found
+
+    def covers(self, parents: NDArray[Any]) -> bool:
+        """Whether all families of some graphs, rows of parent masks, are there."""
+        families = families_in(parents)
+        return bool((self._search(families.children, families.parents) >= 0).all())
+
+    def _search(self, children: Integers, parents: Masks) -> Integers:
+        found = np.full(len(children), -1, dtype=np.int64)
+        for child in np.unique(children):
+            first, last = np.searchsorted(self.children, [child, child + 1])
+            wanted = np.flatnonzero(children == child)
+            if first < last:
+                place = np.minimum(first + np.searchsorted(self.parents[first:last], parents[wanted]), last - 1)
+                found[wanted] = np.where(self.parents[place] == parents[wanted], place, -1)
+        return found
+
+    def about(self) -> dict[str, Any]:
+        """What is not an array, as JSON can hold it."""
+        levels = [[readable_level(level) for level in levels] for levels in self.levels]
+        return {"kind": "discrete", "names": list(self.names), "levels": levels}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays to be stored, in the smallest types that hold them."""
+        names = ("children", "parents", "starts", "cells", "counts")
+        return {name: _smallest(getattr(self, name)) for name in names}
+
+    def __repr__(self) -> str:
+        return (
+            f"DiscreteStatistics of {len(self.children):,} families over {len(self.names)} variables: "
+            f"{len(self.cells):,} cells"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianStatistics:
+    """Number of rows, means and scatter of continuous columns; make one with `sufficient_statistics`.
+
+    Nodes that were never set by intervention share the same rows; `group_of` says which group of rows counts for each
+    node. Any family can be worked out from them.
+    """
+
+    names: tuple[str, ...]
+    #: The mean of all rows together, on which a prior without a mean of its own is centred.
+    centre: Floats
+    group_of: Integers
+    #: By group: the number of rows, the means (groups, n), the scatter around them (groups, n, n).
+    observations: Floats
+    means: Floats
+    scatters: Floats
+
+    def covers(self, parents: NDArray[Any]) -> bool:  # noqa: ARG002
+        """Whether all families of some graphs are there: always."""
+        return True
+
+    def about(self) -> dict[str, Any]:
+        """What is not an array, as JSON can hold it."""
+        return {"kind": "gaussian", "names": list(self.names)}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays to be stored."""
+        return {name: getattr(self, name) for name in ("centre", "group_of", "observations", "means", "scatters")}
+
+    def __repr__(self) -> str:
+        return f"GaussianStatistics over {len(self.names)} variables"
+
+
+Statistics = DiscreteStatistics | GaussianStatistics
+
+
+class Families(NamedTuple):
+    """The distinct families of some graphs, and the number of that of each node in each graph."""
+
+    children: Integers
+    parents: Masks
+    numbers: NDArray[np.int32]
+
+
+def families_in(parents: NDArray[Any]) -> Families:
+    """The distinct families of graphs given as rows of parent masks, sorted by node and then by parents.
+
+    >>> families = families_in(np.array([[0, 1], [2, 0], [0, 1]], dtype=np.uint8))
+    >>> families.children.tolist(), families.parents.tolist()
+    ([0, 0, 1, 1], [0, 2, 0, 1])
+    >>> families.numbers.tolist()
+    [[0, 3], [1, 2], [0, 3]]
+    """
+    check_masks(parents)
+    numbers = np.empty(parents.shape, dtype=np.int32)
+    masks: list[Masks] = []
+    total = 0
+    for node in range(parents.shape[1]):
+        distinct, member = np.unique(parents[:, node], return_inverse=True)
+        numbers[:, node] = total + member
+        masks.append(distinct.astype(np.uint64))
+        total += len(distinct)
+    children = np.repeat(np.arange(len(masks)), [len(distinct) for distinct in masks])
+    return Families(children, np.concatenate(masks), numbers)
+
+
+def predicting_score(score: str | Score) -> Score:
+    """The score that a setting means, if parameters can be integrated out under it.
+
+    BIC has no prior of the parameters: Jeffreys' prior, one half of an observation in each cell, stands in for it.
+    """
+    resolved = resolve_score(score)
+    if type(resolved) not in _PREDICTING:
+        known = ", ".join(kind.__name__ for kind in _PREDICTING)
+        raise InputError(
+            f"Prediction needs to know the prior of the parameters behind a score, which it does for {known}. "
+            f"Got {score!r} instead. Fit with one of these to predict."
+        )
+    return resolved
+
+
+def check_score(statistics: Statistics, score: str | Score) -> Score:
+    """The score that a setting means, if it is for the kind of columns that were counted."""
+    resolved = predicting_score(score)
+    if isinstance(resolved, BGe) != isinstance(statistics, GaussianStatistics):
+        takes, counted = ("continuous", "discrete") if isinstance(resolved, BGe) else ("discrete", "continuous")
+        raise InputError(
+            f"The score {resolved!r} is for {takes} columns, but {counted} ones were counted. Give the score that the "
+            "graphs were found with."
+        )
+    return resolved
+
+
+def sufficient_statistics(
+    table: Table,
+    parents: NDArray[Any],
+    score: str | Score,
+    *,
+    engine: Engine | None = None,
+    reporter: Reporter = silent,
+) -> Statistics:
+    """Count what prediction from some graphs needs to know of a table.
+
+    Parameters
+    ----------
+    parents
+        The graphs, one row of parent masks each, such as `DagSample.parents`.
+    score
+        The score the graphs were found with: it says whether the columns are discrete or continuous.
+
+    >>> from dagpost.data import datasets
+    >>> no_edges = np.zeros((1, 6), dtype=np.uint8)
+    >>> sufficient_statistics(datasets.load("coronary"), no_edges, "bdeu")
+    DiscreteStatistics of 6 families over 6 variables: 12 cells
+    """
+    resolved = predicting_score(score)
+    check_masks(parents)
+    if parents.shape[1] != len(table.names):
+        raise InputError(f"The graphs have {parents.shape[1]} nodes, but the table has {len(table.names)} columns.")
+    if isinstance(resolved, BGe):
+        return _gaussian_statistics(table)
+    from dagpost.engines import ThreadEngine
+
+    families = families_in(parents)
+    sizes, cells, counts = count_families(
+        table, families.children, families.parents, engine or ThreadEngine(), reporter
+    )
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    levels = tuple(levels or () for levels in table.levels)
+    return DiscreteStatistics(table.names, levels, families.children, families.parents, starts, cells, counts)
+
+
+def _gaussian_statistics(table: Table) -> GaussianStatistics:
+    from dagpost.scores.set_functions import runs_of
+
+    data = table.values()
+    nodes = data.shape[1]
+    weights = np.ones(len(data)) if table.counts is None else table.counts.astype(np.float64)
+    runs = runs_of(table.interventions, nodes)
+    group_of = np.zeros(nodes, dtype=np.int64)
+    observations, means, scatters = (
+        np.zeros(len(runs)),
+        np.zeros((len(runs), nodes)),
+        np.zeros((len(runs), nodes, nodes)),
+    )
+    for group, (members, observed) in enumerate(runs):
+        group_of[list(members)] = group
+        rows = slice(None) if observed is None else observed
+        observations[group] = weights[rows].sum()
+        if observations[group] > 0:
+            means[group] = np.average(data[rows], axis=0, weights=weights[rows])
+            centred = data[rows] - means[group]
+            scatters[group] = (centred * weights[rows, np.newaxis]).T @ centred
+    centre = np.average(data, axis=0, weights=weights)
+    return GaussianStatistics(table.names, centre, group_of, observations, means, scatters)
+
+
+def statistics_from(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Statistics:
+    """The statistics that `about()` and `arrays()` describe; what does not fit together is an error."""
+    try:
+        names = tuple(map(str, about["names"]))
+        if about["kind"] == "gaussian":
+            return _checked_gaussian(names, arrays)
+        if about["kind"] == "discrete":
+            return _checked_discrete(names, tuple(tuple(levels) for levels in about["levels"]), arrays)
+        raise ValueError(f"no statistics of kind {about['kind']!r} are known")
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"The counts for prediction are incomplete or damaged ({error}). Make the file again."
+        ) from error
+
+
+def _checked_discrete(
+    names: tuple[str, ...], levels: tuple[tuple[object, ...], ...], arrays: Mapping[str, NDArray[Any]]
+) -> DiscreteStatistics:
+    kept = {name: _integers(arrays, name) for name in ("children", "starts", "cells", "counts")}
+    parents = arrays["parents"].astype(np.uint64)
+    children, starts, cells, counts = kept.values()
+    families = len(children)
+    _require(len(levels) == len(names) and all(levels), "every column needs levels")
+    _require(parents.shape == (families,) and starts.shape == (families + 1,), "families do not match")
+    _require(cells.shape == counts.shape and bool((counts > 0).all()), "cells and counts do not match")
+    _require(
+        starts[0] == 0 and starts[-1] == len(cells) and bool((np.diff(starts) >= 0).all()), "cells are out of place"
+    )
+    inside = (children >= 0) & (children < len(names))
+    _require(bool(inside.all()) and not (parents >> np.uint64(len(names) - 1) >> np.uint64(1)).any(), "unknown nodes")
+    _require(not (parents >> children.astype(np.uint64) & np.uint64(1)).any(), "a node is its own parent")
+    in_order = (np.diff(children) > 0) | ((np.diff(children) == 0) & (parents[1:] > parents[:-1]))
+    _require(bool(in_order.all()), "families are out of order")
+    result = DiscreteStatistics(names, levels, children, parents, starts, cells, counts)
+    sizes = np.diff(starts)
+    limits = np.repeat(cell_numbers(result.arities, children, parents), sizes)
+    _require(bool(((cells >= 0) & (cells < limits)).all()), "a cell is beyond its family")
+    same_family = np.diff(np.repeat(np.arange(families), sizes)) == 0
+    _require(bool((np.diff(cells) > 0)[same_family].all()), "cells are out of order")
+    return result
+
+
+def _checked_gaussian(names: tuple[str, ...], arrays: Mapping[str, NDArray[Any]]) -> GaussianStatistics:
+    group_of = _integers(arrays, "group_of")
+    centre, observations, means, scatters = (
+        arrays[name].astype(np.float64) for name in ("centre", "observations", "means", "scatters")
+    )
+    nodes, groups = len(names), len(observations)
+    _require(centre.shape == group_of.shape == (nodes,), "nodes do not match")
+    _require(means.shape == (groups, nodes) and scatters.shape == (groups, nodes, nodes), "groups do not match")
+    _require(bool(((group_of >= 0) & (group_of < groups)).all()), "unknown groups")
+    finite = all(bool(np.isfinite(array).all()) for array in (centre, observations, means, scatters))
+    _require(finite and bool((observations >= 0).all()), "numbers are not finite")
+    return GaussianStatistics(names, centre, group_of, observations, means, scatters)
+
+
+def _require(fits: bool, otherwise: str) -> None:
+    if not fits:
+        raise ValueError(otherwise)
+
+
+def _integers(arrays: Mapping[str, NDArray[Any]], name: str) -> Integers:
+    array = arrays[name]
+    _require(array.ndim == 1 and array.dtype.kind in "ui", f"{name} must be whole numbers in a row")
+    return array.astype(np.int64)
+
+
+def _smallest(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))

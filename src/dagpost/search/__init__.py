@@ -1,0 +1,1 @@
+"""Searching for single graphs of large weight."""

@@ -1,0 +1,343 @@
+"""The graphs of a sample one by one: the most probable ones, where a given graph stands, how spread out they all are.
+
+Where the evidence is known and every graph counts once, the posterior probability of a drawn graph is known exactly
+(docs/design, "Weights"); elsewhere its share of the weight of the sample stands for it, and the result says which.
+Repeats are told apart by sorting: N log N steps and the memory of the sample again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost.arrays import Floats, Masks
+from dagpost.errors import InputError
+from dagpost.families import MAX_NODES
+from dagpost.names import position_of, printable
+from dagpost.settings import check_count
+from dagpost.summaries.showing import edges_text, html_of
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+    from dagpost.posterior import DagSample, UnsignedMasks
+
+    GivenGraph = nx.DiGraph[str] | Iterable[tuple[str, str]] | Mapping[str, Iterable[str]]
+
+#: Log weights of equal graphs, added up in another order, differ by less than this part of themselves.
+_ROUNDING = 1e-10
+
+
+# This very graph
+
+
+def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | None = None) -> Masks:
+    """A graph as one row of parent masks: bit j of entry i says that variable j is a parent of variable i.
+
+    Parameters
+    ----------
+    graph
+        A directed networkx graph, pairs `(parent, child)`, or a mapping from each child to its parents. Variables that
+        are not named in it have no edges.
+    names
+        The variables, in the order of the columns.
+    max_parents
+        More parents than this are an error.
+
+    >>> masks_of_graph([("A", "C"), ("B", "C")], ["A", "B", "C"]).tolist()
+    [0, 0, 3]
+    >>> masks_of_graph({"C": ["A", "B"]}, ["A", "B", "C"]).tolist()
+    [0, 0, 3]
+    """
+    known = tuple(names)
+    if not 1 <= len(known) <= MAX_NODES:
+        raise InputError(f"A graph has 1 to {MAX_NODES} variables. Got {len(known)} names.")
+    pairs = _pairs(graph, known)
+    _refuse_cycles(pairs)
+    masks = [0] * len(known)
+    for parent, child in pairs:
+        masks[position_of(child, known)] |= 1 << position_of(parent, known)
+    for child, mask in zip(known, masks, strict=True):
+        if max_parents is not None and mask.bit_count() > max_parents:
+            raise InputError(
+                f"{child!r} has {mask.bit_count()} parents in this graph, and at most {max_parents} are allowed: its "
+                "probability is 0. Leave some out, or fit a model with a larger max_parents."
+            )
+    return np.array(masks, dtype=np.uint64)
+
+
+def graph_of_masks(masks: UnsignedMasks, names: Iterable[str]) -> nx.DiGraph[str]:
+    """One row of parent masks as a networkx graph.
+
+    >>> sorted(graph_of_masks(np.array([0, 1], dtype=np.uint8), ["A", "B"]).edges)
+    [('A', 'B')]
+    """
+    import networkx as nx
+
+    known = tuple(names)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(known)
+    for child, mask in zip(known, masks.tolist(), strict=True):
+        graph.add_edges_from((parent, child) for bit, parent in enumerate(known) if mask >> bit & 1)
+    return graph
+
+
+def log_weight_of_graph(masks: UnsignedMasks, log_weights: Floats, max_parents: int) -> float:
+    """Log of the weight of one graph, given that of every family: log p(graph, data) up to what the prior leaves open.
+
+    It is minus infinity where a family is not allowed.
+
+    >>> log_weights = np.log([[0.5, 0.25], [0.5, 0.125]])
+    >>> float(np.exp(log_weight_of_graph(np.array([0, 1], dtype=np.uint64), log_weights, 1)))
+    0.0625
+    """
+    total = 0.0
+    universe = len(log_weights) - 1
+    for node, mask in enumerate(masks.tolist()):
+        members = [other - (other > node) for other in range(universe + 1) if mask >> other & 1]
+        if len(members) > max_parents:
+            return -math.inf
+        number = sum(comb(universe, size) for size in range(len(members)))
+        number += sum(comb(member, place + 1) for place, member in enumerate(members))
+        total += float(log_weights[node, number])
+    return total
+
+
+@dataclass(frozen=True, repr=False)
+class GraphStanding:
+    """Where one graph stands among those of a sample.
+
+    `rank` is 1 for the best of the `distinct` graphs in the sample; graphs that are equally good share the better rank.
+    It is by `log_joint` where that is known, else by weight, and None where neither is. `frequency` is the share of
+    the draws that are this graph, `weight` its share of the weight; `probability` is its exact posterior probability
+    (nan where unknown).
+    """
+
+    rank: int | None
+    distinct: int
+    draws: int
+    frequency: float
+    weight: float
+    log_joint: float
+    probability: float
+
+    def __repr__(self) -> str:
+        place = "not ranked" if self.rank is None else f"rank {self.rank:,}"
+        seen = f"drawn {round(self.frequency * self.draws):,} times in {self.draws:,}"
+        known = "" if math.isnan(self.probability) else f", posterior probability {self.probability:.3g}"
+        return f"{place} among {self.distinct:,} distinct graphs, {seen}{known}"
+
+
+def graph_standing(sample: DagSample, graph: GivenGraph, log_joint: float = math.nan) -> GraphStanding:
+    """The rank, frequency and probability of one graph in a sample.
+
+    `log_joint` is log p(graph, data), which is needed only where the graph may not have been drawn.
+    """
+    row = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)
+    hit = (sample.parents == row).all(axis=1)
+    seen = int(hit.sum())
+    distinct = sample.unique()
+    structural = sample.modularity == "structure"
+    if seen:
+        log_joint = float(sample.log_joint[int(hit.argmax())])
+    weight = float(sample.weights[hit].sum())
+    rank = None
+    if structural and not math.isnan(log_joint) and not np.isnan(distinct.log_joint).any():
+        rounding = _ROUNDING * abs(log_joint) if math.isfinite(log_joint) else 0.0
+        rank = 1 + int((distinct.log_joint > log_joint + rounding).sum())
+    elif seen:
+        rank = 1 + int((distinct.weights > weight * (1.0 + _ROUNDING)).sum())
+    known = structural and not math.isnan(sample.log_evidence)
+    return GraphStanding(
+        rank=rank,
+        distinct=len(distinct),
+        draws=len(sample),
+        frequency=seen / len(sample),
+        weight=weight,
+        log_joint=log_joint,
+        probability=math.exp(log_joint - sample.log_evidence) if known else math.nan,
+    )
+
+
+# The best graphs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopGraphs:
+    """The most probable graphs of a sample, best first.
+
+    `probabilities` are posterior probabilities if `exact`, else shares of the weight of the sample; `covered` is their
+    sum. `parents` has one row of masks a graph.
+    """
+
+    names: tuple[str, ...]
+    parents: UnsignedMasks
+    probabilities: Floats
+    log_joint: Floats
+    covered: float
+    exact: bool
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def __repr__(self) -> str:
+        what = "of the posterior" if self.exact else "of the weight of the sample"
+        return f"The {len(self):,} most probable graphs, with {self.covered:.4f} {what} together"
+
+    def graph(self, place: int) -> nx.DiGraph[str]:
+        """One of them as a networkx graph; 0 is the best."""
+        return graph_of_masks(self.parents[place], self.names)
+
+    def table(self) -> pd.DataFrame:
+        """Rank, probability, sum of the probabilities so far, log joint and edges."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "rank": np.arange(1, len(self) + 1),
+                "probability": self.probabilities,
+                "cumulative": np.cumsum(self.probabilities),
+                "log_joint": self.log_joint,
+                "edges": [edges_text(row, self.names) for row in self.parents.tolist()],
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        return html_of(repr(self), self.table())
+
+
+def top_graphs(sample: DagSample, count: int = 10) -> TopGraphs:
+    """The `count` most probable of the graphs that were drawn (fewer where there are not so many).
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
+    >>> top_graphs(sample, 3)
+    The 3 most probable graphs, with 0.2494 of the posterior together
+    """
+    check_count("count", count)
+    unique, probabilities, exact = distinct_graphs(sample)
+    best = np.argsort(-probabilities, kind="stable")[:count]
+    return TopGraphs(
+        names=sample.names,
+        parents=unique.parents[best],
+        probabilities=probabilities[best],
+        log_joint=unique.log_joint[best],
+        covered=min(float(probabilities[best].sum()), 1.0),
+        exact=exact,
+    )
+
+
+def distinct_graphs(sample: DagSample) -> tuple[DagSample, Floats, bool]:
+    """The distinct graphs, the probability of each, and whether that is exact or its share of the weight."""
+    unique = sample.unique()
+    known = unique.posterior_probabilities()
+    exact = None not in known
+    return unique, np.array(known, dtype=np.float64) if exact else unique.weights, exact
+
+
+# How spread out
+
+
+@dataclass(frozen=True, repr=False)
+class GraphEntropy:
+    """Entropy of the posterior over graphs, in nats; `exp(value)` equally probable graphs would have as much.
+
+    `lower` is certain where the evidence is known: what the graphs seen contribute, and the least that the rest of
+    the mass, 1 - `covered`, can. `value` is the estimate, with its standard error (nan where there is none). `rule`
+    says what it is:
+
+    - "mean of -log p": the mean of minus the log of the exact probability under the weights of the sample.
+    - "graphs seen": `value` is the lower bound itself, for graphs that were picked rather than drawn.
+    - "shares of weight": the probabilities are not known; shares of the weight stand for them. This is too low, by
+      much where most graphs were drawn once: at most log(graphs) can come out.
+    """
+
+    value: float
+    lower: float
+    standard_error: float
+    covered: float
+    graphs: int
+    rule: str
+
+    def __repr__(self) -> str:
+        error = "" if math.isnan(self.standard_error) else f" ± {self.standard_error:.3f}"
+        mass = "" if math.isnan(self.covered) else f", covering {self.covered:.4f} of the posterior"
+        return (
+            f"{self.value:.3f}{error} nats, as of {math.exp(self.value):,.0f} equally probable graphs "
+            f"({self.rule}; {self.graphs:,} graphs seen{mass})"
+        )
+
+
+def graph_entropy(sample: DagSample) -> GraphEntropy:
+    """How spread out the posterior over graphs is: its entropy.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> best = DagPosterior().fit(datasets.load("coronary")).best(100)
+    >>> graph_entropy(best)
+    3.696 nats, as of 40 equally probable graphs (graphs seen; 100 graphs seen, covering 0.9300 of the posterior)
+    """
+    from scipy.special import entr
+
+    unique, probabilities, exact = distinct_graphs(sample)
+    plug_in = float(entr(probabilities).sum())
+    count = len(unique)
+    if not exact:
+        return GraphEntropy(plug_in, 0.0, math.nan, math.nan, count, "shares of weight")
+    covered = min(float(probabilities.sum()), 1.0)
+    lower = max(plug_in + float(entr(1.0 - covered)), 0.0)
+    if sample.estimator not in ("counting", "distinct", "linear-extensions"):
+        return GraphEntropy(lower, lower, math.nan, covered, count, "graphs seen")
+    surprise = sample.log_evidence - sample.log_joint
+    mean = float(sample.weights @ surprise)
+    error = math.sqrt(float(sample.weights @ (surprise - mean) ** 2) / sample.effective_samples)
+    return GraphEntropy(max(mean, lower), lower, error, covered, count, "mean of -log p")
+
+
+# Reading what the user means by a graph
+
+
+def _pairs(graph: object, names: tuple[str, ...]) -> list[tuple[str, str]]:
+    import networkx as nx
+
+    if isinstance(graph, nx.Graph):
+        if not graph.is_directed():
+            raise InputError("The edges of an undirected graph do not say which end is the parent. Give a DiGraph.")
+        for node in graph.nodes:
+            position_of(node, names)
+        return [(edge[0], edge[1]) for edge in graph.edges]
+    if isinstance(graph, str) or not isinstance(graph, Iterable):
+        raise InputError(
+            "A graph is a directed networkx graph, a list of pairs (parent, child), or a mapping from each child to "
+            f"its parents. Got {graph!r} instead."
+        )
+    if not isinstance(graph, Mapping):
+        return [_pair(edge, names) for edge in graph]
+    for child, parents in graph.items():
+        if isinstance(parents, str) or not isinstance(parents, Iterable):
+            raise InputError(f"The parents of {child!r} must be a list of names. Got {parents!r} instead.")
+        position_of(child, names)
+    return [_pair((parent, child), names) for child, parents in graph.items() for parent in parents]
+
+
+def _pair(edge: object, names: tuple[str, ...]) -> tuple[str, str]:
+    if isinstance(edge, str) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
+        raise InputError(f"An edge is a pair (parent, child) of names. Got {edge!r} instead.")
+    for name in ends:
+        position_of(name, names)
+    return ends
+
+
+def _refuse_cycles(pairs: list[tuple[str, str]]) -> None:
+    import networkx as nx
+
+    graph: nx.DiGraph[str] = nx.DiGraph(pairs)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [edge[0] for edge in nx.find_cycle(graph)]
+        way = " -> ".join(printable(name) for name in [*cycle, cycle[0]])
+        raise InputError(f"This graph has a directed cycle, so it is not a DAG: {way}. Leave one of these edges out.")
