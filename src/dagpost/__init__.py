@@ -33,15 +33,22 @@ if TYPE_CHECKING:
         topological_position,
         v_structure,
     )
+    from dagpost.mcmc.hybrid import HybridMCMC
+    from dagpost.mcmc.order import OrderMCMC
+    from dagpost.mcmc.partial_order import PartialOrderMCMC
+    from dagpost.mcmc.partition import PartitionMCMC
+    from dagpost.mcmc.structure import StructureMCMC
     from dagpost.posterior import DagSample
     from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior
     from dagpost.scores import BIC, K2, BDe, BDeu, BGe
+    from dagpost.targets import Bootstrap, GivenOrder, Trees
 
 _HOMES = {
     "BDe": "dagpost.scores",
     "BDeu": "dagpost.scores",
     "BGe": "dagpost.scores",
     "BIC": "dagpost.scores",
+    "Bootstrap": "dagpost.targets",
     "CustomPrior": "dagpost.priors",
     "DagPosterior": "dagpost.estimator",
     "DagSample": "dagpost.posterior",
@@ -49,12 +56,19 @@ _HOMES = {
     "DagpostWarning": "dagpost.errors",
     "EdgePrior": "dagpost.priors",
     "Estimate": "dagpost.estimates",
+    "GivenOrder": "dagpost.targets",
+    "HybridMCMC": "dagpost.mcmc.hybrid",
     "InDegreePrior": "dagpost.priors",
     "InputError": "dagpost.errors",
     "K2": "dagpost.scores",
+    "OrderMCMC": "dagpost.mcmc.order",
+    "PartialOrderMCMC": "dagpost.mcmc.partial_order",
+    "PartitionMCMC": "dagpost.mcmc.partition",
     "ResourceError": "dagpost.errors",
+    "StructureMCMC": "dagpost.mcmc.structure",
     "Table": "dagpost.data",
     "ThreadEngine": "dagpost.engines",
+    "Trees": "dagpost.targets",
     "UniformPrior": "dagpost.priors",
     "adjacent": "dagpost.features",
     "ancestor_set": "dagpost.features",
@@ -78,6 +92,7 @@ __all__ = [
     "BDe",
     "BDeu",
     "BGe",
+    "Bootstrap",
     "CustomPrior",
     "DagPosterior",
     "DagSample",
@@ -85,11 +100,18 @@ __all__ = [
     "DagpostWarning",
     "EdgePrior",
     "Estimate",
+    "GivenOrder",
+    "HybridMCMC",
     "InDegreePrior",
     "InputError",
+    "OrderMCMC",
+    "PartialOrderMCMC",
+    "PartitionMCMC",
     "ResourceError",
+    "StructureMCMC",
     "Table",
     "ThreadEngine",
+    "Trees",
     "UniformPrior",
     "__version__",
     "adjacent",

@@ -6,6 +6,12 @@ fault of ours and keeps its traceback.
 
 from __future__ import annotations
 
+import sys
+import warnings
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
+
 
 class DagpostError(Exception):
     """Base of all errors that dagpost raises on purpose."""
@@ -29,3 +35,12 @@ class ResourceError(DagpostError, MemoryError):
 
 class DagpostWarning(UserWarning):
     """Something in the input looks unintended, but the work goes on."""
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's that led here, however deep inside the package this is."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, DagpostWarning, stacklevel=level + 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from dagpost.answers import ExactResults, exact_paths, exact_probability
 from dagpost.arrays import Floats
@@ -20,12 +21,14 @@ from dagpost.families import parent_sets
 from dagpost.features import Query, resolve
 from dagpost.features.predicates import Edge
 from dagpost.fitting import compute, weigh_families
-from dagpost.methods import CHAINS, best, check_modularity, choose_method, draw, name_of, resolve_method
+from dagpost.methods import CHAINS, OWN_TARGETS, best, check_modularity, choose_method, draw, name_of, resolve_method
 from dagpost.names import position_of, readable_level
 from dagpost.posterior import DagSample, Statement
+from dagpost.predicting import Predicting
 from dagpost.priors import Constraints, StructurePrior, resolve_prior
 from dagpost.progress import ProgressCallback, reporter_for
-from dagpost.scores import Score, resolve_score
+from dagpost.score_setting import ScoreSetting
+from dagpost.scores import BGe, Score, resolve_score
 from dagpost.scores.parameters import parent_limit
 from dagpost.search.bootstrap import bootstrap_dags
 from dagpost.settings import check_count, check_seed, describe, resolve_engine
@@ -35,12 +38,17 @@ from dagpost.targets import Bootstrap, GivenOrder
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dagpost.data.table import Table
+    from dagpost.prediction import Statistics
+
 Edges = Iterable[tuple[str, str]]
 
 _MODULARITIES = ("structure", "order")
+#: Up to so many variables the sample of a model is drawn for its file, if it was not needed before.
+_QUICKLY_DRAWN = 18
 
 
-class DagPosterior(BaseEstimator):  # type: ignore[misc]
+class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 30 variables, by chains (MCMC) for up to 64.
@@ -114,6 +122,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17 (2016).
     """
 
+    score: Any = ScoreSetting()
+
     names_: tuple[str, ...]
     log_evidence_: float
     edge_probabilities_: pd.DataFrame
@@ -153,6 +163,17 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.progress = progress
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name."""
+        settings: dict[str, Any] = super().get_params(deep=deep)
+        return {**settings, "score": self.score.setting}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        discrete = not isinstance(self.score.setting, BGe) and self.score.setting != "bge"
+        tags.input_tags.categorical = tags.input_tags.string = discrete
+        return tags
+
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
         """Compute the posterior of a table.
 
@@ -173,7 +194,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         reporter = reporter_for(self.progress)
         table = as_table(X, counts=counts, interventions=interventions)
         constraints = Constraints(self.required, self.forbidden, self.tiers)
-        score, prior = resolve_score(self.score), resolve_prior(self.prior)
+        score, prior = resolve_score(self.score.setting), resolve_prior(self.prior)
         if isinstance(method, GivenOrder):
             method.positions(table.names)
         tables = weigh_families(method, table, score, prior, constraints, self.max_parents, engine, reporter)
@@ -187,6 +208,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         }
         self._settings = self._described_settings(constraints)
         self._open(table.names, tables, *choose_method(method, self.modularity, tables))
+        self._table = table
         if isinstance(method, Bootstrap):
             seed = np.random.SeedSequence(None if self.seed is None else int(self.seed))
             tables.replicates = bootstrap_dags(
@@ -203,10 +225,10 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             )
         chosen, reason = self._method, self.method_reason_
         self._adopt(
-            *compute(chosen, reason, self.modularity, tables, table.names, self._usual_count(), self._own_sample)
+            *compute(chosen, reason, self.modularity, tables, table.names, self._usual_count(), self.own_sample)
         )
         if not self.exact_ and self.method_ in CHAINS:
-            self.verdict_ = self._own_sample().diagnostics().verdict
+            self.verdict_ = self.own_sample().diagnostics().verdict
         return self
 
     def family_probabilities(self, child: str) -> pd.Series[float]:
@@ -300,7 +322,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         queries = [resolve(statement, self.names_, given) for statement in statements]
         answers = [self._exact_answer(query) for query in queries]
         open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
-        sampled = iter(self._own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
+        sampled = iter(self.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
         estimates = [next(sampled) if answer is None else answer for answer in answers]
         return estimates if several else estimates[0]
 
@@ -317,15 +339,19 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         elif self._results is not None and isinstance(self._tables, ExactTables) and relation == "~>":
             matrix = exact_paths(self._tables, self._results)
         if matrix is None:
-            return self._own_sample().probability_matrix(relation)
+            return self.own_sample().probability_matrix(relation)
         return _labelled(matrix, self.names_, "from", "to")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model, without the rows of the table, to one file; an older one is replaced whole."""
+    def save(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
+        """Write the fitted model to one file; an older one is replaced whole.
+
+        The file holds what is needed to ask, sample and predict, but not the rows of the table, unless `rows` says so:
+        causal effects, and parameters of graphs that are not in the model's own sample, need them.
+        """
         from dagpost.model_storage import save_model
 
         self._check_fitted()
-        save_model(self, path)
+        save_model(self, path, rows=rows)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -340,6 +366,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         self.max_parents_ = tables.max_parents
         self._tables = tables
         self._drawn: DagSample | None = None
+        self._table: Table | None = None
+        self._statistics: Statistics | None = None
         self._method, self.method_, self.method_reason_ = method, name_of(method), reason
         self.target_ = getattr(method, "target", self.modularity)
         self.verdict_ = None
@@ -353,14 +381,21 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     def _usual_count(self) -> int:
         return self._method.replicates if isinstance(self._method, Bootstrap) else self.samples
 
-    def _own_sample(self) -> DagSample:
-        """The sample that answers come from where none is given: drawn once."""
+    def own_sample(self) -> DagSample:
+        """The sample that answers and predictions come from where none is given: drawn once, kept with the model."""
+        self._check_open()
         if self._drawn is None:
             check_count("samples", self.samples)
             self._drawn = draw(
                 self._method, self._tables, self.names_, self._usual_count(), self.seed, None, self._provenance()
             )
         return self._drawn
+
+    def _draws_quickly(self) -> bool:
+        """Whether the model's own sample takes seconds at most."""
+        if self.method_ in OWN_TARGETS:
+            return True
+        return self.method_ not in CHAINS and len(self.names_) <= _QUICKLY_DRAWN
 
     def _exact_answer(self, query: Query) -> Estimate | None:
         if self._results is None or not isinstance(self._tables, ExactTables):
@@ -399,7 +434,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """The settings as they were when the model was fitted, as JSON can hold them."""
         tiers: Any = constraints.tiers
         return {
-            "score": describe(resolve_score(self.score)),
+            "score": describe(resolve_score(self.score.setting)),
             "prior": describe(resolve_prior(self.prior)),
             "modularity": self.modularity,
             "max_parents": int(self.max_parents),
@@ -431,7 +466,12 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "edge_probabilities_"):
-            raise InputError("This DagPosterior has no data yet. Call fit(table) first.")
+            raise NotFittedError("This DagPosterior has no data yet. Call fit(table) first.")
+
+    def _check_open(self) -> None:
+        # While it is being fitted a model draws a sample before it has edges.
+        if not hasattr(self, "_tables"):
+            self._check_fitted()
 
 
 def _labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:

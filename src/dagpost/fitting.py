@@ -8,7 +8,6 @@ where they are quick too.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +16,7 @@ import numpy as np
 from dagpost.answers import ExactResults
 from dagpost.arrays import Floats
 from dagpost.engines import Engine
-from dagpost.errors import DagpostWarning
+from dagpost.errors import warn
 from dagpost.exact import order, structure
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.mcmc.candidates import weights_among_candidates
@@ -127,11 +126,9 @@ def _estimated(
     """Edges from a sample; the evidence, where weighted draws tell it."""
     if reason != "as asked" or name not in CHAINS:
         hint = "" if name in CHAINS else " With modularity='order' they would be exact."
-        warnings.warn(
+        warn(
             f"Edge probabilities are estimated from {samples:,} graphs ({name}), since exact sums would take too long "
-            f"or too much memory.{hint}",
-            DagpostWarning,
-            stacklevel=4,
+            f"or too much memory.{hint}"
         )
     sample = own_sample()
     if sample.chains is not None and sample.chains.edges is not None:

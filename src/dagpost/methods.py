@@ -17,7 +17,6 @@ as an object (`PartitionMCMC(chains=8)`).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ import numpy as np
 
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import InputError, warn
 from dagpost.exact import order
 from dagpost.exact.given_order import draw_given_order
 from dagpost.exact.kbest import best_dags
@@ -242,14 +241,10 @@ def _draw_chains(
         run.record,
     )
     if run.interrupted:
-        warnings.warn(
-            f"Interrupted: these are the {len(sample):,} graphs that the chains had by then, of {count:,}.",
-            DagpostWarning,
-            stacklevel=4,
-        )
+        warn(f"Interrupted: these are the {len(sample):,} graphs that the chains had by then, of {count:,}.")
     verdict = sample.diagnostics()
     if not verdict.trusted:
-        warnings.warn(verdict.verdict, DagpostWarning, stacklevel=4)
+        warn(verdict.verdict)
     return sample
 
 

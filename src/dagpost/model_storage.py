@@ -1,6 +1,7 @@
-"""Fitted models in files: settings, weights and results, never the rows of the table nor the tables over all sets.
+"""Fitted models in files: settings, weights and results, and what prediction needs; not the tables over all sets.
 
-A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents.
+A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents. Of
+the data it keeps what was counted for the families of its own sample, and the rows only if that is asked for.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from numpy.typing import NDArray
 
 from dagpost import storage
 from dagpost.answers import ExactResults
+from dagpost.data.storing import rows_of, table_of
 from dagpost.errors import InputError
 from dagpost.families import family_count
 from dagpost.mcmc.families import FamilyWeights
 from dagpost.methods import resolve_method
+from dagpost.prediction.statistics import PREDICTING, statistics_from
 from dagpost.progress import reporter_for
+from dagpost.sample_storage import parts_of, sample_of
+from dagpost.scores import resolve_score
 from dagpost.settings import describe, resolve_engine, restore
 from dagpost.tables import ExactTables, ModelTables
 
@@ -28,9 +33,10 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound="DagPosterior")
 
 _DATA = ("names", "levels", "observations", "data_fingerprint")
+_SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
 
 
-def save_model(model: DagPosterior, path: str | os.PathLike[str]) -> None:
+def save_model(model: DagPosterior, path: str | os.PathLike[str], *, rows: bool) -> None:
     """Write a fitted model to one file; an older one is replaced whole."""
     results, tables = model._results, model._tables
     arrays: dict[str, NDArray[Any]] = {"edges": model.edge_probabilities_.to_numpy()}
@@ -56,6 +62,9 @@ def save_model(model: DagPosterior, path: str | os.PathLike[str]) -> None:
         "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
         "error_bound": None if results is None else results.error_bound,
     }
+    for prefix, (details, more) in _data_parts(model, rows).items():
+        about[prefix.removesuffix("_")] = details
+        arrays |= {prefix + name: array for name, array in more.items()}
     storage.write_archive(path, "model", about, arrays)
 
 
@@ -81,11 +90,47 @@ def load_model(kind: type[Model], path: str | os.PathLike[str]) -> Model:
             results = ExactResults(model.modularity, evidence, families, paths, float(about["error_bound"]))
         model._adopt(evidence, edges, results, bool(about.get("exact", results is not None)))
         model.verdict_ = about.get("verdict")
+        _restore_data(model, about, arrays)
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{os.fspath(path)!r} lacks parts of a model ({error}). Fit the model again.") from error
     return model
+
+
+def _data_parts(model: DagPosterior, rows: bool) -> dict[str, tuple[dict[str, Any], dict[str, NDArray[Any]]]]:
+    """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
+
+    The sample is drawn for the file if it is not there yet and takes no long time to draw.
+    """
+    parts = {}
+    if model._drawn is not None or model._draws_quickly():
+        parts[_SAMPLE] = parts_of(model.own_sample())
+        if type(resolve_score(model.score.setting)) in PREDICTING:
+            statistics = model._statistics_of(model.own_sample().parents)
+            parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+    if rows:
+        if model._table is None:
+            raise InputError("This model has no rows to save: it was itself read from a file without them.")
+        parts[_ROWS] = rows_of(model._table)
+    return parts
+
+
+def _restore_data(model: DagPosterior, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def part(prefix: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+        details = about.get(prefix.removesuffix("_"))
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        return None if details is None else (details, own)
+
+    sample, statistics, rows = part(_SAMPLE), part(_STATISTICS), part(_ROWS)
+    if sample is not None:
+        model._drawn = sample_of(*sample)
+        if model._drawn.names != model.names_:
+            raise ValueError("its sample is of other variables")
+    if statistics is not None:
+        model._statistics = statistics_from(*statistics)
+    if rows is not None:
+        model._table = table_of(*rows)
 
 
 def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) -> ModelTables:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dagpost.arrays import Floats, Masks
+from dagpost.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.names import position_of
 from dagpost.settings import check_seed
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from dagpost.prediction.statistics import Statistics
     from dagpost.scores import Score
-
-#: A graph as networkx has it, as edges (parent, child) by name, or as a row of parent masks.
-Dag = Any
+    from dagpost.summaries.given import GivenGraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,7 +104,8 @@ class BayesianNetwork:
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a network from a BIF, XMLBIF or DSL file, through pyAgrum.
 
-        The levels in a file that was not written here are text. Probabilities are scaled to sum to 1.
+        The levels in a file that was not written here are text. Parents come in the order of the variables, and
+        probabilities are scaled to sum to 1.
         """
         from dagpost.prediction.network_files import read_network
 
@@ -164,13 +163,14 @@ class GaussianNetwork:
         return _html(repr(self), self.names, self.parents)
 
 
-def bayesian_network(dag: Dag, statistics: Statistics, score: str | Score) -> BayesianNetwork | GaussianNetwork:
+def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score) -> BayesianNetwork | GaussianNetwork:
     """The network of one graph, with the posterior means of its parameters.
 
     Parameters
     ----------
     dag
-        A directed graph of networkx, pairs ``(parent, child)`` of names, or a row of parent masks.
+        A directed graph of networkx, pairs ``(parent, child)`` of names, a mapping from each child to its parents, or
+        a row of parent masks.
     statistics
         What `sufficient_statistics` counted in the training table for this graph (or for more).
     score
@@ -179,8 +179,9 @@ def bayesian_network(dag: Dag, statistics: Statistics, score: str | Score) -> Ba
 
     >>> from dagpost.data import datasets
     >>> from dagpost.prediction import sufficient_statistics
+    >>> from dagpost.summaries import masks_of_graph
     >>> table, edges = datasets.load("coronary"), [("M. Work", "Family")]
-    >>> statistics = sufficient_statistics(table, dag_masks(edges, table.names)[np.newaxis], "bdeu")
+    >>> statistics = sufficient_statistics(table, masks_of_graph(edges, table.names)[np.newaxis], "bdeu")
     >>> network = bayesian_network(edges, statistics, "bdeu")
     >>> network
     BayesianNetwork of 6 variables and 1 edge
@@ -190,61 +191,17 @@ def bayesian_network(dag: Dag, statistics: Statistics, score: str | Score) -> Ba
     from dagpost.prediction.parameters import mean_regressions, mean_tables
     from dagpost.prediction.statistics import DiscreteStatistics, check_score
     from dagpost.scores import BGe
+    from dagpost.summaries.given import masks_of_graph
 
     resolved = check_score(statistics, score)
     names = statistics.names
-    masks = dag_masks(dag, names)
+    masks = masks_of_graph(dag, names)
     parents = tuple(tuple(name for bit, name in enumerate(names) if int(mask) >> bit & 1) for mask in masks)
     if isinstance(statistics, DiscreteStatistics):
         return BayesianNetwork(names, statistics.levels, parents, tuple(mean_tables(statistics, resolved, masks)))
     assert isinstance(resolved, BGe)
     coefficients, intercepts, variances = mean_regressions(statistics, resolved, masks)
     return GaussianNetwork(names, parents, tuple(coefficients), intercepts, variances)
-
-
-def dag_masks(dag: Dag, names: Sequence[str]) -> Masks:
-    """The parent masks of a graph of networkx, of edges ``(parent, child)``, or of a row of masks; checked.
-
-    >>> dag_masks([("rain", "wet"), ("sprinkler", "wet")], ["rain", "sprinkler", "wet"]).tolist()
-    [0, 0, 3]
-    """
-    if isinstance(dag, np.ndarray):
-        if (
-            dag.shape != (len(names),)
-            or dag.dtype.kind not in "ui"
-            or int(dag.min()) < 0
-            or int(dag.max()) >> len(names)
-        ):
-            raise InputError(
-                f"A graph of masks has {len(names)} whole numbers below 2^{len(names)}. Got {dag!r} instead."
-            )
-        masks = dag.astype(np.uint64)
-    else:
-        masks = np.zeros(len(names), dtype=np.uint64)
-        for parent, child in _edges(dag, names):
-            masks[position_of(child, names)] |= np.uint64(1 << position_of(parent, names))
-    parents = [[name for bit, name in enumerate(names) if int(mask) >> bit & 1] for mask in masks]
-    _order_of(tuple(names), parents)
-    return masks
-
-
-def _edges(dag: Dag, names: Sequence[str]) -> list[tuple[str, str]]:
-    if hasattr(dag, "is_directed"):
-        if not dag.is_directed():
-            raise InputError("The graph must be directed (networkx.DiGraph): its edges lead from parent to child.")
-        for node in dag.nodes:
-            position_of(node, names)
-        return list(dag.edges())
-    try:
-        pairs = [(parent, child) for parent, child in dag]
-    except (TypeError, ValueError):
-        pairs = [(None, None)]
-    if not all(isinstance(name, str) for pair in pairs for name in pair):
-        raise InputError(
-            "A graph must be a networkx.DiGraph, pairs (parent, child) of names, or a row of parent masks. "
-            f"Got {dag!r} instead."
-        )
-    return pairs
 
 
 def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[int]:

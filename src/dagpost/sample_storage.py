@@ -21,6 +21,22 @@ _STANDING = "standing_"
 
 def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
     """Write a sample to one file; an older one is replaced whole."""
+    storage.write_archive(path, "sample", *parts_of(sample))
+
+
+def load_sample(path: str | os.PathLike[str]) -> DagSample:
+    """Read a sample that `save_sample` wrote."""
+    about, arrays = storage.read_archive(path, "sample")
+    try:
+        return sample_of(about, arrays)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{os.fspath(path)!r} lacks parts of a sample ({error}). Draw it again.") from error
+
+
+def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A sample as JSON and arrays."""
     about: dict[str, Any] = {
         "names": list(sample.names),
         "modularity": sample.modularity,
@@ -38,30 +54,24 @@ def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
         arrays |= {_STANDING + name: array for name, array in record.standing.items()}
         if record.edges is not None:
             arrays["state_edges"] = record.edges
-    storage.write_archive(path, "sample", about, arrays)
+    return about, arrays
 
 
-def load_sample(path: str | os.PathLike[str]) -> DagSample:
-    """Read a sample that `save_sample` wrote."""
-    about, arrays = storage.read_archive(path, "sample")
-    try:
-        guarantee, evidence = about["guarantee"], about["log_evidence"]
-        return DagSample(
-            names=tuple(map(str, about["names"])),
-            parents=arrays["parents"],
-            **{name: arrays[name].astype(np.float64) for name in _NUMBERS},
-            modularity=str(about["modularity"]),
-            method=str(about["method"]),
-            estimator=str(about["estimator"]),
-            log_evidence=math.nan if evidence is None else float(evidence),
-            guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
-            provenance=dict(about["provenance"]),
-            chains=_record(about["chains"], arrays) if about.get("chains") is not None else None,
-        )
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{os.fspath(path)!r} lacks parts of a sample ({error}). Draw it again.") from error
+def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSample:
+    """The sample that `parts_of` took apart."""
+    guarantee, evidence = about["guarantee"], about["log_evidence"]
+    return DagSample(
+        names=tuple(map(str, about["names"])),
+        parents=arrays["parents"],
+        **{name: arrays[name].astype(np.float64) for name in _NUMBERS},
+        modularity=str(about["modularity"]),
+        method=str(about["method"]),
+        estimator=str(about["estimator"]),
+        log_evidence=math.nan if evidence is None else float(evidence),
+        guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
+        provenance=dict(about["provenance"]),
+        chains=_record(about["chains"], arrays) if about.get("chains") is not None else None,
+    )
 
 
 def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainRecord:

@@ -271,40 +271,42 @@ def test_counts_survive_a_file(kind: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(log_predictive(sample_of(), again, score, table), expected)
 
 
-ABOUT, ARRAYS = counted().about(), counted().arrays()
-
-
 @pytest.mark.parametrize(
     ("about", "arrays"),
     [
         ({"kind": "other"}, {}),
-        ({"levels": ABOUT["levels"][:2]}, {}),
+        ({"levels": [["no", "yes"], [0, 1]]}, {}),
         ({"levels": [["no"], [0], [False]]}, {}),
         ({"levels": 3}, {}),
         ({"names": ["a"]}, {}),
-        ({}, {"cells": ARRAYS["cells"][:-1]}),
-        ({}, {"cells": ARRAYS["cells"][::-1]}),
-        ({}, {"cells": ARRAYS["cells"] + 200}),
-        ({}, {"cells": ARRAYS["cells"].astype(float)}),
-        ({}, {"counts": ARRAYS["counts"] * 0}),
-        ({}, {"starts": ARRAYS["starts"][::-1]}),
-        ({}, {"starts": ARRAYS["starts"] + 1}),
-        ({}, {"children": ARRAYS["children"] + 1}),
-        ({}, {"children": ARRAYS["children"][::-1]}),
-        ({}, {"parents": ARRAYS["parents"] + 8}),
-        ({}, {"parents": ARRAYS["parents"] + 4}),
-        ({}, {"parents": ARRAYS["parents"].reshape(1, -1)}),
+        ({}, {"cells": lambda array: array[:-1]}),
+        ({}, {"cells": lambda array: array[::-1]}),
+        ({}, {"cells": lambda array: array + 200}),
+        ({}, {"cells": lambda array: array.astype(float)}),
+        ({}, {"counts": lambda array: array * 0}),
+        ({}, {"starts": lambda array: array[::-1]}),
+        ({}, {"starts": lambda array: array + 1}),
+        ({}, {"children": lambda array: array + 1}),
+        ({}, {"children": lambda array: array[::-1]}),
+        ({}, {"parents": lambda array: array + 8}),
+        ({}, {"parents": lambda array: array + 4}),
+        ({}, {"parents": lambda array: array.reshape(1, -1)}),
     ],
 )
 def test_damaged_counts_are_refused(about: dict, arrays: dict) -> None:
     with pytest.raises(InputError, match="The counts for prediction are incomplete or damaged"):
-        statistics_from({**ABOUT, **about}, {**ARRAYS, **arrays})
+        statistics_from(
+            {**counted().about(), **about},
+            {name: arrays.get(name, np.copy)(array) for name, array in counted().arrays().items()},
+        )
 
 
 def test_counts_with_a_missing_array_are_refused() -> None:
-    for name in ARRAYS:
+    for name in counted().arrays():
+        arrays = counted().arrays()
+        del arrays[name]
         with pytest.raises(InputError, match=f"incomplete or damaged .*{name}"):
-            statistics_from(ABOUT, {other: array for other, array in ARRAYS.items() if other != name})
+            statistics_from(counted().about(), arrays)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import numpy as np
 
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table, TableLike, checked_table, warn_about
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import InputError, warn
 from dagpost.names import nearest
 
 if TYPE_CHECKING:
@@ -128,12 +128,10 @@ def _binned(
 
 
 def _warn_collapsed(name: str, values: NDArray[np.float64], got: int, asked: int) -> None:
-    warnings.warn(
+    warn(
         f"Column {name!r} falls into {got} {'bin' if got == 1 else 'bins'} instead of {asked}: its "
         f"{len(np.unique(values))} distinct values, some of them frequent, leave no room for more. Ask for "
-        'fewer bins, or use strategy="uniform".',
-        DagpostWarning,
-        stacklevel=3,
+        'fewer bins, or use strategy="uniform".'
     )
 
 

@@ -14,14 +14,13 @@ import io
 import os
 import re
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dagpost.data.table import Table, as_table
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import InputError, warn
 from dagpost.names import nearest
 
 if TYPE_CHECKING:
@@ -141,11 +140,9 @@ def _parse_csv(content: bytes, source: str) -> Any:
     except (csv.Error, pandas.errors.ParserError) as error:
         raise InputError(f"{source}: is not a readable CSV file ({error}). Is a quotation mark left open?") from error
     if _looks_like_data(names):
-        warnings.warn(
+        warn(
             f"{source}: the first line, taken as the names of the columns, holds only numbers: "
-            f"{separator.join(names[:5])}... If it is a row of data, put a line of names above it.",
-            DagpostWarning,
-            stacklevel=5,
+            f"{separator.join(names[:5])}... If it is a row of data, put a line of names above it."
         )
     return cells.set_axis(names, axis=1)
 

@@ -14,7 +14,6 @@ import hashlib
 import html
 import math
 import os
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ import numpy as np
 
 from dagpost.data.encoding import LARGEST_CODE, code_type, encode, missing_cells
 from dagpost.data.rows import intervention_masks, row_counts
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import InputError, warn
 from dagpost.names import nearest, shortened
 
 if TYPE_CHECKING:
@@ -243,15 +242,16 @@ def warn_about(table: Table) -> None:
     identifiers = [name for name, _, levels in columns if levels and 2 * len(levels) > table.observations]
     coded = [name for name, _, levels in columns if levels and _are_small_whole_floats(levels)]
     if constant:
-        _warn(f"{_columns(constant)} {_are(constant)} constant, so the data say nothing of edges there. Kept.")
+        warn(f"{_columns(constant)} {_are(constant)} constant, so the data say nothing of edges there. Kept.")
     if identifiers:
-        _warn(
+        warn(
             f"{_columns(identifiers)} {'has' if len(identifiers) == 1 else 'have'} more levels than half of "
             f"the {table.observations:,} rows. An identifier? Then leave it out. Numbers? Then discretise "
             f"them: discretise(data, columns={identifiers!r})."
         )
-    if coded:
-        _warn(
+    # A table of codes only was coded on purpose, as by scikit-learn's encoders and discretisers.
+    if coded and len(coded) < len(columns):
+        warn(
             f"{_columns(coded)} {_are(coded)} of floats that are all whole numbers from 0 to {LARGEST_CODE}: "
             "taken as codes, each value a level. Convert to integers to say so yourself."
         )
@@ -259,10 +259,6 @@ def warn_about(table: Table) -> None:
 
 def _are_small_whole_floats(levels: tuple[object, ...]) -> bool:
     return all(isinstance(v, float) and v.is_integer() and 0 <= v <= LARGEST_CODE for v in levels)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, DagpostWarning, stacklevel=4)
 
 
 def _table_from_memory(data: Any, counts: Any, interventions: Any) -> Table:
@@ -295,6 +291,12 @@ def _named_cells(data: Any) -> tuple[list[str], list[Any]]:
             raise InputError(
                 f"An array must have 2 dimensions, rows and columns. Got shape {data.shape}: reshape it, or "
                 "give a data frame."
+            )
+        if data.dtype.kind == "c":
+            raise InputError("Complex data not supported: take the real part, or the modulus, of the numbers first.")
+        if data.shape[1] == 0:
+            raise InputError(
+                f"The array has 0 feature(s) (shape={data.shape}) while a minimum of 2 is required: give it columns."
             )
         return [f"V{i}" for i in range(data.shape[1])], list(data.T)
     import narwhals as nw
@@ -343,7 +345,7 @@ def _check_number(names: list[str]) -> None:
     if len(names) < 2:
         raise InputError(
             f"The table has only one column{f', {names[0]!r}' if names else ''}: a structure needs at least "
-            "2. (In a text file, columns are separated by commas, semicolons or tabs.)"
+            f"2, not {len(names)} feature(s). (In a text file, columns are separated by commas, semicolons or tabs.)"
         )
     if len(names) > MAX_COLUMNS:
         raise InputError(

@@ -32,7 +32,7 @@ from dagpost.engines import Engine
 from dagpost.errors import NoGraphError
 from dagpost.exact.transforms import lane_positions, subset_sums
 from dagpost.families import binomials, family_count, number_of_set, parent_sets, size_offsets, squeeze, unsqueeze_all
-from dagpost.kernels import inlined, kernel
+from dagpost.kernels import borrowing, kernel
 from dagpost.widefloat import ZERO, check_range, from_log, log_of
 
 #: With so many other nodes all of them can be candidates; where there are more, `CANDIDATES` are chosen.
@@ -237,7 +237,7 @@ def _best_subsets(
         best_inside[number] = best
 
 
-@inlined
+@borrowing
 def add_logs(first: float, second: float) -> float:
     """Log of the sum of two numbers given by their logs."""
     large, small = max(first, second), min(first, second)
@@ -246,7 +246,7 @@ def add_logs(first: float, second: float) -> float:
     return large + math.log1p(math.exp(small - large))
 
 
-@inlined
+@borrowing
 def bits_of(mask: np.uint64) -> int:
     """Number of nodes in a set."""
     count = 0
@@ -256,7 +256,7 @@ def bits_of(mask: np.uint64) -> int:
     return count
 
 
-@inlined
+@borrowing
 def place_in_candidates(tables: FamilyTables, node: int, mask: np.uint64) -> np.int64:
     """Where the candidates of `node` that are in `mask` stand in its row of `sums`."""
     width = tables.candidates.shape[1]
@@ -268,7 +268,7 @@ def place_in_candidates(tables: FamilyTables, node: int, mask: np.uint64) -> np.
     return np.int64(place)
 
 
-@inlined
+@borrowing
 def log_weight_of(tables: FamilyTables, node: int, parents: np.uint64) -> float:
     """Log weight of one parent set, not relative to anything; minus infinity for a set that is not considered."""
     size = bits_of(parents)
@@ -283,7 +283,7 @@ def log_weight_of(tables: FamilyTables, node: int, parents: np.uint64) -> float:
     return tables.small[node, number_of_set(squeeze(parents, node), nodes - 1, tables.binomial, tables.offset)]
 
 
-@inlined
+@borrowing
 def log_sum_inside(tables: FamilyTables, node: int, allowed: np.uint64) -> float:
     """Log weight of all parent sets inside `allowed`, relative to the heaviest set of the node."""
     total = log_of(tables.sums[node, place_in_candidates(tables, node, allowed)])
@@ -295,7 +295,7 @@ def log_sum_inside(tables: FamilyTables, node: int, allowed: np.uint64) -> float
     return total
 
 
-@inlined
+@borrowing
 def _log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
     total = -math.inf
     for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
@@ -307,7 +307,7 @@ def _log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_mee
     return total
 
 
-@inlined
+@borrowing
 def log_sum_meeting(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
     """Log weight of the parent sets inside `allowed` with a node of `to_meet`, relative to the heaviest of the node.
 
@@ -322,7 +322,7 @@ def log_sum_meeting(tables: FamilyTables, node: int, allowed: np.uint64, to_meet
     return whole + math.log(share)
 
 
-@inlined
+@borrowing
 def draw_parents(
     tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, log_total: float, uniform: float
 ) -> int:

@@ -12,11 +12,11 @@ import math
 import numpy as np
 
 from dagpost.arrays import Floats, Masks
-from dagpost.kernels import inlined
+from dagpost.kernels import borrowing
 from dagpost.mcmc.families import FamilyTables, draw_parents, log_sum_meeting
 
 
-@inlined
+@borrowing
 def draw_graph(
     tables: FamilyTables,
     allowed: Masks,
@@ -37,7 +37,7 @@ def draw_graph(
     return log_weight
 
 
-@inlined
+@borrowing
 def add_edge_probabilities(
     tables: FamilyTables, allowed: Masks, to_meet: Masks, log_sums: Floats, edges: Floats
 ) -> None:

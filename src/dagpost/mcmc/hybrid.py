@@ -28,7 +28,7 @@ import numpy as np
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.errors import InputError
 from dagpost.exact.order import edge_probabilities
-from dagpost.kernels import copy_into, inlined, kernel
+from dagpost.kernels import borrowing, copy_into, kernel
 from dagpost.mcmc.chains import Round, check_settings
 from dagpost.mcmc.families import FamilyTables, bits_of
 from dagpost.mcmc.reversal import is_acyclic, node_of
@@ -65,8 +65,7 @@ class HybridContext(NamedTuple):
 class HybridMCMC:
     """A chain over graphs with exact edges behind it; `DagPosterior(method=HybridMCMC(), modularity="structure")`.
 
-    Eaton & Murphy, and He, Tian & Wu (2016) after them, run one chain of 190,000 steps and keep 30,000 graphs:
-    `HybridMCMC(chains=1)`.
+    He, Tian & Wu (2016) run one chain of 190,000 steps and keep 30,000 graphs: `HybridMCMC(chains=1)`.
 
     Parameters
     ----------
@@ -141,10 +140,10 @@ def proposal_of(edges: Floats) -> tuple[Floats, Floats]:
     log_odds = np.log(chances) - np.log((1.0 - 3.0 * _FLOOR) * none + _FLOOR)
     np.fill_diagonal(chances, 0.0)
     np.fill_diagonal(log_odds, 0.0)
-    return chances, log_odds
+    return np.ascontiguousarray(chances), np.ascontiguousarray(log_odds)
 
 
-@inlined
+@borrowing
 def _log_proposal(log_odds: Floats, parents: Masks) -> float:
     """Log chance of proposing a graph, relative to the graph without edges."""
     total = 0.0
@@ -156,7 +155,7 @@ def _log_proposal(log_odds: Floats, parents: Masks) -> float:
     return total
 
 
-@inlined
+@borrowing
 def _propose(chances: Floats, max_parents: int, generator: np.random.Generator, proposed: Masks) -> bool:
     """Draw what is between the nodes of every pair; False if a node has too many parents then."""
     for first in range(len(proposed)):
@@ -174,7 +173,7 @@ def _propose(chances: Floats, max_parents: int, generator: np.random.Generator, 
     return most <= max_parents
 
 
-@inlined
+@borrowing
 def _global_step(
     context: HybridContext,
     parents: Masks,

@@ -22,7 +22,7 @@ import numpy as np
 
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.errors import NoGraphError
-from dagpost.kernels import inlined, kernel
+from dagpost.kernels import borrowing, kernel
 from dagpost.mcmc.chains import Round, check_settings
 from dagpost.mcmc.families import NO_ORDER, FamilyTables, log_sum_inside
 from dagpost.mcmc.graphs import add_edge_probabilities, draw_graph
@@ -118,7 +118,7 @@ def random_order(tables: FamilyTables, order: Integers, log_sums: Floats, genera
     return True
 
 
-@inlined
+@borrowing
 def _predecessors(order: Integers, position: int) -> np.uint64:
     mask = np.uint64(0)
     for place in range(position):
@@ -126,7 +126,7 @@ def _predecessors(order: Integers, position: int) -> np.uint64:
     return mask
 
 
-@inlined
+@borrowing
 def _swap(
     tables: FamilyTables, state: OrderState, first: int, last: int, generator: np.random.Generator, fresh: Floats
 ) -> bool:
@@ -150,7 +150,7 @@ def _swap(
     return False
 
 
-@inlined
+@borrowing
 def _shift(
     tables: FamilyTables,
     state: OrderState,
@@ -202,7 +202,7 @@ def _shift(
     return chosen != start
 
 
-@inlined
+@borrowing
 def choose(log_weights: Floats, count: int, uniform: float) -> int:
     """One of the first `count` numbers, with probability in proportion to the weights whose logs these are."""
     heaviest = -math.inf

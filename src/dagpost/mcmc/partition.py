@@ -1,4 +1,25 @@
-"""Partition MCMC: draft."""
+"""Partition MCMC: a chain over ordered partitions of the variables (Kuipers & Moffa 2017).
+
+Take the nodes without parents away from a graph, then those that have none left, and so on: the layers are an ordered
+partition, and each graph has just one. A node of the first part has no parents; any other has parents in earlier parts
+only, at least one of them in the part right before its own. So the weight of all graphs of a partition is a product
+over the nodes of sums of parent sets. The chain visits partitions in proportion to their weight; from each kept one a
+graph is drawn. Every graph counts once: this is the structure-modular posterior, without the bias of orders.
+
+Moves: two parts in a row are joined or one is split in two, all with equal chances (the move of Kuipers & Moffa); two
+nodes of different parts change places; one node is taken out and put back anywhere, into a part or between two, with
+the probability that the partition then has (never refused); and a graph is drawn, some of its edges are turned round
+(REV, reversal.py), and its partition is taken. The last one matters most: one edge that turns may shift whole branches
+to other parts, which is a long way in small steps. Before its first step a chain follows Order MCMC for a while from a
+random order, which finds the region of the good graphs far sooner.
+
+A sum over sets that meet a part is a difference of two table look-ups. Where they are so close that it has to be summed
+up set by set, the difference still is an upper bound, and nearly always enough to refuse. The node that is put back
+passes parts only as long as there is anything to be gained behind them. Memory: some numbers a node.
+
+Kuipers & Moffa, "Partition MCMC for inference on acyclic digraphs", Journal of the American Statistical Association 112
+(2017).
+"""
 
 from __future__ import annotations
 
@@ -9,36 +30,72 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from dagpost.arrays import Floats, Integers, Masks
-from dagpost.errors import NoGraphError
-from dagpost.kernels import inlined, kernel
+from dagpost.kernels import borrowing, copy_into, inlined, kernel
 from dagpost.mcmc.chains import Round, check_settings
-from dagpost.mcmc.families import NO_ORDER, FamilyTables, bits_of, log_sum_meeting, place_in_candidates
+from dagpost.mcmc.families import FamilyTables, bits_of, log_sum_inside, log_sum_meeting
 from dagpost.mcmc.graphs import add_edge_probabilities, draw_graph
-from dagpost.mcmc.order import choose, random_order
-from dagpost.mcmc.reversal import all_nodes
+from dagpost.mcmc.order import OrderMCMC, choose
+from dagpost.mcmc.reversal import all_nodes, node_of, reverse_edge
 from dagpost.tables import ModelTables
-from dagpost.widefloat import log_of
 
-_NEGLIGIBLE = 30.0
-_SPLIT_OR_JOIN, _SWAP_ADJACENT, _SWAP, _MOVE = 0, 1, 2, 3
+_SPLIT_OR_JOIN, _SWAP_NEIGHBOURS, _SWAP, _MOVE, _REVERSE = 0, 1, 2, 3, 4
+#: With which probability a step is of which kind.
+CHANCES = (0.1, 0.1, 0.1, 0.2, 0.5)
+#: Edges that are turned round in a drawn graph, one after another.
+REVERSALS = 10
+#: Steps over orders before the first one over partitions: this times the square of the number of nodes.
+APPROACH = 12
+
+#: Nats below which a place is not worth a look: it would be chosen once in 10^11 steps.
+_NEGLIGIBLE = 25.0
+#: A difference of two sums that is a smaller share than this of them is only a bound, by this much more at most.
+_CANCELLED = 1e-5
+_NOISE = 1e-9
+#: Steps over orders between two looks whether the run goes on.
+_PIECE = 100
 
 
 class PartitionState(NamedTuple):
-    """The number of the part of every node, and the log weight of each node's parent sets given the partition."""
+    """The number of the part of every node, and the log weight of the parent sets that it then may have.
+
+    `approach` is one number: how many steps over orders are still to come first.
+    """
 
     part_of: Integers
     log_sums: Floats
+    approach: Integers
 
 
 @dataclass(frozen=True)
 class PartitionMCMC:
+    """A chain over ordered partitions; `DagPosterior(method=PartitionMCMC(chains=8), modularity="structure")`.
+
+    Parameters
+    ----------
+    chains
+        How many chains, each from a random order.
+    thinning
+        Steps from one kept graph to the next.
+    burn_in
+        Steps before the first kept graph.
+
+    >>> PartitionMCMC(thinning=100)
+    PartitionMCMC(chains=4, thinning=100, burn_in=20000)
+    """
+
     chains: int = 4
     thinning: int = 20
     burn_in: int = 20_000
 
     name: ClassVar[str] = "partition-mcmc"
     modularity: ClassVar[str] = "structure"
-    moves: ClassVar[tuple[str, ...]] = ("split or join", "swap adjacent", "swap any two", "move one")
+    moves: ClassVar[tuple[str, ...]] = (
+        "split or join",
+        "swap neighbours",
+        "swap any two",
+        "move one",
+        "new edge reversal",
+    )
     state: ClassVar[type[PartitionState]] = PartitionState
     gives_edges: ClassVar[bool] = True
 
@@ -51,14 +108,11 @@ class PartitionMCMC:
         return tables.families
 
     def start(self, context: FamilyTables, generator: np.random.Generator) -> PartitionState:
-        """The partition of a graph drawn from a random order."""
+        """The partition of a graph that fits a random order."""
         nodes = len(context.candidates)
-        state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes))
-        order = np.zeros(nodes, dtype=np.int64)
-        log_sums = np.zeros(nodes)
-        if not random_order(context, order, log_sums, generator):
-            raise NoGraphError(NO_ORDER)
-        _start(context, order, log_sums, generator, state)
+        approach = np.array([APPROACH * nodes**2], dtype=np.int64)
+        state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes), approach)
+        _stand_by(context, _graph_of_orders(context, generator, 0, np.zeros(1, dtype=np.int64)), state)
         return state
 
     def advance(
@@ -70,65 +124,98 @@ class PartitionMCMC:
         cancel: Integers,
     ) -> None:
         """One round."""
+        if state.approach[0] > 0:
+            parents = _graph_of_orders(context, generator, int(state.approach[0]), cancel)
+            if cancel[0] == 0:
+                _stand_by(context, parents, state)
+            state.approach[0] = 0
         _advance(context, state, generator, output, cancel)
 
 
+def _graph_of_orders(tables: FamilyTables, generator: np.random.Generator, steps: int, cancel: Integers) -> Masks:
+    """A graph that fits the order that some steps of Order MCMC lead to, from a random order."""
+    orders = OrderMCMC()
+    state = orders.start(tables, generator)
+    nodes = len(state.order)
+    # Cut in pieces, after each of which the kernel looks whether it is still wanted.
+    pieces = max(1, math.ceil(steps / _PIECE))
+    kinds = len(orders.moves)
+    output = Round(
+        min(steps, _PIECE),
+        np.zeros((pieces, nodes), dtype=np.uint64),
+        np.zeros(pieces),
+        np.zeros(pieces),
+        np.zeros((nodes, nodes)),
+        np.zeros(kinds, dtype=np.int64),
+        np.zeros(kinds, dtype=np.int64),
+    )
+    orders.advance(tables, state, generator, output, cancel)
+    return output.parents[-1]
+
+
 class _Work(NamedTuple):
-    """Room for one step. `parts` is the partition itself, as masks with zeros behind them."""
+    """Where the chain stands, and room for one step.
+
+    `parts`: the nodes of each part, then zeros. `allowed` and `to_meet`: the sets that confine the parents of each node.
+    `proposed`: another partition, or this one without one node, and `before` what comes before each of its parts.
+    """
 
     parts: Masks
+    allowed: Masks
+    to_meet: Masks
     proposed: Masks
     before: Masks
-    most: Floats
+    parents: Masks
+    #: Log weights of nodes: of all sets inside what they are allowed, and of those that meet what they have to.
+    whole: Floats
     fresh: Floats
-    later: Floats
+    #: Log weights of each other node where the node that is put back comes after its part, right before it all alone,
+    #: in the part before it, or earlier than that.
+    after: Floats
     alone: Floats
     joined: Floats
     passed: Floats
+    #: What the nodes of each part weigh now, and what they could gain.
+    held: Floats
+    slack: Floats
+    #: The places of that node: alone before part p (2 p), or inside it (2 p + 1).
     log_own: Floats
     log_place: Floats
-    slack: Floats
-    allowed: Masks
-    to_meet: Masks
 
 
 @inlined
-def _new_work(tables: FamilyTables, nodes: int) -> _Work:
-    most = np.zeros(nodes)
-    for node in range(nodes):
-        most[node] = _log_inside_above(tables, node, all_nodes(nodes), -math.inf)
+def _room_for(nodes: int) -> _Work:
     return _Work(
         np.zeros(nodes + 2, dtype=np.uint64),
+        np.zeros(nodes, dtype=np.uint64),
+        np.zeros(nodes, dtype=np.uint64),
         np.zeros(nodes + 2, dtype=np.uint64),
         np.zeros(nodes + 2, dtype=np.uint64),
-        most,
+        np.zeros(nodes, dtype=np.uint64),
         np.zeros(nodes),
         np.zeros(nodes),
         np.zeros(nodes),
         np.zeros(nodes),
         np.zeros(nodes),
-        np.zeros(2 * nodes + 2),
-        np.zeros(2 * nodes + 2),
+        np.zeros(nodes),
         np.zeros(nodes + 2),
-        np.zeros(nodes, dtype=np.uint64),
-        np.zeros(nodes, dtype=np.uint64),
+        np.zeros(nodes + 2),
+        np.zeros(2 * nodes + 2),
+        np.zeros(2 * nodes + 2),
     )
 
 
-@inlined
-def _lowest(mask: np.uint64) -> int:
-    """The first node of a set."""
-    return bits_of((mask & (~mask + np.uint64(1))) - np.uint64(1))
+@borrowing
+def _first(members: np.uint64) -> int:
+    return node_of(members & (~members + np.uint64(1)))
 
 
-@inlined
-def _nth(mask: np.uint64, number: int) -> int:
-    for _ in range(number):
-        mask &= mask - np.uint64(1)
-    return _lowest(mask)
+@borrowing
+def _without_first(members: np.uint64) -> np.uint64:
+    return members & (members - np.uint64(1))
 
 
-@inlined
+@borrowing
 def _count(parts: Masks) -> int:
     count = 0
     while parts[count] != np.uint64(0):
@@ -136,49 +223,89 @@ def _count(parts: Masks) -> int:
     return count
 
 
-@inlined
-def _before(parts: Masks, position: int) -> np.uint64:
+@borrowing
+def _part_before(parts: Masks, part: int) -> np.uint64:
+    return parts[part - 1] if part > 0 else np.uint64(0)
+
+
+@borrowing
+def _all_before(parts: Masks, part: int) -> np.uint64:
     mask = np.uint64(0)
-    for place in range(position):
-        mask |= parts[place]
+    for earlier in range(part):
+        mask |= parts[earlier]
     return mask
 
 
-@inlined
-def _log_inside_above(tables: FamilyTables, node: int, allowed: np.uint64, floor: float) -> float:
-    """`log_sum_inside`, where a sum below `floor` need not be right as long as it stays below."""
-    reference = log_of(tables.sums[node, place_in_candidates(tables, node, allowed)])
-    total = 1.0 if reference > -math.inf else 0.0
-    limit = max(reference, floor) - _NEGLIGIBLE
-    for position in range(tables.beyond_start[node], tables.beyond_start[node + 1]):
-        if tables.beyond_tails[position] < limit:
-            break
-        if tables.beyond_masks[position] & ~allowed == np.uint64(0):
-            log_weight = tables.beyond_logs[position]
-            if log_weight > reference:
-                total = total * math.exp(reference - log_weight) + 1.0 if total > 0.0 else 1.0
-                reference = log_weight
-                limit = max(limit, reference - _NEGLIGIBLE)
-            else:
-                total += math.exp(log_weight - reference)
-    return reference if total <= 1.0 else reference + math.log(total)
+@borrowing
+def _part_with(parts: Masks, bit: np.uint64) -> int:
+    part = 0
+    while parts[part] & bit == np.uint64(0):
+        part += 1
+    return part
 
 
-@inlined
-def _log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
-    """`log_sum_meeting`, or minus infinity where that is below `floor`."""
-    whole = _log_inside_above(tables, node, allowed, floor)
-    if whole < floor or whole == -math.inf:
-        return -math.inf
-    if to_meet == np.uint64(0):
-        return whole
-    share = -math.expm1(_log_inside_above(tables, node, allowed & ~to_meet, whole) - whole)
-    if share >= 1e-5:
-        return whole + math.log(share)
-    if whole + math.log(max(share, 0.0) + 1e-9) < floor:
-        return -math.inf
+@borrowing
+def _random_member(members: np.uint64, generator: np.random.Generator) -> np.uint64:
+    for _ in range(int(generator.random() * bits_of(members))):
+        members = _without_first(members)
+    return members & (~members + np.uint64(1))
+
+
+# Weights
+
+
+@borrowing
+def _sum_up(members: np.uint64, values: Floats) -> float:
     total = 0.0
-    reference = -math.inf
+    while members != np.uint64(0):
+        total += values[_first(members)]
+        members = _without_first(members)
+    return total
+
+
+@borrowing
+def _take(members: np.uint64, values: Floats, log_sums: Floats) -> None:
+    while members != np.uint64(0):
+        node = _first(members)
+        members = _without_first(members)
+        log_sums[node] = values[node]
+
+
+@borrowing
+def _weigh_whole(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whole: Floats) -> None:
+    """Log weights of all parent sets inside `allowed`."""
+    while members != np.uint64(0):
+        node = _first(members)
+        members = _without_first(members)
+        whole[node] = log_sum_inside(tables, node, allowed)
+
+
+@borrowing
+def _weigh(
+    tables: FamilyTables, members: np.uint64, allowed: np.uint64, to_meet: np.uint64, whole: Floats, result: Floats
+) -> tuple[float, np.uint64]:
+    """Log weights of the parent sets inside `allowed` that meet `to_meet`: their sum, and for which it is a bound."""
+    total = 0.0
+    bounds = np.uint64(0)
+    while members != np.uint64(0):
+        node = _first(members)
+        result[node] = whole[node]
+        if to_meet != np.uint64(0) and whole[node] > -math.inf:
+            share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole[node])
+            if share < _CANCELLED:
+                bounds |= np.uint64(1) << np.uint64(node)
+                share = max(share, 0.0) + _NOISE
+            result[node] += math.log(share)
+        total += result[node]
+        members = _without_first(members)
+    return total, bounds
+
+
+@borrowing
+def _log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
+    """`log_sum_meeting` set by set, or what is too small where it is below `floor`."""
+    total = 0.0
+    heaviest = -math.inf
     limit = floor - _NEGLIGIBLE
     for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
         if tables.ranked_tails[position] < limit:
@@ -186,337 +313,384 @@ def _log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet:
         parents = tables.ranked_masks[position]
         if parents & ~allowed == np.uint64(0) and parents & to_meet != np.uint64(0):
             if total == 0.0:
-                reference = tables.ranked_logs[position]
-                limit = max(limit, reference - _NEGLIGIBLE)
-            total += math.exp(tables.ranked_logs[position] - reference)
-    if total == 0.0:
-        return -math.inf
-    return reference + math.log(total)
+                heaviest = tables.ranked_logs[position]
+                limit = max(limit, heaviest - _NEGLIGIBLE)
+            total += math.exp(tables.ranked_logs[position] - heaviest)
+    return heaviest + math.log(total) if total > 0.0 else -math.inf
 
 
-@inlined
-def _slack(members: np.uint64, most: Floats, log_sums: Floats) -> float:
-    """What some nodes could gain at most."""
-    slack = 0.0
-    while members != np.uint64(0):
-        node = _lowest(members)
-        members &= members - np.uint64(1)
-        slack += most[node] - log_sums[node]
-    return slack
-
-
-@inlined
-def _look_up(
-    tables: FamilyTables,
-    members: np.uint64,
-    allowed: np.uint64,
-    to_meet: np.uint64,
-    ceiling: Floats,
-    result: Floats,
-    hope: float,
+@borrowing
+def _settle(
+    tables: FamilyTables, bounds: np.uint64, allowed: np.uint64, to_meet: np.uint64, result: Floats, hope: float
 ) -> float:
-    """Look up nodes of one part; what remains of the hope after they have fallen below their ceiling."""
-    while members != np.uint64(0) and hope >= 0.0:
-        node = _lowest(members)
-        members &= members - np.uint64(1)
-        result[node] = _log_sum_above(tables, node, allowed, to_meet, ceiling[node] - hope)
-        hope -= ceiling[node] - result[node]
+    """Replace bounds by what they stand for, as long as no more than `hope` is lost; what is left of it."""
+    while bounds != np.uint64(0) and hope >= 0.0:
+        node = _first(bounds)
+        bounds = _without_first(bounds)
+        hope -= result[node]
+        result[node] = _log_sum_above(tables, node, allowed, to_meet, -hope)
+        hope += result[node]
     return hope
 
 
-@inlined
-def _take(members: np.uint64, fresh: Floats, log_sums: Floats) -> None:
-    while members != np.uint64(0):
-        node = _lowest(members)
-        members &= members - np.uint64(1)
-        log_sums[node] = fresh[node]
+# Moves
 
 
-@inlined
+@borrowing
+def _ways_to_split(part: np.uint64) -> float:
+    return math.ldexp(1.0, bits_of(part)) - 2.0
+
+
+@borrowing
 def _neighbours(parts: Masks) -> float:
-    total = -1.0
-    position = 0
-    while parts[position] != np.uint64(0):
-        total += math.ldexp(1.0, bits_of(parts[position])) - 1.0
-        position += 1
+    count = _count(parts)
+    total = count - 1.0
+    for part in range(count):
+        total += _ways_to_split(parts[part])
     return total
 
 
-@inlined
-def _split_or_join(
-    tables: FamilyTables, log_sums: Floats, work: _Work, generator: np.random.Generator
-) -> bool:
+@borrowing
+def _random_half(members: np.uint64, generator: np.random.Generator) -> np.uint64:
+    """Any subset but none and all, with equal chances."""
+    half = np.uint64(0)
+    while half == np.uint64(0) or half == members:
+        half = np.uint64(0)
+        rest = members
+        while rest != np.uint64(0):
+            if generator.random() < 0.5:
+                half |= rest & (~rest + np.uint64(1))
+            rest = _without_first(rest)
+    return half
+
+
+@borrowing
+def _split_or_join(tables: FamilyTables, log_sums: Floats, work: _Work, generator: np.random.Generator) -> bool:
+    """Go to a neighbour: `moving`, the second of two parts, joins the first or leaves it."""
     parts, proposed = work.parts, work.proposed
     count = _count(parts)
     neighbours = _neighbours(parts)
     pick = generator.random() * neighbours
-    for position in range(len(parts)):
-        proposed[position] = np.uint64(0)
-    if pick < count - 1:
-        first = int(pick)
-        for position in range(count):
-            proposed[position if position <= first else position - 1] |= parts[position]
-        moving = parts[first + 1]
-        behind = parts[first + 2]
-        previous = parts[first - 1] if first > 0 else np.uint64(0)
-        last = proposed[first]
-        before = _before(parts, first)
+    joins = pick < count - 1
+    part = 0
+    if joins:
+        part = int(pick)
     else:
         pick -= count - 1
-        first = 0
-        while first < count - 1:
-            ways = math.ldexp(1.0, bits_of(parts[first])) - 2.0
-            if pick < ways:
-                break
-            pick -= ways
-            first += 1
-        while parts[first] & (parts[first] - np.uint64(1)) == np.uint64(0):
-            first -= 1
-        front = np.uint64(0)
-        while front == np.uint64(0) or front == parts[first]:
-            front = np.uint64(0)
-            rest = parts[first]
-            while rest != np.uint64(0):
-                bit = rest & (~rest + np.uint64(1))
-                rest ^= bit
-                if generator.random() < 0.5:
-                    front |= bit
-        moving = parts[first] ^ front
-        behind = parts[first + 1]
-        for position in range(count):
-            proposed[position if position <= first else position + 1] = parts[position]
-        proposed[first], proposed[first + 1] = front, moving
-        previous = front
+        for candidate in range(count):
+            # Rounding errors must not end in a part that cannot be split.
+            if _ways_to_split(parts[candidate]) > 0.0:
+                part = candidate
+                pick -= _ways_to_split(parts[candidate])
+                if pick < 0.0:
+                    break
+    allowed = _all_before(parts, part)
+    copy_into(proposed, parts)
+    if joins:
+        moving, behind = parts[part + 1], parts[part + 2]
+        to_meet = _part_before(parts, part)
+        proposed[part] |= moving
+        for later in range(part + 1, count):
+            proposed[later] = parts[later + 1]
+        last = proposed[part]
+    else:
+        to_meet = _random_half(parts[part], generator)
+        allowed |= to_meet
+        moving, behind = parts[part] ^ to_meet, parts[part + 1]
+        for later in range(count, part, -1):
+            proposed[later] = parts[later - 1]
+        proposed[part], proposed[part + 1] = to_meet, moving
         last = moving
-        before = _before(parts, first) | front
-    threshold = math.log((1.0 - generator.random()) * _neighbours(proposed) / neighbours)
-    hope = _slack(moving | behind, work.most, log_sums) - threshold
-    hope = _look_up(tables, moving, before, previous, work.most, work.fresh, hope)
-    hope = _look_up(tables, behind, before | last, last, work.most, work.fresh, hope)
-    if hope < 0.0:
+    _weigh_whole(tables, moving, allowed, work.whole)
+    total, bounds = _weigh(tables, moving, allowed, to_meet, work.whole, work.fresh)
+    _weigh_whole(tables, behind, allowed | last, work.whole)
+    total_behind, bounds_behind = _weigh(tables, behind, allowed | last, last, work.whole, work.fresh)
+    hope = total + total_behind - _sum_up(moving | behind, log_sums)
+    hope -= math.log((1.0 - generator.random()) * _neighbours(proposed) / neighbours)
+    hope = _settle(tables, bounds, allowed, to_meet, work.fresh, hope)
+    hope = _settle(tables, bounds_behind, allowed | last, last, work.fresh, hope)
+    if not hope >= 0.0:
         return False
     _take(moving | behind, work.fresh, log_sums)
-    for position in range(len(parts)):
-        parts[position] = proposed[position]
+    copy_into(parts, proposed)
     return True
 
 
-@inlined
+@borrowing
 def _swap(
     tables: FamilyTables,
     log_sums: Floats,
     work: _Work,
-    first: int,
     one: np.uint64,
-    last: int,
     other: np.uint64,
     generator: np.random.Generator,
 ) -> bool:
+    """Let two nodes of different parts change places, if chance will have it."""
     parts = work.parts
-    both = one | other
-    parts[first] ^= both
-    parts[last] ^= both
-    changed = other
-    for position in range(first + 1, last + 2):
-        changed |= parts[position]
-    hope = _slack(changed, work.most, log_sums) - math.log(1.0 - generator.random())
-    before = _before(parts, first)
-    previous = parts[first - 1] if first > 0 else np.uint64(0)
-    hope = _look_up(tables, other, before, previous, work.most, work.fresh, hope)
-    for position in range(first + 1, last + 2):
-        previous = parts[position - 1]
-        before |= previous
-        hope = _look_up(tables, parts[position], before, previous, work.most, work.fresh, hope)
+    first, last = _part_with(parts, one), _part_with(parts, other)
+    if first == last:
+        return False
+    if first > last:
+        first, last, one, other = last, first, other, one
+    parts[first] ^= one | other
+    parts[last] ^= one | other
+    hope = -math.log(1.0 - generator.random())
+    bounds = np.uint64(0)
+    changed = np.uint64(0)
+    allowed = _all_before(parts, first)
+    for part in range(first, last + 2):
+        # Of the first part only the node that is new there has to be looked up.
+        members = other if part == first else parts[part]
+        to_meet = _part_before(parts, part)
+        _weigh_whole(tables, members, allowed, work.whole)
+        total, own_bounds = _weigh(tables, members, allowed, to_meet, work.whole, work.fresh)
+        hope += total - _sum_up(members, log_sums)
+        bounds |= own_bounds
+        changed |= members
+        allowed |= parts[part]
+    allowed = _all_before(parts, first)
+    for part in range(first, last + 2):
+        hope = _settle(tables, bounds & parts[part], allowed, _part_before(parts, part), work.fresh, hope)
+        allowed |= parts[part]
     if hope >= 0.0:
         _take(changed, work.fresh, log_sums)
         return True
-    parts[first] ^= both
-    parts[last] ^= both
+    parts[first] ^= one | other
+    parts[last] ^= one | other
     return False
 
 
-@inlined
-def _take_out(parts: Masks, bit: np.uint64, rest: Masks, before: Masks) -> int:
-    """The partition without one node; which place the node had."""
-    now = 0
+@borrowing
+def _take_out(log_sums: Floats, work: _Work, bit: np.uint64) -> int:
+    """Write the partition without one node into `proposed`; the place that the node has."""
+    parts, rest = work.parts, work.proposed
+    place = 0
     count = 0
-    for place in range(len(parts)):
-        if parts[place] & bit != np.uint64(0):
-            now = 2 * place + (parts[place] != bit)
-        if parts[place] != bit:
-            rest[count] = parts[place] & ~bit
+    before = np.uint64(0)
+    for part in range(len(parts)):
+        if parts[part] & bit != np.uint64(0):
+            place = 2 * part + (parts[part] != bit)
+        if parts[part] != bit:
+            rest[count] = parts[part] & ~bit
+            work.before[count] = before
+            work.held[count] = _sum_up(rest[count], log_sums)
+            before |= rest[count]
             count += 1
-    if count < len(parts):
-        rest[count] = np.uint64(0)
-    before[0] = np.uint64(0)
-    for place in range(1, len(parts)):
-        before[place] = before[place - 1] | rest[place - 1]
-    return now
+    for part in range(count, len(parts)):
+        rest[part] = np.uint64(0)
+    return place
 
 
-@inlined
-def _try_places(
-    tables: FamilyTables, log_sums: Floats, work: _Work, node: int, part: int, log_outside: float, log_own: float
-) -> None:
-    """Log weights of the two places right before `part`, in the part before it or alone.
+@borrowing
+def _log_own(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
+    """`log_sum_meeting` of one node, or less where it is below `floor`."""
+    whole = log_sum_inside(tables, node, allowed)
+    if to_meet == np.uint64(0) or whole < floor:
+        return whole
+    share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole)
+    if share >= _CANCELLED:
+        return whole + math.log(share)
+    if whole + math.log(max(share, 0.0) + _NOISE) < floor:
+        return -math.inf
+    return _log_sum_above(tables, node, allowed, to_meet, floor)
 
-    `log_outside` is what all other nodes have gained, `log_own` what the node itself can gain.
+
+@borrowing
+def _try_places(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, part: int, log_others: float) -> None:
+    """Log weights of the two places right before `part`: inside the part before it, and alone.
+
+    `log_others` is what the nodes of all other parts then have gained.
     """
     rest = work.proposed
     bit = np.uint64(1) << np.uint64(node)
-    previous = rest[part - 1] if part > 0 else np.uint64(0)
-    before = work.before[part]
-    own = 0.0
-    hope = _NEGLIGIBLE + log_outside + log_own + work.slack[part]
-    hope = _look_up(tables, rest[part], before | bit, previous | bit, work.most, work.joined, hope)
-    if hope < 0.0:
+    before, previous = work.before[part], _part_before(rest, part)
+    most = log_sum_inside(tables, node, before) - log_sums[node]
+    hope = _NEGLIGIBLE + log_others + most
+    if hope + work.slack[part] < 0.0:
         return
-    log_others = hope - _NEGLIGIBLE - log_own
+    total, bounds = _weigh(tables, rest[part], before | bit, previous | bit, work.whole, work.joined)
+    hope = _settle(tables, bounds, before | bit, previous | bit, work.joined, hope + total - work.held[part])
+    if not hope >= 0.0:
+        return
+    log_others = hope - _NEGLIGIBLE - most
     floor = log_sums[node] - log_others - _NEGLIGIBLE
     if part > 0:
-        earlier = rest[part - 2] if part > 1 else np.uint64(0)
-        own = _log_sum_above(tables, node, work.before[part - 1], earlier, floor)
+        own = _log_own(tables, node, work.before[part - 1], _part_before(rest, part - 1), floor)
         work.log_own[2 * part - 1] = own
         work.log_place[2 * part - 1] = log_others + own - log_sums[node]
-    own = _log_sum_above(tables, node, before, previous, floor)
+    own = _log_own(tables, node, before, previous, floor)
     work.log_own[2 * part] = own
-    hope = log_others + own - log_sums[node] + _NEGLIGIBLE
-    hope = _look_up(tables, rest[part], before | bit, bit, work.joined, work.alone, hope)
-    work.log_place[2 * part] = hope - _NEGLIGIBLE if hope >= 0.0 else -math.inf
+    hope = _NEGLIGIBLE + log_others + own - log_sums[node]
+    if hope >= 0.0:
+        hope -= _sum_up(rest[part], work.joined)
+        total, bounds = _weigh(tables, rest[part], before | bit, bit, work.whole, work.alone)
+        hope = _settle(tables, bounds, before | bit, bit, work.alone, hope + total)
+        work.log_place[2 * part] = hope - _NEGLIGIBLE if hope >= 0.0 else -math.inf
 
 
-@inlined
+@borrowing
 def _move(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, generator: np.random.Generator) -> bool:
+    """Take one node out and put it back with the probability of each partition that this can lead to.
+
+    All log weights are relative to now. From where the node is, they are worked out part by part in both directions,
+    until the nodes that have been passed lose more than can be gained behind them.
+    """
     parts, rest = work.parts, work.proposed
     bit = np.uint64(1) << np.uint64(node)
-    now = _take_out(parts, bit, rest, work.before)
+    now = _take_out(log_sums, work, bit)
     count = _count(rest)
-    widest = 0.0
-    total = 0.0
+    largest, earlier = 0.0, 0.0
+    next_part = (now + 1) // 2
     for part in range(count + 1):
-        work.slack[part] = _slack(rest[part], work.most, log_sums)
-        widest = max(widest, work.slack[part])
+        _weigh_whole(tables, rest[part], work.before[part] | bit, work.whole)
+        work.slack[part] = _sum_up(rest[part], work.whole) - work.held[part]
+        largest = max(largest, work.slack[part])
+        if part < next_part:
+            earlier += work.slack[part]
     for place in range(2 * count + 1):
         work.log_place[place] = -math.inf
-    boundary = (now + 1) // 2
-    own_gain = work.most[node] - log_sums[node]
-    _try_places(tables, log_sums, work, node, boundary, 0.0, own_gain)
-    ahead = 0.0
-    for part in range(boundary, count):
-        previous = rest[part - 1] if part > 0 else np.uint64(0)
-        most_gain = _NEGLIGIBLE + own_gain + widest
-        hope = ahead + most_gain + work.slack[part]
-        hope = _look_up(tables, rest[part], work.before[part], previous, work.most, work.later, hope)
-        if hope < 0.0:
+    _try_places(tables, log_sums, work, node, next_part, 0.0)
+    most = log_sum_inside(tables, node, work.before[count]) - log_sums[node] + largest + _NEGLIGIBLE
+    gained = 0.0
+    for part in range(next_part, count):
+        allowed, to_meet = work.before[part], _part_before(rest, part)
+        _weigh_whole(tables, rest[part], allowed, work.fresh)
+        total, bounds = _weigh(tables, rest[part], allowed, to_meet, work.fresh, work.after)
+        hope = gained + most + total - work.held[part]
+        hope = _settle(tables, bounds, allowed, to_meet, work.after, hope)
+        if not hope >= 0.0:
             break
-        ahead = hope - most_gain
-        _try_places(tables, log_sums, work, node, part + 1, ahead, own_gain)
-    total = 0.0
-    for part in range(boundary):
-        total += work.slack[part]
-    behind = 0.0
-    for part in range(boundary, 0, -1):
-        own_gain = _log_inside_above(tables, node, work.before[part], log_sums[node] - 1e3) - log_sums[node]
-        most_gain = _NEGLIGIBLE + own_gain + total
-        hope = behind + most_gain + work.slack[part]
-        hope = _look_up(tables, rest[part], work.before[part] | bit, rest[part - 1], work.most, work.passed, hope)
-        if hope < 0.0:
+        gained = hope - most
+        _try_places(tables, log_sums, work, node, part + 1, gained)
+    gained = 0.0
+    for part in range(next_part, 0, -1):
+        allowed, to_meet = work.before[part] | bit, rest[part - 1]
+        most = log_sum_inside(tables, node, work.before[part - 1]) - log_sums[node] + earlier + _NEGLIGIBLE
+        total, bounds = _weigh(tables, rest[part], allowed, to_meet, work.whole, work.passed)
+        hope = gained + most + total - work.held[part]
+        hope = _settle(tables, bounds, allowed, to_meet, work.passed, hope)
+        if not hope >= 0.0:
             break
-        behind = hope - most_gain
-        total -= work.slack[part - 1]
-        _try_places(tables, log_sums, work, node, part - 1, behind, own_gain)
+        gained = hope - most
+        earlier -= work.slack[part - 1]
+        _try_places(tables, log_sums, work, node, part - 1, gained)
     work.log_place[now] = 0.0
-    work.log_own[now] = log_sums[node]
     chosen = choose(work.log_place, 2 * count + 1, generator.random())
     if chosen == now:
         return False
-    half, joins = chosen // 2, chosen % 2
     log_sums[node] = work.log_own[chosen]
-    for part in range(boundary, half + joins):
-        _take(rest[part], work.later, log_sums)
-    for part in range(half + joins + 1, boundary + 1):
+    half, following = chosen // 2, (chosen + 1) // 2
+    for part in range(next_part, following):
+        _take(rest[part], work.after, log_sums)
+    for part in range(following + 1, next_part + 1):
         _take(rest[part], work.passed, log_sums)
-    if joins:
-        _take(rest[half + 1], work.joined, log_sums)
-    else:
-        _take(rest[half], work.alone, log_sums)
-    for place in range(len(parts)):
-        parts[place] = rest[place] if place <= half - 1 + joins else (rest[place] if joins else rest[place - 1])
-    if joins:
+    for part in range(len(parts)):
+        parts[part] = rest[part]
+    if half < following:
+        _take(rest[following], work.joined, log_sums)
         parts[half] |= bit
     else:
+        _take(rest[following], work.alone, log_sums)
+        for part in range(count, half, -1):
+            parts[part] = rest[part - 1]
         parts[half] = bit
     return True
 
 
-@inlined
-def _layers(parents: Masks, parts: Masks) -> None:
-    nodes = len(parents)
-    for place in range(len(parts)):
-        parts[place] = np.uint64(0)
+# Graphs
+
+
+@borrowing
+def _find_parts(parents: Masks, parts: Masks) -> None:
+    """The partition of a graph."""
+    everyone = all_nodes(len(parents))
     placed = np.uint64(0)
-    everyone = np.uint64(0)
-    for node in range(nodes):
-        everyone |= np.uint64(1) << np.uint64(node)
-    count = 0
-    while placed != everyone:
-        rest = everyone & ~placed
-        while rest != np.uint64(0):
-            node = _lowest(rest)
-            rest &= rest - np.uint64(1)
+    for part in range(len(parts)):
+        parts[part] = np.uint64(0)
+        left = everyone & ~placed
+        while left != np.uint64(0):
+            node = _first(left)
+            left = _without_first(left)
             if parents[node] & ~placed == np.uint64(0):
-                parts[count] |= np.uint64(1) << np.uint64(node)
-        placed |= parts[count]
-        count += 1
+                parts[part] |= np.uint64(1) << np.uint64(node)
+        placed |= parts[part]
 
 
-@inlined
-def _stand(work: _Work) -> None:
+@borrowing
+def _confine(tables: FamilyTables, log_sums: Floats, work: _Work, look_up: bool) -> None:
+    """Work out what confines the parents of every node and, where that has changed, look their weight up if asked to."""
     before = np.uint64(0)
     previous = np.uint64(0)
-    for place in range(_count(work.parts)):
-        members = work.parts[place]
+    for part in range(_count(work.parts)):
+        members = work.parts[part]
         while members != np.uint64(0):
-            node = _lowest(members)
-            members &= members - np.uint64(1)
-            work.allowed[node] = before
-            work.to_meet[node] = previous
-        before |= work.parts[place]
-        previous = work.parts[place]
+            node = _first(members)
+            members = _without_first(members)
+            if look_up and (work.allowed[node] != before or work.to_meet[node] != previous):
+                log_sums[node] = log_sum_meeting(tables, node, before, previous)
+            work.allowed[node], work.to_meet[node] = before, previous
+        previous = work.parts[part]
+        before |= previous
 
 
-@inlined
-def _refresh(tables: FamilyTables, work: _Work, log_sums: Floats) -> None:
-    _stand(work)
-    for node in range(len(log_sums)):
-        log_sums[node] = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
+@borrowing
+def _reverse_edges(
+    tables: FamilyTables, log_sums: Floats, work: _Work, times: int, generator: np.random.Generator
+) -> int:
+    """Draw a graph, try to turn edges of it round and take its partition; how often that was done."""
+    _confine(tables, log_sums, work, False)
+    draw_graph(tables, work.allowed, work.to_meet, log_sums, generator, work.parents)
+    turned = 0
+    for _ in range(times):
+        turned += reverse_edge(tables, work.parents, generator)
+    if turned > 0:
+        _find_parts(work.parents, work.parts)
+        _confine(tables, log_sums, work, True)
+    return turned
 
 
-@inlined
-def _write_state(work: _Work, state: PartitionState) -> None:
-    for place in range(_count(work.parts)):
-        members = work.parts[place]
+@borrowing
+def _write(work: _Work, state: PartitionState) -> None:
+    for part in range(_count(work.parts)):
+        members = work.parts[part]
         while members != np.uint64(0):
-            node = _lowest(members)
-            members &= members - np.uint64(1)
-            state.part_of[node] = place
+            state.part_of[_first(members)] = part
+            members = _without_first(members)
 
 
 @kernel
-def _start(
-    tables: FamilyTables, order: Integers, log_sums: Floats, generator: np.random.Generator, state: PartitionState
-) -> None:
-    nodes = len(order)
-    work = _new_work(tables, nodes)
-    parents: Masks = np.zeros(nodes, dtype=np.uint64)
-    before = np.uint64(0)
-    for position in range(nodes):
-        work.allowed[order[position]] = before
-        before |= np.uint64(1) << np.uint64(order[position])
-    draw_graph(tables, work.allowed, work.to_meet, log_sums, generator, parents)
-    _layers(parents, work.parts)
-    _refresh(tables, work, state.log_sums)
-    _write_state(work, state)
+def _stand_by(tables: FamilyTables, parents: Masks, state: PartitionState) -> None:
+    """Go to the partition of a graph."""
+    work = _room_for(len(parents))
+    _find_parts(parents, work.parts)
+    _confine(tables, state.log_sums, work, False)
+    for node in range(len(parents)):
+        state.log_sums[node] = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
+    _write(work, state)
+
+
+@borrowing
+def step(tables: FamilyTables, log_sums: Floats, work: _Work, kind: int, generator: np.random.Generator) -> int:
+    """One step of a kind; how many moves were accepted."""
+    nodes = len(log_sums)
+    parts = work.parts
+    if kind == _SPLIT_OR_JOIN:
+        return int(_split_or_join(tables, log_sums, work, generator))
+    if kind == _SWAP_NEIGHBOURS:
+        count = _count(parts)
+        if count == 1:
+            return 0
+        part = int(generator.random() * (count - 1))
+        one = _random_member(parts[part], generator)
+        other = _random_member(parts[part + 1], generator)
+        return int(_swap(tables, log_sums, work, one, other, generator))
+    if kind == _SWAP:
+        one = _random_member(all_nodes(nodes), generator)
+        other = _random_member(all_nodes(nodes) ^ one, generator)
+        return int(_swap(tables, log_sums, work, one, other, generator))
+    if kind == _MOVE:
+        return int(_move(tables, log_sums, work, int(generator.random() * nodes), generator))
+    return _reverse_edges(tables, log_sums, work, REVERSALS, generator)
 
 
 @kernel
@@ -524,52 +698,25 @@ def _advance(
     tables: FamilyTables, state: PartitionState, generator: np.random.Generator, output: Round, cancel: Integers
 ) -> None:
     nodes = len(state.part_of)
-    work = _new_work(tables, nodes)
     log_sums = state.log_sums
+    work = _room_for(nodes)
     for node in range(nodes):
         work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
     for kept in range(len(output.log_joint)):
-        if cancel[0] != 0:
-            return
         for _ in range(output.thinning if nodes > 1 else 0):
-            kind = generator.random()
-            if kind < 0.25:
-                move = _SPLIT_OR_JOIN
-                moved = _split_or_join(tables, log_sums, work, generator)
-            elif kind < 0.5:
-                move = _SWAP_ADJACENT
-                moved = False
-                count = _count(work.parts)
-                if count > 1:
-                    first = int(generator.random() * (count - 1))
-                    one = _nth(work.parts[first], int(generator.random() * bits_of(work.parts[first])))
-                    other = _nth(work.parts[first + 1], int(generator.random() * bits_of(work.parts[first + 1])))
-                    moved = _swap(tables, log_sums, work, first, np.uint64(1) << np.uint64(one), first + 1, np.uint64(1) << np.uint64(other), generator)
-            elif kind < 0.75:
-                move = _SWAP
-                one = int(generator.random() * nodes)
-                other = int(generator.random() * (nodes - 1))
-                other += other >= one
-                first = 0
-                while work.parts[first] >> np.uint64(one) & np.uint64(1) == 0:
-                    first += 1
-                last = 0
-                while work.parts[last] >> np.uint64(other) & np.uint64(1) == 0:
-                    last += 1
-                if first > last:
-                    first, last, one, other = last, first, other, one
-                moved = False
-                if first < last:
-                    moved = _swap(tables, log_sums, work, first, np.uint64(1) << np.uint64(one), last, np.uint64(1) << np.uint64(other), generator)
-            else:
-                move = _MOVE
-                moved = _move(tables, log_sums, work, int(generator.random() * nodes), generator)
-            output.proposed[move] += 1
-            output.accepted[move] += moved
-        _stand(work)
+            if cancel[0] != 0:
+                return
+            chance = generator.random()
+            kind = 0
+            while kind < _REVERSE and chance >= CHANCES[kind]:
+                chance -= CHANCES[kind]
+                kind += 1
+            output.proposed[kind] += REVERSALS if kind == _REVERSE else 1
+            output.accepted[kind] += step(tables, log_sums, work, kind, generator)
+        _confine(tables, log_sums, work, False)
         output.log_joint[kept] = draw_graph(
             tables, work.allowed, work.to_meet, log_sums, generator, output.parents[kept]
         )
         output.log_state[kept] = log_sums.sum() + tables.heaviest.sum()
         add_edge_probabilities(tables, work.allowed, work.to_meet, log_sums, output.edges)
-    _write_state(work, state)
+    _write(work, state)

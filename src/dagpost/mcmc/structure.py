@@ -18,14 +18,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.errors import InputError, NoGraphError
-from dagpost.kernels import copy_into, inlined, kernel
+from dagpost.kernels import borrowing, copy_into, inlined, kernel
 from dagpost.mcmc.chains import Round, check_settings
 from dagpost.mcmc.families import NO_ORDER, FamilyTables, bits_of, log_weight_of
 from dagpost.mcmc.graphs import draw_graph
@@ -105,7 +104,9 @@ class StructureMCMC:
 
 def is_share(value: object) -> bool:
     """Whether this is a number from 0 to 1."""
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(0.0 <= value <= 1.0)
+    if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
+        return False
+    return bool(0.0 <= value <= 1.0)
 
 
 def random_graph(tables: FamilyTables, generator: np.random.Generator) -> GraphState:
@@ -157,7 +158,7 @@ def no_surroundings(nodes: int) -> Surroundings:
     )
 
 
-@inlined
+@borrowing
 def survey(max_parents: int, parents: Masks, around: Surroundings) -> None:
     """Find all that can be done to a graph; the weights are left alone."""
     nodes = len(parents)
@@ -185,14 +186,14 @@ def survey(max_parents: int, parents: Masks, around: Surroundings) -> None:
         counts[_REVERSE] += bits_of(turning)
 
 
-@inlined
+@borrowing
 def weigh(tables: FamilyTables, parents: Masks, log_weights: Floats) -> None:
     """Look up the weight of every family of a graph."""
     for node in range(len(parents)):
         log_weights[node] = log_weight_of(tables, node, parents[node])
 
 
-@inlined
+@borrowing
 def local_step(
     tables: FamilyTables, parents: Masks, here: Surroundings, there: Surroundings, generator: np.random.Generator
 ) -> tuple[int, bool]:
@@ -274,7 +275,7 @@ def _advance(
         keep(parents, here.log_weights, output, kept)
 
 
-@inlined
+@borrowing
 def keep(parents: Masks, log_weights: Floats, output: Round, kept: int) -> None:
     """Write down a graph; it is the state too."""
     copy_into(output.parents[kept], parents)

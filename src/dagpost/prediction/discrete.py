@@ -171,9 +171,8 @@ def _fill_discrete(
             codes = cells[parent]
             for lane in range(LANES):
                 code = level if parent == target else np.int64(codes[lane])
-                # Once unknown, a configuration stays unknown.
-                unknown = configuration[lane] < 0 or code >= arity
-                configuration[lane] = -1 if unknown else configuration[lane] * arity + code
+                # Unknown is below 0, and stays below 0 when more digits follow.
+                configuration[lane] = -1 if code >= arity else configuration[lane] * arity + code
         arity = columns.arities[child]
         start = columns.table_starts[column]
         codes = cells[child]

@@ -59,10 +59,10 @@ def write_network(path: str | os.PathLike[str], network: Parts) -> None:
     # Two hyphens would end a comment of XML.
     note = json.dumps(list(zip(identifiers, network.names, labels, levels, strict=True))).replace("--", "-\\u002d")
     content += f"\n<!-- dagpost {note} -->\n" if suffix == ".bifxml" else f"\n// dagpost {note}\n"
-    again = _parts_of(content, suffix)
-    same = again[:3] == (network.names, levels, network.parents) and all(
-        np.allclose(read, given, rtol=0.0, atol=_ROUNDED)
-        for read, given in zip(again.tables, network.tables, strict=True)
+    again, given = _parts_of(content, suffix), _in_order(network._replace(levels=levels))
+    same = again[:3] == given[:3] and all(
+        np.allclose(first, second, rtol=0.0, atol=_ROUNDED)
+        for first, second in zip(again.tables, given.tables, strict=True)
     )
     if not same:
         raise InputError(
@@ -161,6 +161,9 @@ def _parts_of(content: str, suffix: str) -> Parts:
             raise InputError(f"pyAgrum cannot read this {suffix[1:]} file: {error}") from error
     known = _known(content)
     identifiers = [found.variable(node).name() for node in sorted(found.nodes())]
+    if set(identifiers) == set(known):
+        # DSL lists parents before their children, whatever the order of the table was.
+        identifiers = list(known)
     names: dict[str, str] = {}
     levels: list[tuple[object, ...]] = []
     for identifier in identifiers:
@@ -179,7 +182,18 @@ def _parts_of(content: str, suffix: str) -> Parts:
         if not (np.isfinite(table) & (table >= 0)).all() or not (np.abs(total - 1) < 1e-3).all():
             raise InputError(f"The probabilities of {names[identifier]!r} in this file do not sum to 1.")
         tables.append(table / total)
-    return Parts(tuple(names.values()), tuple(levels), tuple(parents), tuple(tables))
+    return _in_order(Parts(tuple(names.values()), tuple(levels), tuple(parents), tuple(tables)))
+
+
+def _in_order(network: Parts) -> Parts:
+    """The same network with the parents of each variable in the order of the variables."""
+    place = {name: number for number, name in enumerate(network.names)}
+    parents, tables = [], []
+    for of, table in zip(network.parents, network.tables, strict=True):
+        order = sorted(range(len(of)), key=lambda axis: place[of[axis]])
+        parents.append(tuple(of[axis] for axis in order))
+        tables.append(np.ascontiguousarray(table.transpose([*order, len(of)])))
+    return network._replace(parents=tuple(parents), tables=tuple(tables))
 
 
 def _known(content: str) -> dict[str, tuple[str, list[str], list[object]]]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dagpost.progress import Reporter
 
 #: The scores whose parameters can be integrated out.
-_PREDICTING = (BDeu, BDe, K2, BIC, BGe)
+PREDICTING = (BDeu, BDe, K2, BIC, BGe)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,8 +175,8 @@ def predicting_score(score: str | Score) -> Score:
     BIC has no prior of the parameters: Jeffreys' prior, one half of an observation in each cell, stands in for it.
     """
     resolved = resolve_score(score)
-    if type(resolved) not in _PREDICTING:
-        known = ", ".join(kind.__name__ for kind in _PREDICTING)
+    if type(resolved) not in PREDICTING:
+        known = ", ".join(kind.__name__ for kind in PREDICTING)
         raise InputError(
             f"Prediction needs to know the prior of the parameters behind a score, which it does for {known}. "
             f"Got {score!r} instead. Fit with one of these to predict."

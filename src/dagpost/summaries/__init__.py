@@ -12,15 +12,13 @@ from dagpost.summaries.edges import (
     threshold_graph,
 )
 from dagpost.summaries.equivalence import EquivalenceClasses, equivalence_classes, essential_graphs, pattern_graph
+from dagpost.summaries.given import graph_of_masks, log_weight_of_graph, masks_of_graph
 from dagpost.summaries.graphs import (
     GraphEntropy,
     GraphStanding,
     TopGraphs,
     graph_entropy,
-    graph_of_masks,
     graph_standing,
-    log_weight_of_graph,
-    masks_of_graph,
     top_graphs,
 )
 from dagpost.summaries.sensitivity import Comparison, compare, plot_comparison

@@ -85,7 +85,8 @@ class EquivalenceClasses:
 
     def __repr__(self) -> str:
         return (
-            f"{len(self):,} equivalence classes of {int(self.graphs.sum()):,} distinct graphs; the most probable has "
+            f"{len(self):,} equivalence class{'' if len(self) == 1 else 'es'} of {int(self.graphs.sum()):,} distinct "
+            f"graphs; the most probable has "
             f"{self.probabilities[0]:.4f}: {edges_text(self.patterns[0].tolist(), self.names)}"
         )
 
@@ -121,7 +122,7 @@ def equivalence_classes(sample: DagSample) -> EquivalenceClasses:
     >>> from dagpost import DagPosterior, datasets
     >>> classes = equivalence_classes(DagPosterior().fit(datasets.load("coronary")).best(100))
     >>> len(classes), classes.graphs[:3].tolist()
-    (15, [22, 20, 15])
+    (27, [4, 18, 3])
     """
     unique, probabilities, exact = distinct_graphs(sample)
     patterns = essential_graphs(unique.parents)

@@ -20,14 +20,14 @@ from dagpost.errors import InputError
 from dagpost.kernels import kernel
 from dagpost.summaries.edges import check_probabilities
 from dagpost.summaries.equivalence import essential_graphs
-from dagpost.summaries.graphs import masks_of_graph
+from dagpost.summaries.given import masks_of_graph
 from dagpost.summaries.showing import html_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior import DagSample
-    from dagpost.summaries.graphs import GivenGraph
+    from dagpost.summaries.given import GivenGraph
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +82,7 @@ def distance_distribution(sample: DagSample, graph: GivenGraph, *, equivalence: 
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).best(10)
     >>> distance_distribution(sample, sample[0], equivalence=True)
-    structural Hamming distance between completed graphs: 0.15 expected, 0 to 1 with 90%
+    structural Hamming distance between completed graphs: 3.45 expected, 0 to 8 with 90%
 
     References
     ----------
@@ -125,7 +125,7 @@ def edge_recovery(edges: pd.DataFrame, graph: GivenGraph) -> EdgeRecovery:
     >>> from dagpost import DagPosterior, datasets
     >>> model = DagPosterior().fit(datasets.load("coronary"))
     >>> edge_recovery(model.edge_probabilities_, model.best(1)[0])
-    area under the ROC curve 0.8913, average precision 0.8242
+    area under the ROC curve 0.9943, average precision 0.9861
     """
     import pandas as pd
     from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
