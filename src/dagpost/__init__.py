@@ -15,11 +15,25 @@ from typing import TYPE_CHECKING, Any
 from dagpost._version import __version__
 
 if TYPE_CHECKING:
+    from dagpost.causal import CausalEffect
     from dagpost.data import Table, datasets, discretise, read_table
     from dagpost.engines import ThreadEngine
     from dagpost.errors import DagpostError, DagpostWarning, InputError, ResourceError
     from dagpost.estimates import Estimate
     from dagpost.estimator import DagPosterior
+    from dagpost.export import (
+        long_table,
+        read_jkl,
+        read_json,
+        to_arviz,
+        to_dot,
+        to_networkx,
+        to_xarray,
+        write_dot,
+        write_graphml,
+        write_jkl,
+        write_json,
+    )
     from dagpost.features import (
         adjacent,
         ancestor_set,
@@ -38,9 +52,25 @@ if TYPE_CHECKING:
     from dagpost.mcmc.partial_order import PartialOrderMCMC
     from dagpost.mcmc.partition import PartitionMCMC
     from dagpost.mcmc.structure import StructureMCMC
+    from dagpost.network import BayesianNetwork
     from dagpost.posterior import DagSample
     from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior
-    from dagpost.scores import BIC, K2, BDe, BDeu, BGe
+    from dagpost.scores import BIC, K2, BDe, BDeu, BGe, LocalScores, local_scores
+    from dagpost.summaries import (
+        adjacency_table,
+        compare,
+        distance_distribution,
+        edge_entropy,
+        edge_recovery,
+        equivalence_classes,
+        graph_entropy,
+        graph_standing,
+        markov_blanket_table,
+        orientation_table,
+        plot_comparison,
+        threshold_graph,
+        top_graphs,
+    )
     from dagpost.targets import Bootstrap, GivenOrder, Trees
 
 _HOMES = {
@@ -48,7 +78,9 @@ _HOMES = {
     "BDeu": "dagpost.scores",
     "BGe": "dagpost.scores",
     "BIC": "dagpost.scores",
+    "BayesianNetwork": "dagpost.network",
     "Bootstrap": "dagpost.targets",
+    "CausalEffect": "dagpost.causal",
     "CustomPrior": "dagpost.priors",
     "DagPosterior": "dagpost.estimator",
     "DagSample": "dagpost.posterior",
@@ -61,6 +93,7 @@ _HOMES = {
     "InDegreePrior": "dagpost.priors",
     "InputError": "dagpost.errors",
     "K2": "dagpost.scores",
+    "LocalScores": "dagpost.scores",
     "OrderMCMC": "dagpost.mcmc.order",
     "PartialOrderMCMC": "dagpost.mcmc.partial_order",
     "PartitionMCMC": "dagpost.mcmc.partition",
@@ -70,20 +103,45 @@ _HOMES = {
     "ThreadEngine": "dagpost.engines",
     "Trees": "dagpost.targets",
     "UniformPrior": "dagpost.priors",
+    "adjacency_table": "dagpost.summaries",
     "adjacent": "dagpost.features",
     "ancestor_set": "dagpost.features",
+    "compare": "dagpost.summaries",
     "custom": "dagpost.features",
     "d_separated": "dagpost.features",
     "datasets": "dagpost.data",
     "descendant_set": "dagpost.features",
     "discretise": "dagpost.data",
+    "distance_distribution": "dagpost.summaries",
     "edge": "dagpost.features",
+    "edge_entropy": "dagpost.summaries",
+    "edge_recovery": "dagpost.summaries",
+    "equivalence_classes": "dagpost.summaries",
+    "graph_entropy": "dagpost.summaries",
+    "graph_standing": "dagpost.summaries",
     "in_markov_blanket": "dagpost.features",
+    "local_scores": "dagpost.scores",
+    "long_table": "dagpost.export",
+    "markov_blanket_table": "dagpost.summaries",
+    "orientation_table": "dagpost.summaries",
     "parent_set": "dagpost.features",
     "path": "dagpost.features",
+    "plot_comparison": "dagpost.summaries",
+    "read_jkl": "dagpost.export",
+    "read_json": "dagpost.export",
     "read_table": "dagpost.data",
+    "threshold_graph": "dagpost.summaries",
+    "to_arviz": "dagpost.export",
+    "to_dot": "dagpost.export",
+    "to_networkx": "dagpost.export",
+    "to_xarray": "dagpost.export",
+    "top_graphs": "dagpost.summaries",
     "topological_position": "dagpost.features",
     "v_structure": "dagpost.features",
+    "write_dot": "dagpost.export",
+    "write_graphml": "dagpost.export",
+    "write_jkl": "dagpost.export",
+    "write_json": "dagpost.export",
 }
 
 __all__ = [
@@ -92,7 +150,9 @@ __all__ = [
     "BDe",
     "BDeu",
     "BGe",
+    "BayesianNetwork",
     "Bootstrap",
+    "CausalEffect",
     "CustomPrior",
     "DagPosterior",
     "DagSample",
@@ -104,6 +164,7 @@ __all__ = [
     "HybridMCMC",
     "InDegreePrior",
     "InputError",
+    "LocalScores",
     "OrderMCMC",
     "PartialOrderMCMC",
     "PartitionMCMC",
@@ -114,20 +175,45 @@ __all__ = [
     "Trees",
     "UniformPrior",
     "__version__",
+    "adjacency_table",
     "adjacent",
     "ancestor_set",
+    "compare",
     "custom",
     "d_separated",
     "datasets",
     "descendant_set",
     "discretise",
+    "distance_distribution",
     "edge",
+    "edge_entropy",
+    "edge_recovery",
+    "equivalence_classes",
+    "graph_entropy",
+    "graph_standing",
     "in_markov_blanket",
+    "local_scores",
+    "long_table",
+    "markov_blanket_table",
+    "orientation_table",
     "parent_set",
     "path",
+    "plot_comparison",
+    "read_jkl",
+    "read_json",
     "read_table",
+    "threshold_graph",
+    "to_arviz",
+    "to_dot",
+    "to_networkx",
+    "to_xarray",
+    "top_graphs",
     "topological_position",
     "v_structure",
+    "write_dot",
+    "write_graphml",
+    "write_jkl",
+    "write_json",
 ]
 
 

@@ -244,6 +244,47 @@ def query(
 
 
 @_command
+def predict(
+    model: ModelArgument,
+    rows: Annotated[
+        Path, typer.Argument(help="New rows: a table with the columns of the old one.", show_default=False)
+    ],
+    target: Annotated[
+        str | None, typer.Option(help="Instead of whole rows: the probability of every level of this column.")
+    ] = None,
+    unseen: Annotated[
+        str, typer.Option(help="Levels that were not seen in training: error, or prior for their probability under it.")
+    ] = "error",
+    as_json: JsonOption = False,
+) -> None:
+    """How probable new rows are, or one column of them given the others, averaged over graphs.
+
+    Example: dagpost predict table.dagpost new.csv --target Pressure
+    """
+    from dagpost.data.files import read_frame
+    from dagpost.estimator import DagPosterior
+
+    fitted, new = DagPosterior.load(model), read_frame(rows)
+    if target is None:
+        logs = fitted.score_samples(new, unseen=unseen)
+        if as_json:
+            _print_json({"log_probability": logs.tolist(), "mean": float(logs.mean())})
+            return
+        for log in logs:
+            typer.echo(f"{log:.6f}")
+        typer.echo(f"Mean log probability of {len(logs):,} rows: {logs.mean():.4f}", err=True)
+        return
+    chances = fitted.predict_proba(new, target=target, unseen=unseen)
+    levels = [str(level) for level in chances.columns]
+    if as_json:
+        _print_json({"target": target, "levels": levels, "probabilities": chances.to_numpy().tolist()})
+        return
+    typer.echo(",".join(f"P({printable(target)} = {printable(level)})" for level in levels))
+    for row in chances.to_numpy():
+        typer.echo(",".join(f"{chance:.6f}" for chance in row))
+
+
+@_command
 def best(
     source: Annotated[Path, typer.Argument(help="A model file, or a table as for `dagpost fit`.", show_default=False)],
     number: Annotated[int, typer.Option("-k", "--number", help="How many graphs to list.")] = 1,

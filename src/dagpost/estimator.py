@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,24 +12,25 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from dagpost.answers import ExactResults, exact_paths, exact_probability
+from dagpost.answers import ExactResults, exact_probability
 from dagpost.arrays import Floats
 from dagpost.data import as_table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, exact_estimate, hoeffding_draws
-from dagpost.families import parent_sets
+from dagpost.exact.order import check_weights
 from dagpost.features import Query, resolve
 from dagpost.features.predicates import Edge
 from dagpost.fitting import compute, weigh_families
-from dagpost.methods import CHAINS, OWN_TARGETS, best, check_modularity, choose_method, draw, name_of, resolve_method
+from dagpost.listing import Listing, labelled
+from dagpost.methods import CHAINS, OWN_TARGETS, check_modularity, choose_method, draw, name_of, resolve_method
 from dagpost.names import position_of, readable_level
 from dagpost.posterior import DagSample, Statement
 from dagpost.predicting import Predicting
-from dagpost.priors import Constraints, StructurePrior, resolve_prior
+from dagpost.priors import Constraints, StructurePrior, log_prior, resolve_prior
 from dagpost.progress import ProgressCallback, reporter_for
 from dagpost.score_setting import ScoreSetting
-from dagpost.scores import BGe, Score, resolve_score
+from dagpost.scores import BGe, LocalScores, Score, resolve_score
 from dagpost.scores.parameters import parent_limit
 from dagpost.search.bootstrap import bootstrap_dags
 from dagpost.settings import check_count, check_seed, describe, resolve_engine
@@ -48,7 +50,11 @@ _MODULARITIES = ("structure", "order")
 _QUICKLY_DRAWN = 18
 
 
-class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
+class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
+    """A model was asked before it was fitted."""
+
+
+class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 30 variables, by chains (MCMC) for up to 64.
@@ -198,17 +204,12 @@ class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
         if isinstance(method, GivenOrder):
             method.positions(table.names)
         tables = weigh_families(method, table, score, prior, constraints, self.max_parents, engine, reporter)
-        # From here on a fit that is broken off leaves no model, rather than one of two tables.
-        self.__dict__.pop("edge_probabilities_", None)
-        self._about_data = {
+        about = {
             "names": list(table.names),
             "levels": [None if levels is None else [readable_level(v) for v in levels] for levels in table.levels],
             "observations": table.observations,
             "data_fingerprint": table.fingerprint(),
         }
-        self._settings = self._described_settings(constraints)
-        self._open(table.names, tables, *choose_method(method, self.modularity, tables))
-        self._table = table
         if isinstance(method, Bootstrap):
             seed = np.random.SeedSequence(None if self.seed is None else int(self.seed))
             tables.replicates = bootstrap_dags(
@@ -223,24 +224,58 @@ class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
                 engine=engine,
                 reporter=reporter,
             )
+        return self._finish(method, tables, constraints, about, table)
+
+    def fit_scores(self, scores: LocalScores) -> Self:
+        """Compute the posterior from local scores that come from elsewhere, such as another program's (`read_jkl`).
+
+        The prior and the constraints of the model are added to them; its score is not looked at. There are no rows, so
+        nothing can be predicted.
+
+        >>> from dagpost import DagPosterior, datasets, local_scores
+        >>> table = datasets.load("coronary")
+        >>> model = DagPosterior().fit_scores(local_scores(table, "bdeu"))
+        >>> model.probability("Smoking ~> Pressure")
+        0.7402 (exact; each graph counted once)
+        """
+        self._check_settings()
+        method = resolve_method(self.method)
+        check_modularity(method, self.modularity)
+        if isinstance(method, Bootstrap):
+            raise InputError("The bootstrap resamples rows, and scores have none. Use fit(table).")
+        constraints, names = Constraints(self.required, self.forbidden, self.tiers), scores.names
+        prior = log_prior(names, scores.max_parents, resolve_prior(self.prior), constraints)
+        log_weights = scores.values + prior
+        check_weights(log_weights, scores.max_parents)
+        engine = resolve_engine(self.engine, self.threads)
+        tables = ExactTables(log_weights, scores.max_parents, engine, reporter_for(self.progress))
+        fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
+        about = {
+            "names": list(names),
+            "levels": [None] * len(names),
+            "observations": None,
+            "data_fingerprint": fingerprint,
+        }
+        return self._finish(method, tables, constraints, about, None)
+
+    def _finish(
+        self, method: Any, tables: ModelTables, constraints: Constraints, about: dict[str, Any], table: Table | None
+    ) -> Self:
+        """Compute what there is to compute from the weights of the families."""
+        # A fit that is broken off from here on leaves no model, rather than one of two tables.
+        self.__dict__.pop("edge_probabilities_", None)
+        names = tuple(about["names"])
+        if isinstance(method, GivenOrder):
+            method.positions(names)
+        self._about_data = about
+        self._settings = self._described_settings(constraints)
+        self._open(names, tables, *choose_method(method, self.modularity, tables))
+        self._table = table
         chosen, reason = self._method, self.method_reason_
-        self._adopt(
-            *compute(chosen, reason, self.modularity, tables, table.names, self._usual_count(), self.own_sample)
-        )
+        self._adopt(*compute(chosen, reason, self.modularity, tables, names, self._usual_count(), self.own_sample))
         if not self.exact_ and self.method_ in CHAINS:
             self.verdict_ = self.own_sample().diagnostics().verdict
         return self
-
-    def family_probabilities(self, child: str) -> pd.Series[float]:
-        """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""
-        return self._families_of(child, None)
-
-    def top_families(self, child: str, count: int = 10) -> pd.Series[float]:
-        """The `count` most probable parent sets of `child`, as readable text."""
-        check_count("count", count)
-        families = self._families_of(child, count)
-        families.index = [_set_text(parents, self.names_) for parents in families.index]
-        return families
 
     def sample(
         self,
@@ -284,21 +319,6 @@ class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
             raise InputError("Only chains can be resumed, and with the seed that they began with: give no other.")
         return draw(self._method, self._tables, self.names_, count, seed, guarantee, self._provenance(), resume)
 
-    def best(self, count: int = 1) -> DagSample:
-        """The `count` most probable graphs, best first, when every graph counts once.
-
-        Their `log_joint` says how probable each is beside the others; `covered` is the posterior mass of all of them
-        together. `provenance["tied"]` says that the next graph would be as good as the last one listed.
-
-        >>> from dagpost import DagPosterior, datasets
-        >>> best = DagPosterior().fit(datasets.load("coronary")).best(10)
-        >>> len(best), round(best.covered, 3)
-        (10, 0.557)
-        """
-        self._check_fitted()
-        check_count("count", count)
-        return best(self._tables, self.names_, count, self._provenance())
-
     @overload
     def probability(  # type: ignore[overload-overlap]
         self, feature: Statement, given: Statement | None = ..., *, confidence: float = ...
@@ -325,22 +345,6 @@ class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
         sampled = iter(self.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
         estimates = [next(sampled) if answer is None else answer for answer in answers]
         return estimates if several else estimates[0]
-
-    def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:
-        """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample.
-
-        `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
-        """
-        self._check_fitted()
-        matrix: Floats | None = None
-        if self.exact_ and relation in ("->", "--"):
-            edges = self.edge_probabilities_.to_numpy()
-            matrix = edges if relation == "->" else edges + edges.T
-        elif self._results is not None and isinstance(self._tables, ExactTables) and relation == "~>":
-            matrix = exact_paths(self._tables, self._results)
-        if matrix is None:
-            return self.own_sample().probability_matrix(relation)
-        return _labelled(matrix, self.names_, "from", "to")
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
         """Write the fitted model to one file; an older one is replaced whole.
@@ -376,7 +380,7 @@ class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
         self.log_evidence_, self._results, self.exact_ = log_evidence, results, exact
         if results is not None and self.modularity == "structure" and isinstance(self._tables, ExactTables):
             self._tables.structure_log_evidence = results.log_evidence
-        self.edge_probabilities_ = _labelled(np.clip(edges, 0.0, 1.0), self.names_, "parent", "child")
+        self.edge_probabilities_ = labelled(np.clip(edges, 0.0, 1.0), self.names_, "parent", "child")
 
     def _usual_count(self) -> int:
         return self._method.replicates if isinstance(self._method, Bootstrap) else self.samples
@@ -409,26 +413,6 @@ class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
         if math.isnan(value):
             return Estimate(math.nan, 0.0, 1.0, 1.0, "the condition is impossible", 0, 0.0, self._results.modularity)
         return exact_estimate(value, self._results.modularity)
-
-    def _families_of(self, child: str, count: int | None) -> pd.Series[float]:
-        import pandas as pd
-
-        self._check_fitted()
-        if self._results is None or not isinstance(self._tables, ExactTables):
-            raise InputError(
-                f"The probabilities of whole parent sets are not computed here (method {self.method_!r}, "
-                f"{len(self.names_)} variables). Count parent sets in model.sample(), or, where tables over all sets "
-                "of variables fit, use modularity='order'."
-            )
-        node = position_of(child, self.names_)
-        probabilities = self._results.families[node]
-        best_first = np.argsort(-probabilities, kind="stable")
-        best_first = best_first[np.isfinite(self._tables.log_weights[node, best_first])][:count]
-        others = [name for name in self.names_ if name != child]
-        masks = parent_sets(len(others), self.max_parents_)[best_first].tolist()
-        sets = [frozenset(name for bit, name in enumerate(others) if mask >> bit & 1) for mask in masks]
-        index = pd.Index(np.fromiter(sets, dtype=object, count=len(sets)), name="parents")
-        return pd.Series(probabilities[best_first], index=index, name=f"P(parents of {child})")
 
     def _described_settings(self, constraints: Constraints) -> dict[str, Any]:
         """The settings as they were when the model was fitted, as JSON can hold them."""
@@ -466,19 +450,9 @@ class DagPosterior(Predicting, BaseEstimator):  # type: ignore[misc]
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "edge_probabilities_"):
-            raise NotFittedError("This DagPosterior has no data yet. Call fit(table) first.")
+            raise UnfittedError("This DagPosterior has no data yet. Call fit(table) first.")
 
     def _check_open(self) -> None:
         # While it is being fitted a model draws a sample before it has edges.
         if not hasattr(self, "_tables"):
             self._check_fitted()
-
-
-def _labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(matrix, index=pd.Index(names, name=rows), columns=pd.Index(names, name=columns))
-
-
-def _set_text(names: frozenset[str], order_of_names: Sequence[str]) -> str:
-    return ", ".join(name for name in order_of_names if name in names) or "{}"

@@ -37,7 +37,7 @@ def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, A
     """Write one file of the given kind ("model", "sample"), replacing an older one only once it is complete."""
     # Through a link, not over it.
     target = Path(os.path.realpath(path))
-    content = {"dagpost": kind, "format": FORMAT_VERSION, "version": __version__, **about}
+    content = {"dagpost": kind, "format": FORMAT_VERSION, "version": __version__, "arrays": sorted(arrays), **about}
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
@@ -82,7 +82,12 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
         if about["dagpost"] != kind:
             raise InputError(f"{str(source)!r} is a dagpost {about['dagpost']} file; a {kind} file is needed here.")
         names = [name for name in archive.namelist() if name.endswith(".npy")]
-        return about, {name.removesuffix(".npy"): _array(archive.read(name)) for name in names}
+        arrays = {name.removesuffix(".npy"): _array(archive.read(name)) for name in names}
+        # A name that was damaged in the directory of the archive would else be a part that was never there.
+        missing = sorted(set(about.get("arrays", [])) - arrays.keys())
+        if missing:
+            raise InputError(f"{str(source)!r} lacks parts of a {kind} ({', '.join(missing)}). Make it again.")
+        return about, arrays
 
     return _open(path, read)
 

@@ -107,7 +107,7 @@ def counted_blocks(
     speaking = Table(table.names, tuple(column[rows] for column in table.columns), table.levels, counts)
     families = masks | np.uint64(1) << np.uint64(treatment)
     sizes = cell_numbers(table.arities, np.full(len(masks), outcome), families)
-    room = np.cumsum(np.minimum(sizes, speaking.rows) + _SEPARATE) // _BLOCK
+    room = np.cumsum(np.minimum(sizes, speaking.rows + _SEPARATE)) // _BLOCK
     borders = [0, *(1 + np.flatnonzero(np.diff(room))).tolist(), len(masks)]
     for first, last in pairwise(borders):
         if first < last:

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 class CausalEffect:
     """The posterior of a total causal effect; `causal_effect` makes one, and says what is assumed.
 
-    `samples` are independent draws given the graphs, which have had their weights applied: plain averages and quantiles
-    of them are those of the posterior. `zero_probability` is the weight of the graphs without a directed path from
-    treatment to outcome, where the effect is exactly zero, and `mean` the mean of the effect; both come from the
-    weights, not from the draws.
+    `samples` are draws with the weights of the graphs applied: their plain averages and quantiles are those of the
+    posterior. `zero_probability` is the weight of the graphs without a directed path from treatment to outcome, where
+    the effect is exactly zero, and `mean` the mean of the effect; both come from the weights, not from the draws.
 
     `do` and `outcome_level` are the two levels of the treatment and the level of the outcome that are meant, None for
     continuous columns. For each distinct set of parents of the treatment there are its names in `adjustment_sets`, the

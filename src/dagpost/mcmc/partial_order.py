@@ -30,7 +30,7 @@ import numpy as np
 from dagpost import memory
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.errors import InputError, NoGraphError
-from dagpost.kernels import inlined, kernel
+from dagpost.kernels import copy_into, inlined, kernel
 from dagpost.mcmc.buckets import (
     BucketFamilies,
     BucketSums,
@@ -161,19 +161,13 @@ class _Buckets(NamedTuple):
 
 
 @inlined
-def _sum_all(families: BucketFamilies, order: Integers, size: int) -> _Buckets:
-    """Make room, and fill it for the buckets of this order, which stays the one that moves change."""
+def _empty_buckets(order: Integers, size: int) -> _Buckets:
+    """Room for the buckets of this order, which are proposed."""
     nodes = len(order)
     count = (nodes + size - 1) // size
+    sums = room_for_buckets(2 * count + 1, size)
     slots = 2 * np.arange(count)
-    sums = room_for_buckets(2 * count + 1 if count > 1 else 1, size)
-    buckets = _Buckets(size, order, order.copy(), order.copy(), np.zeros(nodes), slots, np.zeros(2 * count), sums)
-    before = np.uint64(0)
-    for bucket in range(count):
-        members = _members(buckets, order, bucket)
-        buckets.log_weights[slots[bucket]] = sum_bucket(families, members, before, sums, slots[bucket])
-        before |= mask_of(members)
-    return buckets
+    return _Buckets(size, order, order.copy(), order.copy(), np.zeros(nodes), slots, np.zeros(2 * count), sums)
 
 
 @inlined
@@ -200,27 +194,19 @@ def _sum_proposed(families: BucketFamilies, buckets: _Buckets, first: int, last:
 @inlined
 def _accept(buckets: _Buckets, first: int, last: int) -> None:
     """Let the proposed buckets from `first` to `last` take the place of the present ones."""
+    copy_into(buckets.order, buckets.proposed)
     for bucket in range(first, last + 1):
         buckets.slots[bucket] ^= 1
-        members, fresh = _members(buckets, buckets.order, bucket), _members(buckets, buckets.proposed, bucket)
-        for place in range(len(members)):
-            members[place] = fresh[place]
 
 
 @inlined
-def _swap(families: BucketFamilies, buckets: _Buckets, first: int, last: int, generator: np.random.Generator) -> bool:
-    """Let a node of one bucket and a node of a later one change places, if chance will have it."""
+def _propose_swap(buckets: _Buckets, first: int, last: int, generator: np.random.Generator) -> None:
+    """Let a node of one bucket and a node of a later one change places."""
     order, proposed = buckets.order, buckets.proposed
-    for position in range(len(order)):
-        proposed[position] = order[position]
+    copy_into(proposed, order)
     one = first * buckets.size + int(generator.random() * buckets.size)
     other = last * buckets.size + int(generator.random() * len(_members(buckets, order, last)))
     proposed[one], proposed[other] = order[other], order[one]
-    change = _sum_proposed(families, buckets, first, last)
-    if generator.random() < math.exp(min(change, 0.0)):
-        _accept(buckets, first, last)
-        return True
-    return False
 
 
 @inlined
@@ -232,18 +218,28 @@ def _draw(buckets: _Buckets, first: int, last: int, generator: np.random.Generat
 
 
 @inlined
-def _take_drawn(families: BucketFamilies, buckets: _Buckets, first: int, last: int) -> bool:
-    """Take the buckets of the drawn order, which differ from the present ones between `first` and `last` at most."""
+def _redraw_window(families: BucketFamilies, buckets: _Buckets, first: int, generator: np.random.Generator) -> None:
+    """In the drawn order, draw anew as many nodes as a bucket has, from somewhere inside the bucket `first` on."""
+    start = first * buckets.size + 1 + int(generator.random() * (buckets.size - 1))
+    window = buckets.drawn[start : min(start + buckets.size, len(buckets.order))]
+    members = window.copy()
+    before = mask_of(buckets.order[: first * buckets.size]) | mask_of(buckets.drawn[first * buckets.size : start])
+    slot = 2 * len(buckets.slots)
+    sum_bucket(families, members, before, buckets.sums, slot)
+    draw_bucket(buckets.sums, slot, members, generator, window, buckets.log_alpha)
+
+
+@inlined
+def _propose_drawn(buckets: _Buckets, first: int, last: int) -> tuple[int, int]:
+    """Propose the buckets of the drawn order from `first` to `last`; from where to where they are new, if they are."""
     while first <= last and not _is_new(buckets, first):
         first += 1
     while first <= last and not _is_new(buckets, last):
         last -= 1
-    for position in range(len(buckets.order)):
-        inside = first <= position // buckets.size <= last
-        buckets.proposed[position] = buckets.drawn[position] if inside else buckets.order[position]
-    _sum_proposed(families, buckets, first, last)
-    _accept(buckets, first, last)
-    return first <= last
+    copy_into(buckets.proposed, buckets.order)
+    for bucket in range(first, last + 1):
+        copy_into(_members(buckets, buckets.proposed, bucket), _members(buckets, buckets.drawn, bucket))
+    return first, last
 
 
 @inlined
@@ -252,43 +248,38 @@ def _is_new(buckets: _Buckets, bucket: int) -> bool:
 
 
 @inlined
-def _redraw_window(families: BucketFamilies, buckets: _Buckets, first: int, generator: np.random.Generator) -> bool:
-    """Draw an order, and in it a window across the bucket `first` and the next one anew."""
-    start = first * buckets.size + 1 + int(generator.random() * (buckets.size - 1))
-    _draw(buckets, first, first + 1, generator)
-    window = buckets.drawn[start : min(start + buckets.size, len(buckets.order))]
-    members = window.copy()
-    before = mask_of(buckets.order[: first * buckets.size]) | mask_of(buckets.drawn[first * buckets.size : start])
-    slot = 2 * len(buckets.slots)
-    sum_bucket(families, members, before, buckets.sums, slot)
-    draw_bucket(buckets.sums, slot, members, generator, window, buckets.log_alpha)
-    return _take_drawn(families, buckets, first, first + 1)
-
-
-@inlined
 def _step(
     families: BucketFamilies, buckets: _Buckets, generator: np.random.Generator, room: Floats, output: Round
 ) -> None:
     nodes, count = len(buckets.order), len(buckets.slots)
-    kind = generator.random()
     first = int(generator.random() * (count - 1))
-    if kind < CHANCES[0]:
+    last = first + 1
+    kind = generator.random()
+    if kind < CHANCES[0] + CHANCES[1]:
         move = _SWAP_NEIGHBOURS
-        moved = _swap(families, buckets, first, first + 1, generator)
-    elif kind < CHANCES[0] + CHANCES[1]:
-        move = _SWAP
-        other = int(generator.random() * count)
-        first += first >= other
-        moved = _swap(families, buckets, min(first, other), max(first, other), generator)
-    elif kind < CHANCES[0] + CHANCES[1] + CHANCES[2] and buckets.size > 1:
-        move = _WINDOW
-        moved = _redraw_window(families, buckets, first, generator)
+        if kind >= CHANCES[0]:
+            move = _SWAP
+            other = int(generator.random() * count)
+            first += first >= other
+            first, last = min(first, other), max(first, other)
+        _propose_swap(buckets, first, last, generator)
     else:
-        move = _SHIFT
-        _draw(buckets, 0, count - 1, generator)
-        drawn = OrderState(buckets.drawn, buckets.log_alpha)
-        moved = _shift(families.tables, drawn, int(generator.random() * nodes), generator, room[0], room[1], room[2])
-        moved = _take_drawn(families, buckets, 0, count - 1)
+        move = _WINDOW
+        if kind >= CHANCES[0] + CHANCES[1] + CHANCES[2] or buckets.size == 1:
+            move = _SHIFT
+            first, last = 0, count - 1
+        _draw(buckets, first, last, generator)
+        if move == _WINDOW:
+            _redraw_window(families, buckets, first, generator)
+        else:
+            drawn, position = OrderState(buckets.drawn, buckets.log_alpha), int(generator.random() * nodes)
+            _shift(families.tables, drawn, position, generator, room[0], room[1], room[2])
+        first, last = _propose_drawn(buckets, first, last)
+    change = _sum_proposed(families, buckets, first, last)
+    # What was drawn has the right distribution already.
+    moved = first <= last if move >= _WINDOW else generator.random() < math.exp(min(change, 0.0))
+    if moved:
+        _accept(buckets, first, last)
     output.proposed[move] += 1
     output.accepted[move] += moved
 
@@ -318,8 +309,10 @@ def _advance(
     cancel: Integers,
 ) -> None:
     nodes, graphs = len(state.order), len(output.log_joint)
-    buckets = _sum_all(families, state.order, min(bucket_size, nodes))
+    buckets = _empty_buckets(state.order, min(bucket_size, nodes))
     count = len(buckets.slots)
+    _sum_proposed(families, buckets, 0, count - 1)
+    _accept(buckets, 0, count - 1)
     # With one bucket there is only one state.
     together = graphs_a_state if count > 1 else graphs
     room = np.zeros((3, nodes))

@@ -255,7 +255,7 @@ def _random_member(members: np.uint64, generator: np.random.Generator) -> np.uin
 
 
 @borrowing
-def _sum_up(members: np.uint64, values: Floats) -> float:
+def _total(members: np.uint64, values: Floats) -> float:
     total = 0.0
     while members != np.uint64(0):
         total += values[_first(members)]
@@ -272,20 +272,31 @@ def _take(members: np.uint64, values: Floats, log_sums: Floats) -> None:
 
 
 @borrowing
-def _weigh_whole(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whole: Floats) -> None:
-    """Log weights of all parent sets inside `allowed`."""
+def _weigh_all(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whole: Floats) -> float:
+    """Log weight of all parent sets inside `allowed`, for some nodes; their sum."""
+    total = 0.0
     while members != np.uint64(0):
         node = _first(members)
         members = _without_first(members)
         whole[node] = log_sum_inside(tables, node, allowed)
+        total += whole[node]
+    return total
 
 
 @borrowing
 def _weigh(
-    tables: FamilyTables, members: np.uint64, allowed: np.uint64, to_meet: np.uint64, whole: Floats, result: Floats
-) -> tuple[float, np.uint64]:
-    """Log weights of the parent sets inside `allowed` that meet `to_meet`: their sum, and for which it is a bound."""
-    total = 0.0
+    tables: FamilyTables,
+    members: np.uint64,
+    allowed: np.uint64,
+    to_meet: np.uint64,
+    whole: Floats,
+    result: Floats,
+    hope: float,
+) -> float:
+    """`hope` and the log weights of the parent sets inside `allowed` that meet `to_meet`, for some nodes, added up.
+
+    Where that is below 0, nobody wants to know by how much. `whole` is what `_weigh_all` gives.
+    """
     bounds = np.uint64(0)
     while members != np.uint64(0):
         node = _first(members)
@@ -296,14 +307,20 @@ def _weigh(
                 bounds |= np.uint64(1) << np.uint64(node)
                 share = max(share, 0.0) + _NOISE
             result[node] += math.log(share)
-        total += result[node]
+        hope += result[node]
         members = _without_first(members)
-    return total, bounds
+    while bounds != np.uint64(0) and hope >= 0.0:
+        node = _first(bounds)
+        bounds = _without_first(bounds)
+        hope -= result[node]
+        result[node] = _log_sum_above(tables, node, allowed, to_meet, -hope)
+        hope += result[node]
+    return hope
 
 
 @borrowing
 def _log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
-    """`log_sum_meeting` set by set, or what is too small where it is below `floor`."""
+    """`log_sum_meeting`, set by set; where it is below `floor`, less may come out."""
     total = 0.0
     heaviest = -math.inf
     limit = floor - _NEGLIGIBLE
@@ -317,20 +334,6 @@ def _log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet:
                 limit = max(limit, heaviest - _NEGLIGIBLE)
             total += math.exp(tables.ranked_logs[position] - heaviest)
     return heaviest + math.log(total) if total > 0.0 else -math.inf
-
-
-@borrowing
-def _settle(
-    tables: FamilyTables, bounds: np.uint64, allowed: np.uint64, to_meet: np.uint64, result: Floats, hope: float
-) -> float:
-    """Replace bounds by what they stand for, as long as no more than `hope` is lost; what is left of it."""
-    while bounds != np.uint64(0) and hope >= 0.0:
-        node = _first(bounds)
-        bounds = _without_first(bounds)
-        hope -= result[node]
-        result[node] = _log_sum_above(tables, node, allowed, to_meet, -hope)
-        hope += result[node]
-    return hope
 
 
 # Moves
@@ -401,14 +404,14 @@ def _split_or_join(tables: FamilyTables, log_sums: Floats, work: _Work, generato
             proposed[later] = parts[later - 1]
         proposed[part], proposed[part + 1] = to_meet, moving
         last = moving
-    _weigh_whole(tables, moving, allowed, work.whole)
-    total, bounds = _weigh(tables, moving, allowed, to_meet, work.whole, work.fresh)
-    _weigh_whole(tables, behind, allowed | last, work.whole)
-    total_behind, bounds_behind = _weigh(tables, behind, allowed | last, last, work.whole, work.fresh)
-    hope = total + total_behind - _sum_up(moving | behind, log_sums)
-    hope -= math.log((1.0 - generator.random()) * _neighbours(proposed) / neighbours)
-    hope = _settle(tables, bounds, allowed, to_meet, work.fresh, hope)
-    hope = _settle(tables, bounds_behind, allowed | last, last, work.fresh, hope)
+    hope = -math.log((1.0 - generator.random()) * _neighbours(proposed) / neighbours)
+    hope -= _total(moving | behind, log_sums)
+    hope += _weigh_all(tables, behind, allowed | last, work.whole)
+    _weigh_all(tables, moving, allowed, work.whole)
+    hope = _weigh(tables, moving, allowed, to_meet, work.whole, work.fresh, hope)
+    if hope >= 0.0:
+        hope -= _total(behind, work.whole)
+        hope = _weigh(tables, behind, allowed | last, last, work.whole, work.fresh, hope)
     if not hope >= 0.0:
         return False
     _take(moving | behind, work.fresh, log_sums)
@@ -435,23 +438,22 @@ def _swap(
     parts[first] ^= one | other
     parts[last] ^= one | other
     hope = -math.log(1.0 - generator.random())
-    bounds = np.uint64(0)
-    changed = np.uint64(0)
-    allowed = _all_before(parts, first)
+    # Of the first part only the node that is new there has to be looked up.
+    changed = other
+    before = _all_before(parts, first)
+    hope += _weigh_all(tables, other, before, work.whole)
+    for part in range(first + 1, last + 2):
+        before |= parts[part - 1]
+        changed |= parts[part]
+        hope += _weigh_all(tables, parts[part], before, work.whole)
+    hope -= _total(changed, log_sums)
+    before = _all_before(parts, first)
     for part in range(first, last + 2):
-        # Of the first part only the node that is new there has to be looked up.
-        members = other if part == first else parts[part]
-        to_meet = _part_before(parts, part)
-        _weigh_whole(tables, members, allowed, work.whole)
-        total, own_bounds = _weigh(tables, members, allowed, to_meet, work.whole, work.fresh)
-        hope += total - _sum_up(members, log_sums)
-        bounds |= own_bounds
-        changed |= members
-        allowed |= parts[part]
-    allowed = _all_before(parts, first)
-    for part in range(first, last + 2):
-        hope = _settle(tables, bounds & parts[part], allowed, _part_before(parts, part), work.fresh, hope)
-        allowed |= parts[part]
+        if hope >= 0.0:
+            members = parts[part] & changed
+            hope -= _total(members, work.whole)
+            hope = _weigh(tables, members, before, _part_before(parts, part), work.whole, work.fresh, hope)
+        before |= parts[part]
     if hope >= 0.0:
         _take(changed, work.fresh, log_sums)
         return True
@@ -473,7 +475,7 @@ def _take_out(log_sums: Floats, work: _Work, bit: np.uint64) -> int:
         if parts[part] != bit:
             rest[count] = parts[part] & ~bit
             work.before[count] = before
-            work.held[count] = _sum_up(rest[count], log_sums)
+            work.held[count] = _total(rest[count], log_sums)
             before |= rest[count]
             count += 1
     for part in range(count, len(parts)):
@@ -482,50 +484,34 @@ def _take_out(log_sums: Floats, work: _Work, bit: np.uint64) -> int:
 
 
 @borrowing
-def _log_own(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
-    """`log_sum_meeting` of one node, or less where it is below `floor`."""
-    whole = log_sum_inside(tables, node, allowed)
-    if to_meet == np.uint64(0) or whole < floor:
-        return whole
-    share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole)
-    if share >= _CANCELLED:
-        return whole + math.log(share)
-    if whole + math.log(max(share, 0.0) + _NOISE) < floor:
-        return -math.inf
-    return _log_sum_above(tables, node, allowed, to_meet, floor)
-
-
-@borrowing
-def _try_places(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, part: int, log_others: float) -> None:
+def _try_places(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, part: int, gained: float) -> None:
     """Log weights of the two places right before `part`: inside the part before it, and alone.
 
-    `log_others` is what the nodes of all other parts then have gained.
+    `gained` is what the nodes of all other parts then weigh more than now.
     """
     rest = work.proposed
     bit = np.uint64(1) << np.uint64(node)
     before, previous = work.before[part], _part_before(rest, part)
-    most = log_sum_inside(tables, node, before) - log_sums[node]
-    hope = _NEGLIGIBLE + log_others + most
-    if hope + work.slack[part] < 0.0:
+    hope = _NEGLIGIBLE + gained - log_sums[node]
+    most = log_sum_inside(tables, node, before)
+    if hope + most + work.slack[part] < 0.0:
         return
-    total, bounds = _weigh(tables, rest[part], before | bit, previous | bit, work.whole, work.joined)
-    hope = _settle(tables, bounds, before | bit, previous | bit, work.joined, hope + total - work.held[part])
+    hope += most - work.held[part]
+    hope = _weigh(tables, rest[part], before | bit, previous | bit, work.whole, work.joined, hope)
     if not hope >= 0.0:
         return
-    log_others = hope - _NEGLIGIBLE - most
-    floor = log_sums[node] - log_others - _NEGLIGIBLE
-    if part > 0:
-        own = _log_own(tables, node, work.before[part - 1], _part_before(rest, part - 1), floor)
-        work.log_own[2 * part - 1] = own
-        work.log_place[2 * part - 1] = log_others + own - log_sums[node]
-    own = _log_own(tables, node, before, previous, floor)
-    work.log_own[2 * part] = own
-    hope = _NEGLIGIBLE + log_others + own - log_sums[node]
-    if hope >= 0.0:
-        hope -= _sum_up(rest[part], work.joined)
-        total, bounds = _weigh(tables, rest[part], before | bit, bit, work.whole, work.alone)
-        hope = _settle(tables, bounds, before | bit, bit, work.alone, hope + total)
-        work.log_place[2 * part] = hope - _NEGLIGIBLE if hope >= 0.0 else -math.inf
+    hope -= most
+    for place in range(max(2 * part - 1, 0), 2 * part + 1):
+        own_part = place // 2
+        own_before, own_previous = work.before[own_part], _part_before(rest, own_part)
+        _weigh_all(tables, bit, own_before, work.whole)
+        here = _weigh(tables, bit, own_before, own_previous, work.whole, work.fresh, hope)
+        work.log_own[place] = work.fresh[node]
+        if own_part == part and here >= 0.0:
+            here -= _total(rest[part], work.joined)
+            here = _weigh(tables, rest[part], before | bit, bit, work.whole, work.alone, here)
+        if here >= 0.0:
+            work.log_place[place] = here - _NEGLIGIBLE
 
 
 @borrowing
@@ -539,36 +525,32 @@ def _move(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, genera
     bit = np.uint64(1) << np.uint64(node)
     now = _take_out(log_sums, work, bit)
     count = _count(rest)
-    largest, earlier = 0.0, 0.0
     next_part = (now + 1) // 2
+    largest, earlier = 0.0, 0.0
     for part in range(count + 1):
-        _weigh_whole(tables, rest[part], work.before[part] | bit, work.whole)
-        work.slack[part] = _sum_up(rest[part], work.whole) - work.held[part]
+        work.slack[part] = _weigh_all(tables, rest[part], work.before[part] | bit, work.whole) - work.held[part]
         largest = max(largest, work.slack[part])
         if part < next_part:
             earlier += work.slack[part]
     for place in range(2 * count + 1):
         work.log_place[place] = -math.inf
     _try_places(tables, log_sums, work, node, next_part, 0.0)
-    most = log_sum_inside(tables, node, work.before[count]) - log_sums[node] + largest + _NEGLIGIBLE
+    most = _NEGLIGIBLE + log_sum_inside(tables, node, work.before[count]) - log_sums[node] + largest
     gained = 0.0
     for part in range(next_part, count):
-        allowed, to_meet = work.before[part], _part_before(rest, part)
-        _weigh_whole(tables, rest[part], allowed, work.fresh)
-        total, bounds = _weigh(tables, rest[part], allowed, to_meet, work.fresh, work.after)
-        hope = gained + most + total - work.held[part]
-        hope = _settle(tables, bounds, allowed, to_meet, work.after, hope)
+        before = work.before[part]
+        _weigh_all(tables, rest[part], before, work.fresh)
+        hope = gained + most - work.held[part]
+        hope = _weigh(tables, rest[part], before, _part_before(rest, part), work.fresh, work.after, hope)
         if not hope >= 0.0:
             break
         gained = hope - most
         _try_places(tables, log_sums, work, node, part + 1, gained)
     gained = 0.0
     for part in range(next_part, 0, -1):
-        allowed, to_meet = work.before[part] | bit, rest[part - 1]
-        most = log_sum_inside(tables, node, work.before[part - 1]) - log_sums[node] + earlier + _NEGLIGIBLE
-        total, bounds = _weigh(tables, rest[part], allowed, to_meet, work.whole, work.passed)
-        hope = gained + most + total - work.held[part]
-        hope = _settle(tables, bounds, allowed, to_meet, work.passed, hope)
+        most = _NEGLIGIBLE + log_sum_inside(tables, node, work.before[part - 1]) - log_sums[node] + earlier
+        hope = gained + most - work.held[part]
+        hope = _weigh(tables, rest[part], work.before[part] | bit, rest[part - 1], work.whole, work.passed, hope)
         if not hope >= 0.0:
             break
         gained = hope - most
@@ -578,22 +560,21 @@ def _move(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, genera
     chosen = choose(work.log_place, 2 * count + 1, generator.random())
     if chosen == now:
         return False
+    own_part, following = chosen // 2, (chosen + 1) // 2
     log_sums[node] = work.log_own[chosen]
-    half, following = chosen // 2, (chosen + 1) // 2
     for part in range(next_part, following):
         _take(rest[part], work.after, log_sums)
     for part in range(following + 1, next_part + 1):
         _take(rest[part], work.passed, log_sums)
-    for part in range(len(parts)):
-        parts[part] = rest[part]
-    if half < following:
+    copy_into(parts, rest)
+    if own_part < following:
         _take(rest[following], work.joined, log_sums)
-        parts[half] |= bit
+        parts[own_part] |= bit
     else:
         _take(rest[following], work.alone, log_sums)
-        for part in range(count, half, -1):
+        for part in range(count, own_part, -1):
             parts[part] = rest[part - 1]
-        parts[half] = bit
+        parts[own_part] = bit
     return True
 
 

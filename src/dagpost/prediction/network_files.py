@@ -47,6 +47,8 @@ class Parts(NamedTuple):
 
 def write_network(path: str | os.PathLike[str], network: Parts) -> None:
     """Write a network in the format that the name of the file asks for."""
+    from dagpost.export.writing import write_text
+
     suffix = _suffix_of(path)
     levels = tuple(tuple(readable_level(level) for level in levels) for levels in network.levels)
     for name, few in zip(network.names, levels, strict=True):
@@ -69,7 +71,7 @@ def write_network(path: str | os.PathLike[str], network: Parts) -> None:
             f"pyAgrum does not read back what it writes of this network to {suffix[1:]}. Use another format, or "
             "simpler names and levels."
         )
-    _write_whole(Path(path), content.encode())
+    write_text(path, content)
 
 
 def read_network(path: str | os.PathLike[str]) -> Parts:
@@ -206,28 +208,3 @@ def _known(content: str) -> dict[str, tuple[str, list[str], list[object]]]:
         return {}
     plain = all(isinstance(level, str | bool | int | float) for _, _, levels in known.values() for level in levels)
     return known if plain else {}
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file that takes its name only once it is complete."""
-    from dagpost.storage import _adopt_permissions
-
-    target = Path(os.path.realpath(path))
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as error:
-        raise InputError(
-            f"Cannot write {str(target)!r}: {error.strerror}. Name a folder that exists and is yours."
-        ) from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _adopt_permissions(name, target)
-        os.replace(name, target)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"Cannot write {str(target)!r}: {error.strerror}. Nothing was changed.") from error
-        raise

@@ -1,0 +1,135 @@
+"""What a fitted model lists without being asked a question: parent sets, pairs, best graphs, where a graph stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost.answers import ExactResults, exact_paths
+from dagpost.arrays import Floats
+from dagpost.errors import InputError
+from dagpost.families import parent_sets
+from dagpost.methods import best
+from dagpost.names import position_of
+from dagpost.posterior import DagSample
+from dagpost.settings import check_count
+from dagpost.tables import ExactTables, ModelTables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.summaries import GraphStanding
+    from dagpost.summaries.given import GivenGraph
+
+
+class Listing:
+    """Lists of a fitted model."""
+
+    if TYPE_CHECKING:
+        names_: tuple[str, ...]
+        max_parents_: int
+        method_: str
+        exact_: bool
+        edge_probabilities_: pd.DataFrame
+        _tables: ModelTables
+        _results: ExactResults | None
+
+        def own_sample(self) -> DagSample: ...
+        def _check_fitted(self) -> None: ...
+        def _provenance(self) -> dict[str, Any]: ...
+
+    def family_probabilities(self, child: str) -> pd.Series[float]:
+        """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""
+        return self._families_of(child, None)
+
+    def top_families(self, child: str, count: int = 10) -> pd.Series[float]:
+        """The `count` most probable parent sets of `child`, as readable text."""
+        check_count("count", count)
+        families = self._families_of(child, count)
+        families.index = [_set_text(parents, self.names_) for parents in families.index]
+        return families
+
+    def best(self, count: int = 1) -> DagSample:
+        """The `count` most probable graphs, best first, when every graph counts once.
+
+        Their `log_joint` says how probable each is beside the others; `covered` is the posterior mass of all of them
+        together. `provenance["tied"]` says that the next graph would be as good as the last one listed.
+
+        >>> from dagpost import DagPosterior, datasets
+        >>> best = DagPosterior().fit(datasets.load("coronary")).best(10)
+        >>> len(best), round(best.covered, 3)
+        (10, 0.557)
+        """
+        self._check_fitted()
+        check_count("count", count)
+        return best(self._tables, self.names_, count, self._provenance())
+
+    def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:
+        """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample.
+
+        `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
+        """
+        self._check_fitted()
+        matrix: Floats | None = None
+        if self.exact_ and relation in ("->", "--"):
+            edges = self.edge_probabilities_.to_numpy()
+            matrix = edges if relation == "->" else edges + edges.T
+        elif self._results is not None and isinstance(self._tables, ExactTables) and relation == "~>":
+            matrix = exact_paths(self._tables, self._results)
+        if matrix is None:
+            return self.own_sample().probability_matrix(relation)
+        return labelled(matrix, self.names_, "from", "to")
+
+    def log_joint(self, graph: GivenGraph) -> float:
+        """Log p(graph, data) of one graph: of networkx, pairs ``(parent, child)`` of names, or a row of parent masks.
+
+        >>> from dagpost import DagPosterior, datasets
+        >>> model = DagPosterior().fit(datasets.load("coronary"))
+        >>> round(model.log_joint(model.best(1)[0]) - float(model.best(1).log_joint[0]), 6)
+        0.0
+        """
+        from dagpost.search.hill_climbing import log_weights_of_graphs
+        from dagpost.summaries import masks_of_graph
+
+        self._check_fitted()
+        masks = masks_of_graph(graph, self.names_, self.max_parents_)
+        return float(log_weights_of_graphs(self._tables.families, masks[None, :])[0])
+
+    def standing(self, graph: GivenGraph, sample: DagSample | None = None) -> GraphStanding:
+        """How one graph stands: its log score, its posterior probability, its rank among those of a sample."""
+        from dagpost.summaries import graph_standing
+
+        drawn = self.own_sample() if sample is None else sample
+        return graph_standing(drawn, graph, self.log_joint(graph))
+
+    def _families_of(self, child: str, count: int | None) -> pd.Series[float]:
+        import pandas as pd
+
+        self._check_fitted()
+        if self._results is None or not isinstance(self._tables, ExactTables):
+            raise InputError(
+                f"The probabilities of whole parent sets are not computed here (method {self.method_!r}, "
+                f"{len(self.names_)} variables). Count parent sets in model.sample(), or, where tables over all sets "
+                "of variables fit, use modularity='order'."
+            )
+        node = position_of(child, self.names_)
+        probabilities = self._results.families[node]
+        best_first = np.argsort(-probabilities, kind="stable")
+        best_first = best_first[np.isfinite(self._tables.log_weights[node, best_first])][:count]
+        others = [name for name in self.names_ if name != child]
+        masks = parent_sets(len(others), self.max_parents_)[best_first].tolist()
+        sets = [frozenset(name for bit, name in enumerate(others) if mask >> bit & 1) for mask in masks]
+        index = pd.Index(np.fromiter(sets, dtype=object, count=len(sets)), name="parents")
+        return pd.Series(probabilities[best_first], index=index, name=f"P(parents of {child})")
+
+
+def labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(matrix, index=pd.Index(names, name=rows), columns=pd.Index(names, name=columns))
+
+
+def _set_text(names: frozenset[str], order_of_names: Sequence[str]) -> str:
+    return ", ".join(name for name in order_of_names if name in names) or "{}"

@@ -1,0 +1,162 @@
+"""Prediction, parameters and causal effects through a model, and through the file that it was saved to."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dagpost import DagPosterior, DagpostError, DagpostWarning, DagSample, InputError, datasets
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return datasets.load("coronary").to_pandas()
+
+
+@pytest.fixture(scope="module")
+def rows(table: pd.DataFrame) -> pd.DataFrame:
+    return table.drop(columns="counts")
+
+
+@pytest.fixture(scope="module")
+def model(table: pd.DataFrame) -> DagPosterior:
+    return DagPosterior(samples=2000, seed=1).fit(table, counts="counts")
+
+
+def test_all_cells_of_the_table_sum_to_one(model: DagPosterior, rows: pd.DataFrame) -> None:
+    assert len(rows) == 64  # every combination of six yes/no columns stands in one row
+    assert np.exp(model.score_samples(rows)).sum() == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_mean_score_is_what_scikit_learn_calls_the_score(model: DagPosterior, rows: pd.DataFrame) -> None:
+    assert model.score(rows) == pytest.approx(model.score_samples(rows).mean(), abs=1e-12)
+
+
+def test_conditional_probabilities_are_ratios_of_joint_ones(model: DagPosterior, rows: pd.DataFrame) -> None:
+    chances = model.predict_proba(rows.drop(columns="Pressure"), target="Pressure")
+    assert list(chances.columns) == list(rows["Pressure"].cat.categories)
+    joint = pd.DataFrame({level: np.exp(model.score_samples(rows.assign(Pressure=level))) for level in chances.columns})
+    np.testing.assert_allclose(chances, joint.div(joint.sum(axis=1), axis=0), rtol=0, atol=1e-9)
+
+
+def test_polars_rows_are_scored_as_pandas_ones(model: DagPosterior, rows: pd.DataFrame) -> None:
+    text = rows.astype(str)
+    np.testing.assert_array_equal(model.score_samples(pl.from_pandas(text)), model.score_samples(text))
+
+
+def test_a_network_of_the_best_graph_has_its_edges_and_tables(model: DagPosterior) -> None:
+    network: Any = model.to_bayesian_network()
+    best = model.best(1)[0]
+    assert {(p, c) for c, parents in zip(network.names, network.parents, strict=True) for p in parents} == set(
+        best.edges
+    )
+    for name in network.names:
+        np.testing.assert_allclose(network.to_frame(name).sum(axis=1), 1.0, atol=1e-12)
+    other: Any = model.to_bayesian_network([("Smoking", "Pressure")])
+    assert other.parents[other.names.index("Pressure")] == ("Smoking",)
+
+
+def test_an_effect_is_zero_as_often_as_there_is_no_path(model: DagPosterior) -> None:
+    effect = model.causal_effect("Smoking", "Pressure", seed=1)
+    assert effect.zero_probability == pytest.approx(
+        1.0 - float(model.own_sample().probability("Smoking ~> Pressure")), abs=1e-9
+    )
+
+
+def test_a_model_from_a_file_predicts_the_same(model: DagPosterior, rows: pd.DataFrame, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    again = DagPosterior.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.score_samples(rows), model.score_samples(rows))
+    assert again.own_sample() == model.own_sample()
+    with pytest.raises(InputError, match=r"save\(path, rows=True\)"):
+        again.causal_effect("Smoking", "Pressure")
+    with pytest.raises(InputError, match=r"save\(path, rows=True\)"):
+        again.to_bayesian_network([("Pressure", "Smoking"), ("Pressure", "Family"), ("Smoking", "Family")])
+    again.save(tmp_path / "second")
+    twice = DagPosterior.load(tmp_path / "second")
+    np.testing.assert_array_equal(twice.score_samples(rows), model.score_samples(rows))
+    with pytest.raises(InputError, match="no rows to save"):
+        again.save(tmp_path / "third", rows=True)
+
+
+def test_rows_are_in_a_file_only_if_asked_for(model: DagPosterior, tmp_path: Path) -> None:
+    model.save(tmp_path / "without")
+    model.save(tmp_path / "with", rows=True)
+    again = DagPosterior.load(tmp_path / "with")
+    one, other = (m.causal_effect("Smoking", "Pressure", seed=3) for m in (again, model))
+    np.testing.assert_array_equal(one.samples, other.samples)
+    assert b"rows_column0" not in (tmp_path / "without").read_bytes()
+
+
+def test_a_continuous_model_keeps_moments_not_rows(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).normal(size=(50, 3))
+    model = DagPosterior(score="bge", samples=300, seed=1).fit(values)
+    model.save(tmp_path / "model")
+    again = DagPosterior.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.score_samples(values), model.score_samples(values))
+    assert not hasattr(again, "predict_proba")
+
+
+def test_a_score_that_cannot_predict_says_which_can(table: pd.DataFrame, tmp_path: Path) -> None:
+    class Flat:
+        def fill(self, table: Any, max_parents: int, values: Any, engine: Any, reporter: Any) -> None:  # noqa: ARG002
+            values[:] = 0.0
+
+    model = DagPosterior(score=Flat(), samples=100, seed=1).fit(table, counts="counts")
+    with pytest.raises(InputError, match="BDeu"):
+        model.score_samples(table.drop(columns="counts"))
+    model.save(tmp_path / "model")
+    assert len(DagPosterior.load(tmp_path / "model").sample(10, seed=1)) == 10
+
+
+# Damaged files
+
+
+@pytest.mark.parametrize("kind", ["model", "sample"])
+def test_a_damaged_file_is_refused_or_says_the_same(
+    kind: str, model: DagPosterior, rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    """A thousand files with flipped bytes, cut short or grown: never a crash, never another answer."""
+    whole = tmp_path / "whole"
+    if kind == "model":
+        small = DagPosterior(samples=50, seed=1).fit(datasets.load("coronary"))
+        small.save(whole, rows=True)
+        expected: Any = (small.edge_probabilities_, small.score_samples(rows), small.names_)
+    else:
+        small_sample = model.sample(50, seed=1)
+        small_sample.save(whole)
+        expected = small_sample
+    content = whole.read_bytes()
+    generator = np.random.default_rng(0)
+    damaged = tmp_path / "damaged"
+    refused = 0
+    for _ in range(1000):
+        bytes_ = bytearray(content)
+        how = generator.integers(4)
+        if how == 0:
+            bytes_ = bytes_[: generator.integers(len(bytes_))]
+        elif how == 1:
+            bytes_ += bytes(generator.integers(0, 256, size=8, dtype=np.uint8))
+        else:
+            for place in generator.integers(0, len(bytes_), size=generator.integers(1, 6)):
+                bytes_[place] ^= 1 << generator.integers(8)
+        damaged.write_bytes(bytes_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DagpostWarning)
+            try:
+                if kind == "model":
+                    loaded = DagPosterior.load(damaged)
+                    pd.testing.assert_frame_equal(loaded.edge_probabilities_, expected[0])
+                    np.testing.assert_array_equal(loaded.score_samples(rows), expected[1])
+                    assert loaded.names_ == expected[2]
+                else:
+                    assert DagSample.load(damaged) == expected
+            except DagpostError:
+                refused += 1
+    assert refused > 700

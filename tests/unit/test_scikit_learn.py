@@ -1,0 +1,106 @@
+"""A model is a scikit-learn estimator: its own checks, pipelines, cross-validation, copies."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer
+from sklearn.utils.estimator_checks import check_estimator
+
+from dagpost import BDeu, DagPosterior, datasets
+
+CONTINUOUS = {
+    "check_estimators_dtypes": "integers are levels here, and a score for continuous columns refuses them by name",
+    "check_dtype_object": "a dict among numbers is an InputError that names column and row, where a TypeError is asked",
+}
+#: Checks that scikit-learn itself skips, and why.
+SKIPPED = {"check_array_api_input": "it runs only where SCIPY_ARRAY_API is set; our arrays are NumPy's"}
+
+
+class WithoutTarget(DagPosterior):
+    """`predict_proba` asks for a target, which scikit-learn's checks do not know; all else is checked."""
+
+    @property
+    def predict_proba(self) -> Any:
+        raise AttributeError("left out of the checks")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [(DagPosterior(score="bge", samples=200, seed=1), CONTINUOUS), (WithoutTarget(samples=200, seed=1), {})],
+    ids=["continuous", "discrete"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass(estimator: Any, expected: dict[str, str]) -> None:
+    results = check_estimator(estimator, expected_failed_checks=expected, on_fail=None, on_skip=None)
+    failed = [f"{r['check_name']}: {r['exception']!r}" for r in results if r["status"] == "failed"]
+    assert failed == []
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} == set(SKIPPED)
+    assert {r["check_name"] for r in results if r["status"] == "xfail"} == set(expected)
+    assert sum(r["status"] == "passed" for r in results) > 30
+
+
+@pytest.fixture(scope="module")
+def measured() -> np.ndarray:
+    values = np.random.default_rng(0).normal(size=(150, 4))
+    values[:, 1] += values[:, 0]
+    return values
+
+
+def pipeline(**settings: Any) -> Any:
+    bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf")
+    return make_pipeline(bins, DagPosterior(samples=300, seed=1, **settings))
+
+
+def test_a_model_follows_a_discretiser_in_a_pipeline(measured: np.ndarray) -> None:
+    fitted = pipeline().fit(measured)
+    assert fitted.score_samples(measured[:3]).shape == (3,)
+    assert fitted.score(measured) == pytest.approx(fitted.score_samples(measured).mean())
+
+
+def test_cross_validation_scores_rows_that_were_held_out(measured: np.ndarray) -> None:
+    scores = cross_val_score(pipeline(), measured, cv=3)
+    nothing = cross_val_score(pipeline(max_parents=0), measured, cv=3)
+    assert scores.mean() > nothing.mean(), "the columns depend on each other, which helps to predict"
+
+
+def test_a_grid_search_chooses_score_and_number_of_parents(measured: np.ndarray) -> None:
+    grid = {"dagposterior__score": [BDeu(1.0), BDeu(500.0)], "dagposterior__max_parents": [0, 2]}
+    search = GridSearchCV(pipeline(), grid, cv=3).fit(measured)
+    assert search.best_params_["dagposterior__max_parents"] == 2
+    assert np.isfinite(search.best_score_)
+
+
+def test_clones_and_settings_keep_the_score_as_it_was_given() -> None:
+    score = BDeu(5.0)
+    model = DagPosterior(score=score, max_parents=2)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert copy.score == score
+    assert str(copy.score) == str(score)
+    assert hash(copy.score) == hash(score)
+    copy.set_params(score="k2")
+    assert (copy.score, model.score) == ("k2", score)
+    assert DagPosterior(score=model.score).get_params()["score"] is score
+    assert DagPosterior(score="k2").score != DagPosterior(score="bdeu").score
+
+
+def test_a_pickled_model_answers_and_predicts_as_before() -> None:
+    model = DagPosterior(samples=500, seed=1).fit(datasets.load("coronary"))
+    again = pickle.loads(pickle.dumps(model))
+    rows = datasets.load("coronary")
+    np.testing.assert_array_equal(again.score_samples(rows), model.score_samples(rows))
+    assert again.probability("Smoking ~> Pressure") == model.probability("Smoking ~> Pressure")
+
+
+def test_a_model_without_data_says_so_in_scikit_learns_way() -> None:
+    for ask in (lambda m: m.score_samples([[0, 1]]), lambda m: m.sample(1), lambda m: m.own_sample()):
+        with pytest.raises(NotFittedError, match=r"Call fit\(table\) first"):
+            ask(DagPosterior())
