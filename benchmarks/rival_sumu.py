@@ -21,7 +21,8 @@ Three faults of sumu 0.1.2 matter here. Where a sum is a small difference of lar
 no start is taken there, since the chain could never leave it. Its way to draw parents from a partition may then try all
 sets one by one, in Python, for hours: the graphs are drawn here, by the same weights. And it splits a part with other
 chances than its rule of acceptance takes for granted: it draws the nodes with replacement, and only one of the first
-part. So it does not sample the posterior, not even of 4 nodes. `--mended` puts a right move in its place.
+part. So it does not sample the posterior: of 4 loosely tied columns, the partition of one part came up 94 times in 100
+instead of 26. Tightly tied columns, whose parts are small, hide it. `--mended` puts a right move in its place.
 
 OUT.npz holds `parents`, uint64 of (chains, draws, nodes), bit j of an entry being set where j is a parent;
 `log_joint`, (chains, draws), score and prior of each graph; `candidates`, (nodes, candidates); and `report`, JSON.
@@ -82,7 +83,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     trouble = why_not(options.python)
     if trouble:
-        print(f"sumu was not run, because {options.python} cannot import it: {trouble}")
+        print(f"sumu was not run, because {options.python} cannot import it ({trouble}).")
         return
     settings = {name: value for name, value in vars(options).items() if name not in ("data", "python", "output")}
     try:
@@ -140,7 +141,9 @@ def sample(codes: NDArray[np.int32], python: str, settings: dict[str, Any]) -> d
                     process.wait()
         if status != 0 or not (folder / "found.npz").exists():
             trouble = last_line((folder / "errors.txt").read_text())
-            raise RuntimeError(f"sumu failed with status {status}: {trouble}")
+            raise RuntimeError(
+                f"sumu failed with status {status}: {trouble} (The top of rival_sumu.py says how to install it.)"
+            )
         with np.load(folder / "found.npz") as found:
             return dict(found)
 

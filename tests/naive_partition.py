@@ -7,7 +7,7 @@ to, and how likely each is; nothing is worked out from what changes.
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,18 @@ def possible_partitions(log_weights: naive.Logs, max_parents: int) -> tuple[list
     return states, np.array(logs)
 
 
+def weights_of_nodes(partition: Partition, by_mask: Matrix) -> Matrix:
+    """Log weight of each node's parent sets that the partition allows; `by_mask` has a column for every set."""
+    logs = np.full(len(by_mask), -np.inf)
+    before, previous = 0, 0
+    for part in partition:
+        sets = [mask for mask in range(by_mask.shape[1]) if not mask & ~before and (mask & previous or not previous)]
+        for node in members(part):
+            logs[node] = naive.log_sum(by_mask[node, sets])
+        before, previous = before | part, part
+    return logs
+
+
 def split_or_joined(partition: Partition) -> list[Partition]:
     """Every partition that joining two parts in a row, or splitting one in two, makes of this one."""
     found = []
@@ -92,7 +104,7 @@ def swaps_of_neighbours(states: list[Partition], log_weights: Matrix) -> Matrix:
 
     def proposals(partition: Partition) -> dict[Partition, float]:
         chances: dict[Partition, float] = {}
-        for first, second in zip(partition, partition[1:], strict=False):
+        for first, second in pairwise(partition):
             pairs = list(product(members(first), members(second)))
             for one, other in pairs:
                 chances[swapped(partition, one, other)] = 1.0 / (len(partition) - 1) / len(pairs)

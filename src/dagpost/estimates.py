@@ -129,8 +129,9 @@ def clopper_pearson(hits: float, draws: float, confidence: float) -> tuple[float
     from scipy.special import betaincinv
 
     tail = (1.0 - confidence) / 2.0
-    lower = 0.0 if hits == 0 else float(betaincinv(hits, draws - hits + 1, tail))
-    upper = 1.0 if hits == draws else float(betaincinv(hits + 1, draws - hits, 1.0 - tail))
+    misses = draws - hits
+    lower = 0.0 if hits <= 0.0 else float(betaincinv(hits, misses + 1.0, tail))
+    upper = 1.0 if misses <= 0.0 else float(betaincinv(hits + 1.0, misses, 1.0 - tail))
     return lower, upper
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from dagpost.answers import ExactResults, exact_paths
 from dagpost.arrays import Floats
 from dagpost.errors import InputError
+from dagpost.estimates import MODULARITY_WORDS
 from dagpost.families import parent_sets
 from dagpost.methods import best
 from dagpost.names import position_of
@@ -31,6 +33,8 @@ class Listing:
         names_: tuple[str, ...]
         max_parents_: int
         method_: str
+        target_: str
+        verdict_: str | None
         exact_: bool
         edge_probabilities_: pd.DataFrame
         _tables: ModelTables
@@ -39,6 +43,27 @@ class Listing:
         def own_sample(self) -> DagSample: ...
         def _check_fitted(self) -> None: ...
         def _provenance(self) -> dict[str, Any]: ...
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What a notebook shows: the settings, and of a fitted model the sentence that matters, edges and a picture."""
+        shown = {"text/plain": repr(self)}
+        if hasattr(self, "edge_probabilities_"):
+            return {**shown, "text/html": self._repr_html_()}
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        return bundle
+
+    def _repr_html_(self) -> str:
+        self._check_fitted()
+        from dagpost.export.frames import long_table
+        from dagpost.show.small_graph import small_graph
+
+        words = MODULARITY_WORDS[self.target_]
+        how = "Exact" if self.exact_ else f"Estimated from graphs by {self.method_}"
+        sentence = f"{how} ({words}). {self.verdict_ or ''}"
+        best_first = long_table(self.edge_probabilities_).sort_values("probability", ascending=False).head(10)
+        table = best_first.round(3).to_html(index=False, escape=True)
+        picture = small_graph(self.names_, self.edge_probabilities_.to_numpy())
+        return f"<p>{html.escape(repr(self))}</p><p>{html.escape(sentence)}</p>{picture}{table}"
 
     def family_probabilities(self, child: str) -> pd.Series[float]:
         """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""

@@ -110,7 +110,13 @@ class DagSample:
         return f"DagSample of {len(self):,} {kind} over {variables} ({self.modularity})"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>{self.edge_frequencies().round(3).to_html(escape=True)}"
+        from dagpost.show.small_graph import small_graph
+
+        frequencies = self.edge_frequencies()
+        sentence = self._diagnostics.verdict if self._from_chains else ""
+        table = frequencies.round(3).to_html(escape=True)
+        picture = small_graph(self.names, frequencies.to_numpy())
+        return f"<p>{html.escape(repr(self))}. {html.escape(sentence)}</p>{picture}{table}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DagSample):

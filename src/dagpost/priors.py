@@ -301,9 +301,9 @@ def log_prior_of_sets(
 ) -> NDArray[np.float64]:
     """The log weight of some parent sets of one node, all given as masks over all columns.
 
-    >>> sets = np.array([0b000, 0b100, 0b110], dtype=np.uint64)
+    >>> sets = np.array([0b000, 0b100, 0b010], dtype=np.uint64)
     >>> log_prior_of_sets(InDegreePrior(), ("a", "b", "c"), 0, sets, np.uint64(0b100), np.uint64(0)).round(3)
-    array([  -inf, -0.693,  0.   ])
+    array([  -inf, -0.693,   -inf])
     """
     if isinstance(prior, CustomPrior):
         weights = prior.log_weights_of(names[node], names, masks.tolist())

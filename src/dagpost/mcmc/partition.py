@@ -1,21 +1,22 @@
 """Partition MCMC: a chain over ordered partitions of the variables (Kuipers & Moffa 2017).
 
-Take the nodes without parents away from a graph, then those that have none left, and so on: the layers are an ordered
-partition, and each graph has just one. A node of the first part has no parents; any other has parents in earlier parts
+Take the nodes without parents away from a graph, then those that have none left, and so on: these layers are an ordered
+partition, and a graph has just one. A node of the first part has no parents; any other has parents in earlier parts
 only, at least one of them in the part right before its own. So the weight of all graphs of a partition is a product
-over the nodes of sums of parent sets. The chain visits partitions in proportion to their weight; from each kept one a
-graph is drawn. Every graph counts once: this is the structure-modular posterior, without the bias of orders.
+over the nodes, each a sum over parent sets. The chain visits partitions in proportion to their weight; from each kept
+one a graph is drawn. Every graph counts once: this is the structure-modular posterior, without the bias of orders.
 
 Moves: two parts in a row are joined or one is split in two, all with equal chances (the move of Kuipers & Moffa); two
-nodes of different parts change places; one node is taken out and put back anywhere, into a part or between two, with
-the probability that the partition then has (never refused); and a graph is drawn, some of its edges are turned round
-(REV, reversal.py), and its partition is taken. The last one matters most: one edge that turns may shift whole branches
-to other parts, which is a long way in small steps. Before its first step a chain follows Order MCMC for a while from a
-random order, which finds the region of the good graphs far sooner.
+nodes of different parts change places; one node is taken out and put back, into any part or between any two, with the
+probability that the partition then has (it is never refused); a graph is drawn, some of its edges are turned round
+(REV, reversal.py), and its partition is taken. The last move matters most: one edge that turns can shift whole branches
+to other parts, which is a long way in small steps. Before its first step a chain follows Order MCMC for a while, from a
+random order: that finds the good graphs far sooner.
 
-A sum over sets that meet a part is a difference of two table look-ups. Where they are so close that it has to be summed
-up set by set, the difference still is an upper bound, and nearly always enough to refuse. The node that is put back
-passes parts only as long as there is anything to be gained behind them. Memory: some numbers a node.
+A sum over the sets that meet a part is a difference of two look-ups. Where they are so close that it has to be summed
+up set by set, the difference still is an upper bound, which nearly always is enough to refuse. A node that is put back
+passes other parts only as long as there is something to be gained behind them. A step takes from ten to a few hundred
+look-ups; memory: some numbers a node.
 
 Kuipers & Moffa, "Partition MCMC for inference on acyclic digraphs", Journal of the American Statistical Association 112
 (2017).
@@ -39,26 +40,25 @@ from dagpost.mcmc.reversal import all_nodes, node_of, reverse_edge
 from dagpost.tables import ModelTables
 
 _SPLIT_OR_JOIN, _SWAP_NEIGHBOURS, _SWAP, _MOVE, _REVERSE = 0, 1, 2, 3, 4
-#: With which probability a step is of which kind.
-CHANCES = (0.1, 0.1, 0.1, 0.2, 0.5)
-#: Edges that are turned round in a drawn graph, one after another.
+#: How likely a step is of each kind, and how many edges one of the last kind tries to turn round.
+CHANCES = (0.05, 0.05, 0.1, 0.2, 0.6)
 REVERSALS = 10
-#: Steps over orders before the first one over partitions: this times the square of the number of nodes.
+#: Steps over orders before the first one over partitions: so many times the square of the number of nodes.
 APPROACH = 12
-
-#: Nats below which a place is not worth a look: it would be chosen once in 10^11 steps.
-_NEGLIGIBLE = 25.0
-#: A difference of two sums that is a smaller share than this of them is only a bound, by this much more at most.
-_CANCELLED = 1e-5
-_NOISE = 1e-9
 #: Steps over orders between two looks whether the run goes on.
 _PIECE = 100
 
+#: Nats behind the best place from which on a place is not looked at: chosen once in 10^10 steps.
+_NEGLIGIBLE = 25.0
+#: A difference of two sums that is a smaller share than this of them is only a bound, once this error is added.
+_CANCELLED = 1e-5
+_ERROR = 1e-9
+
 
 class PartitionState(NamedTuple):
-    """The number of the part of every node, and the log weight of the parent sets that it then may have.
+    """The number of the part of each node, and the log weight of the parent sets that it then may have.
 
-    `approach` is one number: how many steps over orders are still to come first.
+    `approach`, a single number: how many steps over orders come first.
     """
 
     part_of: Integers
@@ -80,12 +80,12 @@ class PartitionMCMC:
         Steps before the first kept graph.
 
     >>> PartitionMCMC(thinning=100)
-    PartitionMCMC(chains=4, thinning=100, burn_in=20000)
+    PartitionMCMC(chains=4, thinning=100, burn_in=10000)
     """
 
     chains: int = 4
     thinning: int = 20
-    burn_in: int = 20_000
+    burn_in: int = 10_000
 
     name: ClassVar[str] = "partition-mcmc"
     modularity: ClassVar[str] = "structure"
@@ -112,7 +112,7 @@ class PartitionMCMC:
         nodes = len(context.candidates)
         approach = np.array([APPROACH * nodes**2], dtype=np.int64)
         state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes), approach)
-        _stand_by(context, _graph_of_orders(context, generator, 0, np.zeros(1, dtype=np.int64)), state)
+        _take_partition_of(context, _graph_after_orders(context, generator, 0, np.zeros(1, dtype=np.int64)), state)
         return state
 
     def advance(
@@ -125,21 +125,20 @@ class PartitionMCMC:
     ) -> None:
         """One round."""
         if state.approach[0] > 0:
-            parents = _graph_of_orders(context, generator, int(state.approach[0]), cancel)
-            if cancel[0] == 0:
-                _stand_by(context, parents, state)
+            parents = _graph_after_orders(context, generator, int(state.approach[0]), cancel)
+            if cancel[0] != 0:
+                return
+            _take_partition_of(context, parents, state)
             state.approach[0] = 0
         _advance(context, state, generator, output, cancel)
 
 
-def _graph_of_orders(tables: FamilyTables, generator: np.random.Generator, steps: int, cancel: Integers) -> Masks:
-    """A graph that fits the order that some steps of Order MCMC lead to, from a random order."""
+def _graph_after_orders(tables: FamilyTables, generator: np.random.Generator, steps: int, cancel: Integers) -> Masks:
+    """A graph that fits the order where some steps of Order MCMC end that began at a random order."""
     orders = OrderMCMC()
     state = orders.start(tables, generator)
-    nodes = len(state.order)
-    # Cut in pieces, after each of which the kernel looks whether it is still wanted.
+    nodes, kinds = len(state.order), len(orders.moves)
     pieces = max(1, math.ceil(steps / _PIECE))
-    kinds = len(orders.moves)
     output = Round(
         min(steps, _PIECE),
         np.zeros((pieces, nodes), dtype=np.uint64),
@@ -154,31 +153,31 @@ def _graph_of_orders(tables: FamilyTables, generator: np.random.Generator, steps
 
 
 class _Work(NamedTuple):
-    """Where the chain stands, and room for one step.
+    """Where the chain stands, and room for one step."""
 
-    `parts`: the nodes of each part, then zeros. `allowed` and `to_meet`: the sets that confine the parents of each node.
-    `proposed`: another partition, or this one without one node, and `before` what comes before each of its parts.
-    """
-
+    #: The nodes of each part; zeros follow.
     parts: Masks
+    #: What confines the parents of each node: they are inside the one and meet the other. And a graph.
     allowed: Masks
     to_meet: Masks
-    proposed: Masks
-    before: Masks
     parents: Masks
-    #: Log weights of nodes: of all sets inside what they are allowed, and of those that meet what they have to.
+    #: Another partition, or this one without a node; and for each part of it all nodes before, the log weight of its
+    #: nodes as they stand now, and what they could gain at most.
+    other: Masks
+    before: Masks
+    held: Floats
+    slack: Floats
+    #: Log weights of nodes: of all sets inside what they are allowed; of those that meet what they have to.
     whole: Floats
     fresh: Floats
-    #: Log weights of each other node where the node that is put back comes after its part, right before it all alone,
-    #: in the part before it, or earlier than that.
-    after: Floats
+    #: The same where the node that is put back comes behind their part, right before it and alone, into the part
+    #: before theirs, or before that.
+    behind: Floats
     alone: Floats
     joined: Floats
     passed: Floats
-    #: What the nodes of each part weigh now, and what they could gain.
-    held: Floats
-    slack: Floats
-    #: The places of that node: alone before part p (2 p), or inside it (2 p + 1).
+    #: Places for that node: alone before part p (2 p) or inside it (2 p + 1). Its own log weight there, and all that
+    #: changes.
     log_own: Floats
     log_place: Floats
 
@@ -189,17 +188,17 @@ def _room_for(nodes: int) -> _Work:
         np.zeros(nodes + 2, dtype=np.uint64),
         np.zeros(nodes, dtype=np.uint64),
         np.zeros(nodes, dtype=np.uint64),
-        np.zeros(nodes + 2, dtype=np.uint64),
-        np.zeros(nodes + 2, dtype=np.uint64),
         np.zeros(nodes, dtype=np.uint64),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
-        np.zeros(nodes),
+        np.zeros(nodes + 2, dtype=np.uint64),
+        np.zeros(nodes + 2, dtype=np.uint64),
         np.zeros(nodes + 2),
         np.zeros(nodes + 2),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
         np.zeros(2 * nodes + 2),
         np.zeros(2 * nodes + 2),
     )
@@ -211,8 +210,16 @@ def _first(members: np.uint64) -> int:
 
 
 @borrowing
-def _without_first(members: np.uint64) -> np.uint64:
+def _rest(members: np.uint64) -> np.uint64:
+    """All but the first."""
     return members & (members - np.uint64(1))
+
+
+@borrowing
+def _random_member(members: np.uint64, generator: np.random.Generator) -> np.uint64:
+    for _ in range(int(generator.random() * bits_of(members))):
+        members = _rest(members)
+    return members & (~members + np.uint64(1))
 
 
 @borrowing
@@ -236,21 +243,6 @@ def _all_before(parts: Masks, part: int) -> np.uint64:
     return mask
 
 
-@borrowing
-def _part_with(parts: Masks, bit: np.uint64) -> int:
-    part = 0
-    while parts[part] & bit == np.uint64(0):
-        part += 1
-    return part
-
-
-@borrowing
-def _random_member(members: np.uint64, generator: np.random.Generator) -> np.uint64:
-    for _ in range(int(generator.random() * bits_of(members))):
-        members = _without_first(members)
-    return members & (~members + np.uint64(1))
-
-
 # Weights
 
 
@@ -259,27 +251,26 @@ def _total(members: np.uint64, values: Floats) -> float:
     total = 0.0
     while members != np.uint64(0):
         total += values[_first(members)]
-        members = _without_first(members)
+        members = _rest(members)
     return total
 
 
 @borrowing
 def _take(members: np.uint64, values: Floats, log_sums: Floats) -> None:
     while members != np.uint64(0):
-        node = _first(members)
-        members = _without_first(members)
-        log_sums[node] = values[node]
+        log_sums[_first(members)] = values[_first(members)]
+        members = _rest(members)
 
 
 @borrowing
 def _weigh_all(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whole: Floats) -> float:
-    """Log weight of all parent sets inside `allowed`, for some nodes; their sum."""
+    """Log weights of all parent sets inside `allowed`, for some nodes; their total."""
     total = 0.0
     while members != np.uint64(0):
         node = _first(members)
-        members = _without_first(members)
         whole[node] = log_sum_inside(tables, node, allowed)
         total += whole[node]
+        members = _rest(members)
     return total
 
 
@@ -293,9 +284,9 @@ def _weigh(
     result: Floats,
     hope: float,
 ) -> float:
-    """`hope` and the log weights of the parent sets inside `allowed` that meet `to_meet`, for some nodes, added up.
+    """Log weights of the parent sets inside `allowed` that meet `to_meet`, for some nodes; their total and `hope`.
 
-    Where that is below 0, nobody wants to know by how much. `whole` is what `_weigh_all` gives.
+    Where that is below 0, no more than this is known. `whole` is what `_weigh_all` gave.
     """
     bounds = np.uint64(0)
     while members != np.uint64(0):
@@ -305,22 +296,22 @@ def _weigh(
             share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole[node])
             if share < _CANCELLED:
                 bounds |= np.uint64(1) << np.uint64(node)
-                share = max(share, 0.0) + _NOISE
+                share = max(share, 0.0) + _ERROR
             result[node] += math.log(share)
         hope += result[node]
-        members = _without_first(members)
+        members = _rest(members)
     while bounds != np.uint64(0) and hope >= 0.0:
         node = _first(bounds)
-        bounds = _without_first(bounds)
         hope -= result[node]
         result[node] = _log_sum_above(tables, node, allowed, to_meet, -hope)
         hope += result[node]
+        bounds = _rest(bounds)
     return hope
 
 
 @borrowing
 def _log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
-    """`log_sum_meeting`, set by set; where it is below `floor`, less may come out."""
+    """`log_sum_meeting`, set by set; of what is below `floor` some may be missing."""
     total = 0.0
     heaviest = -math.inf
     limit = floor - _NEGLIGIBLE
@@ -336,7 +327,7 @@ def _log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet:
     return heaviest + math.log(total) if total > 0.0 else -math.inf
 
 
-# Moves
+# Splitting, joining, swapping
 
 
 @borrowing
@@ -354,68 +345,60 @@ def _neighbours(parts: Masks) -> float:
 
 
 @borrowing
-def _random_half(members: np.uint64, generator: np.random.Generator) -> np.uint64:
-    """Any subset but none and all, with equal chances."""
-    half = np.uint64(0)
-    while half == np.uint64(0) or half == members:
-        half = np.uint64(0)
-        rest = members
-        while rest != np.uint64(0):
+def _random_share(members: np.uint64, generator: np.random.Generator) -> np.uint64:
+    """Any subset, neither empty nor everything, with equal chances."""
+    share = np.uint64(0)
+    while share == np.uint64(0) or share == members:
+        share = np.uint64(0)
+        left = members
+        while left != np.uint64(0):
             if generator.random() < 0.5:
-                half |= rest & (~rest + np.uint64(1))
-            rest = _without_first(rest)
-    return half
+                share |= left & (~left + np.uint64(1))
+            left = _rest(left)
+    return share
 
 
 @borrowing
 def _split_or_join(tables: FamilyTables, log_sums: Floats, work: _Work, generator: np.random.Generator) -> bool:
-    """Go to a neighbour: `moving`, the second of two parts, joins the first or leaves it."""
-    parts, proposed = work.parts, work.proposed
-    count = _count(parts)
-    neighbours = _neighbours(parts)
+    """Go to a neighbour, if chance will have it: some nodes, `moving`, leave a part or join it."""
+    parts, other = work.parts, work.other
+    count, neighbours = _count(parts), _neighbours(parts)
     pick = generator.random() * neighbours
-    joins = pick < count - 1
-    part = 0
-    if joins:
+    copy_into(other, parts)
+    if pick < count - 1:
         part = int(pick)
+        moving, next_part = parts[part + 1], parts[part + 2]
+        allowed, to_meet = _all_before(parts, part), _part_before(parts, part)
+        other[part] |= moving
+        for later in range(part + 1, count):
+            other[later] = parts[later + 1]
+        last = other[part]
     else:
         pick -= count - 1
+        part = 0
         for candidate in range(count):
-            # Rounding errors must not end in a part that cannot be split.
-            if _ways_to_split(parts[candidate]) > 0.0:
+            # Rounding errors must not lead to a part that cannot be split.
+            if pick >= 0.0 and _ways_to_split(parts[candidate]) > 0.0:
                 part = candidate
                 pick -= _ways_to_split(parts[candidate])
-                if pick < 0.0:
-                    break
-    allowed = _all_before(parts, part)
-    copy_into(proposed, parts)
-    if joins:
-        moving, behind = parts[part + 1], parts[part + 2]
-        to_meet = _part_before(parts, part)
-        proposed[part] |= moving
-        for later in range(part + 1, count):
-            proposed[later] = parts[later + 1]
-        last = proposed[part]
-    else:
-        to_meet = _random_half(parts[part], generator)
-        allowed |= to_meet
-        moving, behind = parts[part] ^ to_meet, parts[part + 1]
+        to_meet = _random_share(parts[part], generator)
+        moving, next_part = parts[part] ^ to_meet, parts[part + 1]
+        allowed = _all_before(parts, part) | to_meet
         for later in range(count, part, -1):
-            proposed[later] = parts[later - 1]
-        proposed[part], proposed[part + 1] = to_meet, moving
+            other[later] = parts[later - 1]
+        other[part], other[part + 1] = to_meet, moving
         last = moving
-    hope = -math.log((1.0 - generator.random()) * _neighbours(proposed) / neighbours)
-    hope -= _total(moving | behind, log_sums)
-    hope += _weigh_all(tables, behind, allowed | last, work.whole)
+    hope = -math.log((1.0 - generator.random()) * _neighbours(other) / neighbours)
+    hope += _weigh_all(tables, next_part, allowed | last, work.whole) - _total(moving | next_part, log_sums)
     _weigh_all(tables, moving, allowed, work.whole)
     hope = _weigh(tables, moving, allowed, to_meet, work.whole, work.fresh, hope)
     if hope >= 0.0:
-        hope -= _total(behind, work.whole)
-        hope = _weigh(tables, behind, allowed | last, last, work.whole, work.fresh, hope)
+        hope -= _total(next_part, work.whole)
+        hope = _weigh(tables, next_part, allowed | last, last, work.whole, work.fresh, hope)
     if not hope >= 0.0:
         return False
-    _take(moving | behind, work.fresh, log_sums)
-    copy_into(parts, proposed)
+    _take(moving | next_part, work.fresh, log_sums)
+    copy_into(parts, other)
     return True
 
 
@@ -428,9 +411,12 @@ def _swap(
     other: np.uint64,
     generator: np.random.Generator,
 ) -> bool:
-    """Let two nodes of different parts change places, if chance will have it."""
+    """Let two nodes change places, if they are in different parts and chance will have it."""
     parts = work.parts
-    first, last = _part_with(parts, one), _part_with(parts, other)
+    first, last = 0, 0
+    for part in range(_count(parts)):
+        first = part if parts[part] & one != np.uint64(0) else first
+        last = part if parts[part] & other != np.uint64(0) else last
     if first == last:
         return False
     if first > last:
@@ -443,8 +429,8 @@ def _swap(
     before = _all_before(parts, first)
     hope += _weigh_all(tables, other, before, work.whole)
     for part in range(first + 1, last + 2):
-        before |= parts[part - 1]
         changed |= parts[part]
+        before |= parts[part - 1]
         hope += _weigh_all(tables, parts[part], before, work.whole)
     hope -= _total(changed, log_sums)
     before = _all_before(parts, first)
@@ -462,10 +448,13 @@ def _swap(
     return False
 
 
+# Moving one node
+
+
 @borrowing
 def _take_out(log_sums: Floats, work: _Work, bit: np.uint64) -> int:
-    """Write the partition without one node into `proposed`; the place that the node has."""
-    parts, rest = work.parts, work.proposed
+    """Write the partition without one node into `other`; the place that the node has."""
+    parts, rest = work.parts, work.other
     place = 0
     count = 0
     before = np.uint64(0)
@@ -489,7 +478,7 @@ def _try_places(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, 
 
     `gained` is what the nodes of all other parts then weigh more than now.
     """
-    rest = work.proposed
+    rest = work.other
     bit = np.uint64(1) << np.uint64(node)
     before, previous = work.before[part], _part_before(rest, part)
     hope = _NEGLIGIBLE + gained - log_sums[node]
@@ -502,12 +491,11 @@ def _try_places(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, 
         return
     hope -= most
     for place in range(max(2 * part - 1, 0), 2 * part + 1):
-        own_part = place // 2
-        own_before, own_previous = work.before[own_part], _part_before(rest, own_part)
+        own_before, own_previous = work.before[place // 2], _part_before(rest, place // 2)
         _weigh_all(tables, bit, own_before, work.whole)
         here = _weigh(tables, bit, own_before, own_previous, work.whole, work.fresh, hope)
         work.log_own[place] = work.fresh[node]
-        if own_part == part and here >= 0.0:
+        if place == 2 * part and here >= 0.0:
             here -= _total(rest[part], work.joined)
             here = _weigh(tables, rest[part], before | bit, bit, work.whole, work.alone, here)
         if here >= 0.0:
@@ -518,43 +506,41 @@ def _try_places(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, 
 def _move(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, generator: np.random.Generator) -> bool:
     """Take one node out and put it back with the probability of each partition that this can lead to.
 
-    All log weights are relative to now. From where the node is, they are worked out part by part in both directions,
-    until the nodes that have been passed lose more than can be gained behind them.
+    Log weights are relative to now. From where the node is they are worked out part by part in both directions, until
+    the nodes that it has passed lose more than can be gained behind them.
     """
-    parts, rest = work.parts, work.proposed
+    parts, rest = work.parts, work.other
     bit = np.uint64(1) << np.uint64(node)
     now = _take_out(log_sums, work, bit)
-    count = _count(rest)
-    next_part = (now + 1) // 2
-    largest, earlier = 0.0, 0.0
+    count, next_part = _count(rest), (now + 1) // 2
+    largest_slack, earlier_slack = 0.0, 0.0
     for part in range(count + 1):
         work.slack[part] = _weigh_all(tables, rest[part], work.before[part] | bit, work.whole) - work.held[part]
-        largest = max(largest, work.slack[part])
-        if part < next_part:
-            earlier += work.slack[part]
+        largest_slack = max(largest_slack, work.slack[part])
+        earlier_slack += work.slack[part] if part < next_part else 0.0
     for place in range(2 * count + 1):
         work.log_place[place] = -math.inf
     _try_places(tables, log_sums, work, node, next_part, 0.0)
-    most = _NEGLIGIBLE + log_sum_inside(tables, node, work.before[count]) - log_sums[node] + largest
+    most = _NEGLIGIBLE + log_sum_inside(tables, node, work.before[count]) - log_sums[node] + largest_slack
     gained = 0.0
     for part in range(next_part, count):
         before = work.before[part]
         _weigh_all(tables, rest[part], before, work.fresh)
         hope = gained + most - work.held[part]
-        hope = _weigh(tables, rest[part], before, _part_before(rest, part), work.fresh, work.after, hope)
+        hope = _weigh(tables, rest[part], before, _part_before(rest, part), work.fresh, work.behind, hope)
         if not hope >= 0.0:
             break
         gained = hope - most
         _try_places(tables, log_sums, work, node, part + 1, gained)
     gained = 0.0
     for part in range(next_part, 0, -1):
-        most = _NEGLIGIBLE + log_sum_inside(tables, node, work.before[part - 1]) - log_sums[node] + earlier
+        most = _NEGLIGIBLE + log_sum_inside(tables, node, work.before[part - 1]) - log_sums[node] + earlier_slack
         hope = gained + most - work.held[part]
         hope = _weigh(tables, rest[part], work.before[part] | bit, rest[part - 1], work.whole, work.passed, hope)
         if not hope >= 0.0:
             break
         gained = hope - most
-        earlier -= work.slack[part - 1]
+        earlier_slack -= work.slack[part - 1]
         _try_places(tables, log_sums, work, node, part - 1, gained)
     work.log_place[now] = 0.0
     chosen = choose(work.log_place, 2 * count + 1, generator.random())
@@ -563,7 +549,7 @@ def _move(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, genera
     own_part, following = chosen // 2, (chosen + 1) // 2
     log_sums[node] = work.log_own[chosen]
     for part in range(next_part, following):
-        _take(rest[part], work.after, log_sums)
+        _take(rest[part], work.behind, log_sums)
     for part in range(following + 1, next_part + 1):
         _take(rest[part], work.passed, log_sums)
     copy_into(parts, rest)
@@ -584,86 +570,81 @@ def _move(tables: FamilyTables, log_sums: Floats, work: _Work, node: int, genera
 @borrowing
 def _find_parts(parents: Masks, parts: Masks) -> None:
     """The partition of a graph."""
-    everyone = all_nodes(len(parents))
-    placed = np.uint64(0)
+    left = all_nodes(len(parents))
     for part in range(len(parts)):
         parts[part] = np.uint64(0)
-        left = everyone & ~placed
-        while left != np.uint64(0):
-            node = _first(left)
-            left = _without_first(left)
-            if parents[node] & ~placed == np.uint64(0):
-                parts[part] |= np.uint64(1) << np.uint64(node)
-        placed |= parts[part]
+        members = left
+        while members != np.uint64(0):
+            if parents[_first(members)] & left == np.uint64(0):
+                parts[part] |= members & (~members + np.uint64(1))
+            members = _rest(members)
+        left &= ~parts[part]
 
 
 @borrowing
-def _confine(tables: FamilyTables, log_sums: Floats, work: _Work, look_up: bool) -> None:
-    """Work out what confines the parents of every node and, where that has changed, look their weight up if asked to."""
-    before = np.uint64(0)
-    previous = np.uint64(0)
+def _confine(work: _Work, tables: FamilyTables, log_sums: Floats, look_up: bool) -> None:
+    """What confines the parents of every node; if asked to, look weights up where that has changed."""
+    before, previous = np.uint64(0), np.uint64(0)
     for part in range(_count(work.parts)):
         members = work.parts[part]
         while members != np.uint64(0):
             node = _first(members)
-            members = _without_first(members)
             if look_up and (work.allowed[node] != before or work.to_meet[node] != previous):
                 log_sums[node] = log_sum_meeting(tables, node, before, previous)
             work.allowed[node], work.to_meet[node] = before, previous
+            members = _rest(members)
         previous = work.parts[part]
         before |= previous
 
 
 @borrowing
-def _reverse_edges(
-    tables: FamilyTables, log_sums: Floats, work: _Work, times: int, generator: np.random.Generator
-) -> int:
-    """Draw a graph, try to turn edges of it round and take its partition; how often that was done."""
-    _confine(tables, log_sums, work, False)
+def _reverse_edges(tables: FamilyTables, log_sums: Floats, work: _Work, generator: np.random.Generator) -> int:
+    """Draw a graph, try to turn edges of it round and take its partition; how many turned."""
+    _confine(work, tables, log_sums, False)
     draw_graph(tables, work.allowed, work.to_meet, log_sums, generator, work.parents)
     turned = 0
-    for _ in range(times):
+    for _ in range(REVERSALS):
         turned += reverse_edge(tables, work.parents, generator)
     if turned > 0:
         _find_parts(work.parents, work.parts)
-        _confine(tables, log_sums, work, True)
+        _confine(work, tables, log_sums, True)
     return turned
 
 
+# Chains
+
+
 @borrowing
-def _write(work: _Work, state: PartitionState) -> None:
+def _write(work: _Work, part_of: Integers) -> None:
     for part in range(_count(work.parts)):
         members = work.parts[part]
         while members != np.uint64(0):
-            state.part_of[_first(members)] = part
-            members = _without_first(members)
+            part_of[_first(members)] = part
+            members = _rest(members)
 
 
 @kernel
-def _stand_by(tables: FamilyTables, parents: Masks, state: PartitionState) -> None:
-    """Go to the partition of a graph."""
+def _take_partition_of(tables: FamilyTables, parents: Masks, state: PartitionState) -> None:
+    """Set a chain down where a graph belongs."""
     work = _room_for(len(parents))
     _find_parts(parents, work.parts)
-    _confine(tables, state.log_sums, work, False)
+    _confine(work, tables, state.log_sums, False)
     for node in range(len(parents)):
         state.log_sums[node] = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
-    _write(work, state)
+    _write(work, state.part_of)
 
 
 @borrowing
-def step(tables: FamilyTables, log_sums: Floats, work: _Work, kind: int, generator: np.random.Generator) -> int:
-    """One step of a kind; how many moves were accepted."""
-    nodes = len(log_sums)
-    parts = work.parts
+def _step(tables: FamilyTables, log_sums: Floats, work: _Work, kind: int, generator: np.random.Generator) -> int:
+    """One step of this kind; how many moves were accepted."""
+    nodes, count = len(log_sums), _count(work.parts)
     if kind == _SPLIT_OR_JOIN:
         return int(_split_or_join(tables, log_sums, work, generator))
     if kind == _SWAP_NEIGHBOURS:
-        count = _count(parts)
-        if count == 1:
-            return 0
         part = int(generator.random() * (count - 1))
-        one = _random_member(parts[part], generator)
-        other = _random_member(parts[part + 1], generator)
+        one = _random_member(work.parts[part], generator)
+        # Where there is one part only, a node swaps with itself.
+        other = _random_member(work.parts[part + (count > 1)], generator)
         return int(_swap(tables, log_sums, work, one, other, generator))
     if kind == _SWAP:
         one = _random_member(all_nodes(nodes), generator)
@@ -671,15 +652,14 @@ def step(tables: FamilyTables, log_sums: Floats, work: _Work, kind: int, generat
         return int(_swap(tables, log_sums, work, one, other, generator))
     if kind == _MOVE:
         return int(_move(tables, log_sums, work, int(generator.random() * nodes), generator))
-    return _reverse_edges(tables, log_sums, work, REVERSALS, generator)
+    return _reverse_edges(tables, log_sums, work, generator)
 
 
 @kernel
 def _advance(
     tables: FamilyTables, state: PartitionState, generator: np.random.Generator, output: Round, cancel: Integers
 ) -> None:
-    nodes = len(state.part_of)
-    log_sums = state.log_sums
+    nodes, log_sums = len(state.part_of), state.log_sums
     work = _room_for(nodes)
     for node in range(nodes):
         work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
@@ -693,11 +673,11 @@ def _advance(
                 chance -= CHANCES[kind]
                 kind += 1
             output.proposed[kind] += REVERSALS if kind == _REVERSE else 1
-            output.accepted[kind] += step(tables, log_sums, work, kind, generator)
-        _confine(tables, log_sums, work, False)
+            output.accepted[kind] += _step(tables, log_sums, work, kind, generator)
+        _confine(work, tables, log_sums, False)
         output.log_joint[kept] = draw_graph(
             tables, work.allowed, work.to_meet, log_sums, generator, output.parents[kept]
         )
         output.log_state[kept] = log_sums.sum() + tables.heaviest.sum()
         add_edge_probabilities(tables, work.allowed, work.to_meet, log_sums, output.edges)
-    _write(work, state)
+    _write(work, state.part_of)

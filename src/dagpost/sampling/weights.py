@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 
 from dagpost.arrays import Floats, Integers
 from dagpost.errors import InputError
-from dagpost.estimates import Estimate, check_confidence, counted_estimate
+from dagpost.estimates import Estimate, check_confidence, clopper_pearson, counted_estimate
 from dagpost.masks import distinct_rows
 
 Flags = NDArray[np.bool_]
@@ -350,18 +350,7 @@ def _korn_graubard(weights: Floats, variances: Floats, hit: Flags, confidence: f
     deviation = float((variances * (hit - value) ** 2).sum())
     if deviation > 0.0:
         draws = min(draws, value * (1.0 - value) * total * (total / deviation))
-    return _clopper_pearson(value, draws, (1.0 - confidence) / 2.0)
-
-
-def _clopper_pearson(value: float, draws: float, tail: float) -> tuple[float, float]:
-    """Clopper & Pearson's interval for a number of draws, and of hits, that need not be whole."""
-    from scipy.special import betaincinv
-
-    hits = value * draws
-    misses = draws - hits
-    lower = 0.0 if hits <= 0.0 else float(betaincinv(hits, misses + 1.0, tail))
-    upper = 1.0 if misses <= 0.0 else float(betaincinv(hits + 1.0, misses, 1.0 - tail))
-    return lower, upper
+    return clopper_pearson(value * draws, draws, confidence)
 
 
 def _parts(sample: WeightedSample, hit: Flags, condition: Flags) -> tuple[float, float]:

@@ -1,0 +1,73 @@
+"""What a notebook shows of a model, a sample and an estimate: a picture, a table, a sentence, and nothing that runs."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from dagpost import DagPosterior, datasets, long_table
+from dagpost.show.small_graph import small_graph
+
+NASTY = ["<script>alert(1)</script>", 'a "quoted" & odd', "Ω" * 40]
+
+
+@pytest.fixture(scope="module")
+def model() -> DagPosterior:
+    rows = np.random.default_rng(1).integers(0, 2, (60, 3))
+    rows[:, 1] = rows[:, 0]
+    return DagPosterior(samples=200, seed=1).fit(pd.DataFrame(rows, columns=NASTY))
+
+
+def test_a_fitted_model_shows_edges_a_picture_and_how_sure_it_is(model: DagPosterior) -> None:
+    shown = model._repr_mimebundle_()
+    assert shown["text/plain"] == repr(model)
+    page = shown["text/html"]
+    assert "Exact (each graph counted once)." in page
+    assert "<svg" in page
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_a_model_without_data_shows_its_settings() -> None:
+    assert "max_parents" in str(DagPosterior(max_parents=2)._repr_mimebundle_())
+
+
+def test_a_sample_and_an_estimate_escape_names(model: DagPosterior) -> None:
+    for page in (model.own_sample()._repr_html_(), model.probability(_edge())._repr_html_()):
+        assert "<script" not in page
+
+
+def _edge() -> str:
+    return f'"{NASTY[0]}" -> "{NASTY[2]}"'
+
+
+def test_a_sample_of_chains_says_whether_to_trust_it() -> None:
+    chained = DagPosterior(method="structure-mcmc", seed=1).fit(datasets.load("coronary"))
+    assert "Trust it" in chained.sample(4000, seed=1)._repr_html_()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 25, 64])
+def test_the_picture_is_well_formed_and_stays_inside_its_frame(count: int) -> None:
+    names = [f"{NASTY[number % 3]}{number}" for number in range(count)]
+    edges = np.random.default_rng(count).random((count, count))
+    np.fill_diagonal(edges, 0.0)
+    picture = ElementTree.fromstring(small_graph(names, edges))
+    across, down = (float(number) for number in picture.attrib["viewBox"].split()[2:])
+    circles = [node for node in picture if node.tag.endswith("circle")]
+    assert len(circles) == count
+    for circle in circles:
+        assert 0 < float(circle.attrib["cx"]) < across
+        assert 0 < float(circle.attrib["cy"]) < down
+
+
+def test_results_go_to_polars_and_back(model: DagPosterior) -> None:
+    long = long_table(model.edge_probabilities_)
+    there = pl.from_pandas(long)
+    pd.testing.assert_frame_equal(there.to_pandas(), long, check_dtype=False)
+    rows = pl.DataFrame({name: np.arange(40) % (number + 2) for number, name in enumerate("abc")})
+    same = DagPosterior().fit(rows.to_pandas())
+    pd.testing.assert_frame_equal(DagPosterior().fit(rows).edge_probabilities_, same.edge_probabilities_)
