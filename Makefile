@@ -27,7 +27,7 @@ help:
 	@echo "make test-all  all tests"
 	@echo "make lint      ruff and mypy; 'make format' mends the layout"
 	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
-	@echo "make paper     the tables of the paper again, beside the printed ones (hours; goes on where it was stopped)"
+	@echo "make paper     the tables of the paper again, beside the printed ones (an hour or two; goes on where it was stopped)"
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
 	@echo "make dist      wheel and sdist in dist"
 	@echo "make lock      new versions in the lock files"

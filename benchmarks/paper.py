@@ -9,7 +9,7 @@ deviation over the runs. Written to FOLDER (benchmarks/results/paper) as paper.m
 
 Every run is written down when it is done: the same command goes on where it was stopped, unless `--fresh`. Methods that
 draw exactly what the paper's do must agree with it within four standard errors; chains are shown beside, not judged.
-All rows with all runs take hours on two cores (partial order MCMC nearly all of it); `--quick`, with
+All rows with all runs take an hour or two on two cores (partial order MCMC most of it); `--quick`, with
 less of everything on the smallest tables, some seconds. The tables of data are not part of the project: rows whose file
 is not there are left out, but for those that come with dagpost.
 """
@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.measuring import RESULTS, SHARED, machine
+from benchmarks.measuring import CORES, RESULTS, SHARED, machine
 from benchmarks.paper_methods import CERTAIN, ORDER_COLUMNS, STRUCTURE_COLUMNS, Effort, Method, Row, curves
 
-from dagpost import datasets, read_table
+from dagpost import __version__, datasets, read_table
 from dagpost.engines import ThreadEngine
 
 FAMILIES = {"syn15": 15, "letter": 17, "insur19": 19, "child": 20}
@@ -164,7 +164,7 @@ def report(names: list[str], journal: Journal, full_effort: bool) -> tuple[str, 
     lines = [
         "# The tables of He, Tian & Wu (2016), again",
         "",
-        f"{about['processor']}, {about.get('cores', '')} cores, dagpost {about.get('dagpost', '')}. Mean (standard "
+        f"{about['processor']}, {CORES} cores, dagpost {__version__}. Mean (standard "
         "deviation) over the runs, the printed figures below ours; `z` is the difference in standard errors.",
     ]
     apart: list[str] = []
@@ -281,8 +281,10 @@ def draw_curves(journal: Journal, folder: Path) -> list[Path]:
         for panel in list(axes.flat)[len(rows) :]:
             panel.set_visible(False)
         figure.supxlabel("graphs drawn", fontsize=10)
-        figure.suptitle(f"{title}, against the number of graphs", fontsize=11)
-        axes.flat[0].legend(frameon=False, fontsize=8)
+        figure.suptitle(f"{title[0].upper()}{title[1:]}, against the number of graphs", fontsize=11)
+        # Below the panels: inside one of them it would lie on the curves.
+        handles, labels = axes.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
         pictures.append(folder / f"{figure_name}.png")
         figure.savefig(pictures[-1], dpi=150)
         plt.close(figure)

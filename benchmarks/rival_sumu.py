@@ -7,7 +7,7 @@ root partitions, 16 tempered chains for each one that counts. It is a source dis
 into code that crashes, so it lives in an environment of its own, of Python 3.11 or 3.12, made with a C++ compiler:
 
     python3.11 -m venv sumu-venv
-    printf 'Cython<3\nnumpy<2.4\n' > sumu-build.txt
+    (echo 'Cython<3'; echo 'numpy<2.4') > sumu-build.txt
     CYTHON_FORCE_REGEN=1 PIP_CONSTRAINT=sumu-build.txt sumu-venv/bin/pip install --no-cache-dir sumu==0.1.2
 
 This file is run by both interpreters: by ours as a module, and by the other one, by its path, for everything that
