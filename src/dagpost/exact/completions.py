@@ -32,6 +32,8 @@ from dagpost.exact.walk import Plan, level_row, universe_at
 from dagpost.kernels import inlined, kernel, summing_kernel
 from dagpost.widefloat import FRACTION_BITS, ZERO, ZERO_LIMIT
 
+_SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+
 
 @kernel
 def completions_of_leaf(
@@ -151,9 +153,8 @@ def completions_of_leaf(
                     place = ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
                 share = -shares[node]
                 if share > 0.0 and graphs[whole] > 0.0:
-                    fraction, exponent = math.frexp(graphs[whole] * share / doubles[position])
-                    exponent += graph_exponent + scale - exponents[position] - 1
-                    alpha[node, place] = _wide(2.0 * fraction, exponent)
+                    exponent = graph_exponent + scale - exponents[position]
+                    alpha[node, place] = scaled(graphs[whole] * share / doubles[position], exponent)
                     probability = unit * share
                     if node == watched:
                         distribution[whole] = probability
@@ -181,11 +182,19 @@ def _share_out_rows(row: int, rows: int, additions: int, parts: Floats, shares: 
 
 
 @inlined
-def _wide(double: float, exponent: np.int64) -> np.int64:
-    """A double in [1, 2) and an exponent as a wide float."""
+def scaled(double: float, exponent: np.int64) -> np.int64:
+    """`double * 2^exponent` as a wide float.
+
+    What is below the normal range of doubles, or has left it altogether, is nothing: a share so small beside the terms
+    that it is the difference of is all rounding error.
+    """
+    if double < _SMALLEST_NORMAL:
+        return ZERO
+    fraction, own_exponent = math.frexp(double)
+    exponent += own_exponent - 1
     if exponent <= ZERO_LIMIT >> FRACTION_BITS:
         return ZERO
-    return (np.int64(exponent) << FRACTION_BITS) + np.int64(round((double - 1.0) * (1 << FRACTION_BITS)))
+    return (np.int64(exponent) << FRACTION_BITS) + np.int64(round((2.0 * fraction - 1.0) * (1 << FRACTION_BITS)))
 
 
 @summing_kernel

@@ -25,7 +25,7 @@ import numpy as np
 from dagpost import memory
 from dagpost.arrays import Floats, Integers, Wide
 from dagpost.engines import Engine
-from dagpost.errors import InputError, NoGraphError
+from dagpost.errors import InputError, NoGraphError, PrecisionError
 from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
 from dagpost.exact.walk import (
     Plan,
@@ -49,6 +49,8 @@ from dagpost.widefloat import ONE, ZERO, add, check_range, from_logs, multiply, 
 _NEGLIGIBLE_NATS = 200.0
 #: Relative error of any probability from these sums, which have no subtraction in them: seen to stay below 1e-11.
 RELATIVE_ERROR = 1e-10
+#: The probabilities of the parent sets of a variable sum to 1, or something is very wrong.
+_LARGEST_MISS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +222,12 @@ def posterior_of_families(gathered: Wide, forward: ForwardTable, log_total: floa
         logs += forward.log_weights[node]
         logs -= scale + log_total
         np.exp(logs, out=result[node])
+    off = np.abs(result.sum(axis=1) - 1.0).max()
+    if not off < _LARGEST_MISS:
+        raise PrecisionError(
+            f"The probabilities of the parent sets of a variable miss 1 by {off:.1e}: rounding has spoiled the sums. Use "
+            "modularity='order' or a chain, such as method='partition-mcmc', and report the table."
+        )
     return result
 
 

@@ -20,6 +20,7 @@ Niinimäki, Parviainen & Koivisto, "Partial order MCMC for structure discovery i
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from dagpost.arrays import Floats, Integers, Wide
 from dagpost.exact.transforms import LANE_BITS, subset_sums, superset_sums
 from dagpost.families import squeeze, unsqueeze
 from dagpost.kernels import inlined
-from dagpost.mcmc.families import FamilyTables, add_logs, place_in_candidates
+from dagpost.mcmc.families import FamilyTables, place_in_candidates
 from dagpost.widefloat import FRACTION_BITS, ONE, ZERO, add, from_logs, log_of, multiply, ratio
 
 #: Nats below which a sum does not change any more.
@@ -141,30 +142,50 @@ def _fill_places(tables: FamilyTables, members: Integers, own: int, before: np.u
 
 
 @inlined
+def _without_strong(weights: Wide, members: Integers, own: int, log_rest: float) -> tuple[np.uint64, float]:
+    """The members with which the sums of a row are so large that sets worth `log_rest` in all add nothing to them.
+
+    Also the largest `log_rest` below which there will be more of them, or nothing is added to any sum of the row.
+    """
+    strong = np.uint64(0)
+    # No entry is smaller than the first, and none with a member than that of the member alone.
+    limit = log_of(weights[0]) - _NEGLIGIBLE
+    place = 1
+    for other in range(len(members)):
+        if other != own:
+            own_limit = log_of(weights[place]) - _NEGLIGIBLE
+            place <<= 1
+            if log_rest < own_limit:
+                strong |= np.uint64(1) << np.uint64(members[other])
+            else:
+                limit = max(limit, own_limit)
+    return strong, limit
+
+
+@inlined
 def _add_beyond(
     families: BucketFamilies, members: Integers, own: int, before: np.uint64, weights: Wide, sums: BucketSums
 ) -> None:
     """Add the parent sets that are not made of candidates alone to a member's row of `alpha`."""
     tables, node, bits = families.tables, members[own], len(members) - 1
-    allowed = (before | mask_of(members)) & ~(np.uint64(1) << np.uint64(node))
+    everyone = (before | mask_of(members)) & ~(np.uint64(1) << np.uint64(node))
     table, lanes = sums.table[: 1 << bits], sums.lanes[: 1 << bits]
-    # No entry is smaller than the first: what is nothing beside that one is nothing beside any.
-    smallest = log_of(weights[0])
+    smallest = log_of(weights[0]) - _NEGLIGIBLE
+    strong, limit = _without_strong(weights, members, own, math.inf)
     found = False
     for position in range(tables.beyond_start[node], tables.beyond_start[node + 1]):
-        if tables.beyond_tails[position] < smallest - _NEGLIGIBLE:
-            break
+        if tables.beyond_tails[position] < limit:
+            if tables.beyond_tails[position] < smallest:
+                break
+            strong, limit = _without_strong(weights, members, own, tables.beyond_tails[position])
         parents = tables.beyond_masks[position]
-        if parents & ~allowed == np.uint64(0):
+        if parents & ~(everyone & ~strong) == np.uint64(0):
             if not found:
                 found = True
                 for place in range(len(lanes)):
                     lanes[place] = ZERO
-            inside = _squeezed_members(parents, members, own)
-            place = _in_lanes(inside, bits)
+            place = _in_lanes(_squeezed_members(parents, members, own), bits)
             lanes[place] = add(lanes[place], families.beyond[position])
-            if inside == 0:
-                smallest = add_logs(smallest, tables.beyond_logs[position])
     if found:
         subset_sums(lanes, table, bits)
         for place in range(len(table)):
