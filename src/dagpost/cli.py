@@ -356,6 +356,7 @@ def _announce(model: DagPosterior, nodes: int, observations: int) -> None:
     """Say what a long run will take before it starts."""
     from dagpost.engines.threads import available_cores
     from dagpost.exact import order, structure
+    from dagpost.fitting import QUICK_SECONDS
     from dagpost.memory import available_bytes, readable
     from dagpost.methods import CHAINS, OWN_TARGETS, name_of, resolve_method
 
@@ -365,8 +366,14 @@ def _announce(model: DagPosterior, nodes: int, observations: int) -> None:
     table = f"{nodes} variables, {observations:,} observations"
     if name in OWN_TARGETS:
         return
-    if name in CHAINS or (name == "auto" and not order.fits(nodes, max_parents, workers=workers)):
-        typer.echo(f"{table}: chains until there are {model.samples:,} graphs; Ctrl-C ends them earlier.", err=True)
+    fits = order.fits(nodes, max_parents, workers=workers)
+    cost = structure if model.modularity == "structure" else order
+    exact_is_quick = fits and cost.expected_seconds(nodes, workers) <= QUICK_SECONDS
+    if (name in CHAINS and not exact_is_quick) or (name == "auto" and not fits):
+        count = f"{model.samples:,} graphs"
+        typer.echo(f"{table}: chains until there are {count}; after their burn-in, Ctrl-C ends them earlier.", err=True)
+        return
+    if name in CHAINS:
         return
     seconds, size = order.expected_seconds(nodes, workers), order.table_bytes(nodes)
     if size > available_bytes():

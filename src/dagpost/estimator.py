@@ -19,6 +19,7 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, exact_estimate, hoeffding_draws
 from dagpost.exact.order import check_weights
+from dagpost.families import family_count
 from dagpost.features import Query, resolve
 from dagpost.features.predicates import Edge
 from dagpost.fitting import compute, weigh_families
@@ -47,7 +48,7 @@ Edges = Iterable[tuple[str, str]]
 
 _MODULARITIES = ("structure", "order")
 #: Up to so many variables the sample of a model is drawn for its file, if it was not needed before.
-_QUICKLY_DRAWN = 18
+_QUICKLY_DRAWN = 20
 
 
 class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
@@ -57,7 +58,8 @@ class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
 class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
     """The posterior over all Bayesian network structures of a table.
 
-    Exact for up to about 30 variables, by chains (MCMC) for up to 64.
+    Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains (MCMC)
+    for up to 64.
 
     Parameters
     ----------
@@ -212,6 +214,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         }
         if isinstance(method, Bootstrap):
             seed = np.random.SeedSequence(None if self.seed is None else int(self.seed))
+            tables.replicates_seed = int(seed.entropy)  # type: ignore[arg-type]
             tables.replicates = bootstrap_dags(
                 table,
                 score,
@@ -224,7 +227,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
                 engine=engine,
                 reporter=reporter,
             )
-        return self._finish(method, tables, constraints, about, table)
+        return self._finish(method, tables, constraints, about, table, score)
 
     def fit_scores(self, scores: LocalScores) -> Self:
         """Compute the posterior from local scores that come from elsewhere, such as another program's (`read_jkl`).
@@ -241,6 +244,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         self._check_settings()
         method = resolve_method(self.method)
         check_modularity(method, self.modularity)
+        scores = _up_to(scores, self.max_parents)
         if isinstance(method, Bootstrap):
             raise InputError("The bootstrap resamples rows, and scores have none. Use fit(table).")
         constraints, names = Constraints(self.required, self.forbidden, self.tiers), scores.names
@@ -256,26 +260,44 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
             "observations": None,
             "data_fingerprint": fingerprint,
         }
-        return self._finish(method, tables, constraints, about, None)
+        return self._finish(method, tables, constraints, about, None, "given scores")
 
     def _finish(
-        self, method: Any, tables: ModelTables, constraints: Constraints, about: dict[str, Any], table: Table | None
+        self,
+        method: Any,
+        tables: ModelTables,
+        constraints: Constraints,
+        about: dict[str, Any],
+        table: Table | None,
+        score: Any,
     ) -> Self:
         """Compute what there is to compute from the weights of the families."""
-        # A fit that is broken off from here on leaves no model, rather than one of two tables.
-        self.__dict__.pop("edge_probabilities_", None)
-        names = tuple(about["names"])
-        if isinstance(method, GivenOrder):
-            method.positions(names)
-        self._about_data = about
-        self._settings = self._described_settings(constraints)
-        self._open(names, tables, *choose_method(method, self.modularity, tables))
-        self._table = table
-        chosen, reason = self._method, self.method_reason_
-        self._adopt(*compute(chosen, reason, self.modularity, tables, names, self._usual_count(), self.own_sample))
-        if not self.exact_ and self.method_ in CHAINS:
-            self.verdict_ = self.own_sample().diagnostics().verdict
+        self._forget()
+        try:
+            names = tuple(about["names"])
+            if isinstance(method, GivenOrder):
+                method.positions(names)
+            self._score, self._about_data = score, about
+            self._settings = {**self._described_settings(constraints), "score": describe(score)}
+            self._open(names, tables, *choose_method(method, self.modularity, tables))
+            self._table = table
+            if not isinstance(tables, ExactTables):
+                self.method_reason_ += f"; considered is {tables.weights.describe()}"
+            chosen, reason, count = self._method, self.method_reason_, self._usual_count()
+            self._adopt(*compute(chosen, reason, self.modularity, tables, names, count, self.own_sample))
+            if not self.exact_ and self.method_ in CHAINS:
+                self.verdict_ = self.own_sample().diagnostics().verdict
+        except BaseException:
+            # A fit that is broken off leaves no model, rather than half of one.
+            self._forget()
+            raise
         return self
+
+    def _forget(self) -> None:
+        """Leave nothing of an earlier fit."""
+        settings = self.get_params(deep=False)
+        for name in [name for name in self.__dict__ if name not in settings]:
+            del self.__dict__[name]
 
     def sample(
         self,
@@ -306,14 +328,16 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
             if count is not None:
                 raise InputError("Ask for a number of graphs or for a precision, not for both.")
             if self.method_ not in ("exact-layers", "dds", "trees", "given-order"):
+                why = "resemble each other" if self.method_ in CHAINS else "are no independent draws of equal weight"
                 raise InputError(
-                    f"The graphs of {self.method_!r} are weighted, or not independent, so no number of them guarantees "
-                    "a precision. Use modularity='order', or fewer variables with method='exact-layers', or ask for a "
+                    f"The graphs of {self.method_!r} {why}, so no number of them guarantees a precision. Use "
+                    "method='dds' with modularity='order', or fewer variables with method='exact-layers', or ask for a "
                     "number."
                 )
             count, guarantee = hoeffding_draws(precision, confidence), (precision, confidence)
         count = self._usual_count() if count is None else count
         check_count("count", count)
+        count = int(count)
         check_seed(seed)
         if resume is not None and (self.method_ not in CHAINS or seed is not None):
             raise InputError("Only chains can be resumed, and with the seed that they began with: give no other.")
@@ -350,7 +374,9 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         """Write the fitted model to one file; an older one is replaced whole.
 
         The file holds what is needed to ask, sample and predict, but not the rows of the table, unless `rows` says so:
-        causal effects, and parameters of graphs that are not in the model's own sample, need them.
+        causal effects, and parameters of graphs that are not in the model's own sample, need them. With more than 20
+        variables that sample may take long to draw, so it is in the file only if it was needed before: predict, or call
+        `own_sample()`, once.
         """
         from dagpost.model_storage import save_model
 
@@ -383,7 +409,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         self.edge_probabilities_ = labelled(np.clip(edges, 0.0, 1.0), self.names_, "parent", "child")
 
     def _usual_count(self) -> int:
-        return self._method.replicates if isinstance(self._method, Bootstrap) else self.samples
+        return int(self._method.replicates if isinstance(self._method, Bootstrap) else self.samples)
 
     def own_sample(self) -> DagSample:
         """The sample that answers and predictions come from where none is given: drawn once, kept with the model."""
@@ -397,9 +423,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
 
     def _draws_quickly(self) -> bool:
         """Whether the model's own sample takes seconds at most."""
-        if self.method_ in OWN_TARGETS:
-            return True
-        return self.method_ not in CHAINS and len(self.names_) <= _QUICKLY_DRAWN
+        return self.method_ != "kbest" and (self.method_ in OWN_TARGETS or len(self.names_) <= _QUICKLY_DRAWN)
 
     def _exact_answer(self, query: Query) -> Estimate | None:
         if self._results is None or not isinstance(self._tables, ExactTables):
@@ -456,3 +480,11 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         # While it is being fitted a model draws a sample before it has edges.
         if not hasattr(self, "_tables"):
             self._check_fitted()
+
+
+def _up_to(scores: LocalScores, max_parents: int) -> LocalScores:
+    """The scores of the sets of at most so many parents, which stand first."""
+    if scores.max_parents <= max_parents:
+        return scores
+    kept = scores.values[:, : family_count(len(scores.names) - 1, max_parents)]
+    return LocalScores(scores.names, max_parents, np.ascontiguousarray(kept))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dagpost.data.table import Table
 
 #: Beside a chain, exact edges are computed only if that takes no longer than this.
-_QUICK_SECONDS = 30.0
+QUICK_SECONDS = 30.0
 
 
 class Computed(NamedTuple):
@@ -98,7 +98,7 @@ def _exact_is_due(name: str, modularity: str, tables: ExactTables) -> bool:
     """Whether the sums over all graphs, or orders, are worth their time."""
     if name in CHAINS:
         cost = structure if modularity == "structure" else order
-        if cost.expected_seconds(tables.nodes, tables.engine.workers) > _QUICK_SECONDS:
+        if cost.expected_seconds(tables.nodes, tables.engine.workers) > QUICK_SECONDS:
             return False
     if modularity == "order":
         return name not in CHAINS or tables.order_fits()
@@ -124,7 +124,7 @@ def _estimated(
     name: str, reason: str, samples: int, tables: ModelTables, own_sample: Callable[[], DagSample]
 ) -> Computed:
     """Edges from a sample; the evidence, where weighted draws tell it."""
-    if reason != "as asked" or name not in CHAINS:
+    if not reason.startswith("as asked") or name not in CHAINS:
         hint = "" if name in CHAINS else " With modularity='order' they would be exact."
         warn(
             f"Edge probabilities are estimated from {samples:,} graphs ({name}), since exact sums would take too long "

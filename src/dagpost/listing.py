@@ -98,7 +98,7 @@ class Listing:
         """
         self._check_fitted()
         matrix: Floats | None = None
-        if self.exact_ and relation in ("->", "--"):
+        if relation in ("->", "--"):
             edges = self.edge_probabilities_.to_numpy()
             matrix = edges if relation == "->" else edges + edges.T
         elif self._results is not None and isinstance(self._tables, ExactTables) and relation == "~>":
@@ -136,8 +136,8 @@ class Listing:
         if self._results is None or not isinstance(self._tables, ExactTables):
             raise InputError(
                 f"The probabilities of whole parent sets are not computed here (method {self.method_!r}, "
-                f"{len(self.names_)} variables). Count parent sets in model.sample(), or, where tables over all sets "
-                "of variables fit, use modularity='order'."
+                f"{len(self.names_)} variables). Count parent sets in model.sample(), or, of up to some 30 variables, "
+                "use method='auto' with modularity='order'."
             )
         node = position_of(child, self.names_)
         probabilities = self._results.families[node]

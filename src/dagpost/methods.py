@@ -205,14 +205,17 @@ def _draw_chains(
     previous: DagSample | None,
 ) -> DagSample:
     before = None
+    if previous is not None and previous.chains is None:
+        raise InputError(f"Chains go on from a whole sample of chains, not from {previous!r} or a part of one.")
     if previous is not None:
         sequence = np.random.SeedSequence(previous.provenance["seed"])
         about["seed"] = sequence.entropy
-        if previous.chains is None or previous.provenance != about or len(previous) > count:
+        if previous.provenance != about or len(previous) > count:
             raise InputError(
                 f"Chains go on from a whole sample of the same model and settings, of fewer graphs than are asked for. "
                 f"Got {previous!r} where {count:,} graphs by {name_of(method)!r} are asked for."
             )
+        assert previous.chains is not None
         before = ChainRun(previous.parents.astype(np.uint64), previous.log_joint, previous.chains)
     run = run_chains(
         method,
@@ -242,7 +245,11 @@ def _draw_chains(
     )
     if run.interrupted:
         warn(f"Interrupted: these are the {len(sample):,} graphs that the chains had by then, of {count:,}.")
-    verdict = sample.diagnostics()
+    try:
+        verdict = sample.diagnostics()
+    except (KeyboardInterrupt, MemoryError):
+        warn("The chains were not compared with each other; sample.diagnostics() does it.")
+        return sample
     if not verdict.trusted:
         warn(verdict.verdict)
     return sample
@@ -260,6 +267,7 @@ def _draw_own(
     log_evidence = np.nan
     if isinstance(method, Bootstrap):
         parents, log_joint = tables.replicates_of(method, count)
+        about["seed"] = tables.replicates_seed
     elif isinstance(method, Trees):
         posterior = tables.tree_posterior(method)
         log_evidence = posterior.log_evidence

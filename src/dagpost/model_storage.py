@@ -20,10 +20,9 @@ from dagpost.errors import InputError
 from dagpost.families import family_count
 from dagpost.mcmc.families import FamilyWeights
 from dagpost.methods import resolve_method
-from dagpost.prediction.statistics import PREDICTING, statistics_from
+from dagpost.prediction.statistics import statistics_from
 from dagpost.progress import reporter_for
 from dagpost.sample_storage import parts_of, sample_of
-from dagpost.scores import resolve_score
 from dagpost.settings import describe, resolve_engine, restore
 from dagpost.tables import ExactTables, ModelTables
 
@@ -61,6 +60,7 @@ def save_model(model: DagPosterior, path: str | os.PathLike[str], *, rows: bool)
         "verdict": model.verdict_,
         "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
         "error_bound": None if results is None else results.error_bound,
+        "replicates_seed": tables.replicates_seed,
     }
     for prefix, (details, more) in _data_parts(model, rows).items():
         about[prefix.removesuffix("_")] = details
@@ -77,6 +77,7 @@ def load_model(kind: type[Model], path: str | os.PathLike[str]) -> Model:
             settings[key] = restore(settings[key])
         model = kind(**settings)
         model._settings = dict(about["settings"])
+        model._score = settings["score"]
         model._about_data = {key: about[key] for key in _DATA}
         names = tuple(map(str, about["names"]))
         tables = _tables(about, arrays, len(names))
@@ -106,8 +107,8 @@ def _data_parts(model: DagPosterior, rows: bool) -> dict[str, tuple[dict[str, An
     parts = {}
     if model._drawn is not None or model._draws_quickly():
         parts[_SAMPLE] = parts_of(model.own_sample())
-        if type(resolve_score(model.score.setting)) in PREDICTING:
-            statistics = model._statistics_of(model.own_sample().parents)
+        statistics = model._statistics_to_keep()
+        if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
     if rows:
         if model._table is None:
@@ -151,6 +152,7 @@ def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) 
         graphs = len(arrays["replicates"])
         parents = _of_shape("replicates", arrays, (graphs, nodes), np.uint64)
         tables.replicates = (parents, _of_shape("replicate_weights", arrays, (graphs,)))
+        tables.replicates_seed = about.get("replicates_seed")
     return tables
 
 

@@ -16,7 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from dagpost.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.posterior import DagSample
+from dagpost.prediction.statistics import PREDICTING
 from dagpost.scores import BGe, resolve_score
+from dagpost.tables import ExactTables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +45,9 @@ class Predicting:
         score: Any
         seed: int | None
         names_: tuple[str, ...]
+        modularity: str
+        target_: str
+        _score: Any
         _tables: ModelTables
         _table: Table | None
         _statistics: Statistics | None
@@ -74,7 +79,7 @@ class Predicting:
         return log_predictive(
             sample,
             statistics,
-            resolve_score(self.score.setting),
+            self._fitted_score(),
             X,
             unseen=unseen,  # type: ignore[arg-type]
             engine=self._tables.engine,
@@ -103,7 +108,7 @@ class Predicting:
         chances = predictive_of_target(
             sample,
             statistics,
-            resolve_score(self.score.setting),
+            self._fitted_score(),
             X,
             target,
             unseen=unseen,  # type: ignore[arg-type]
@@ -117,15 +122,18 @@ class Predicting:
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
         """One graph with the posterior means of its parameters; the most probable graph unless another is given.
 
+        (Where that cannot be found, as with more than 34 variables, or is not meant, as with trees: the most probable
+        one of the model's own sample.)
+
         A graph is one of networkx, pairs ``(parent, child)`` of names, or a row of parent masks.
         """
         from dagpost.network import bayesian_network
         from dagpost.summaries import masks_of_graph
 
         self._check_fitted()
-        masks = self.best(1).parents[0] if graph is None else masks_of_graph(graph, self.names_)
+        masks = self._likeliest() if graph is None else masks_of_graph(graph, self.names_)
         masks = masks.astype(np.uint64)
-        return bayesian_network(masks, self._statistics_of(masks[None, :]), resolve_score(self.score.setting))
+        return bayesian_network(masks, self._statistics_of(masks[None, :]), self._fitted_score())
 
     def causal_effect(
         self,
@@ -160,7 +168,7 @@ class Predicting:
         return causal_effect(
             self.own_sample(),
             self._table,
-            resolve_score(self.score.setting),
+            self._fitted_score(),
             treatment,
             outcome,
             do=do,
@@ -170,6 +178,25 @@ class Predicting:
             seed=self.seed if seed is None else seed,
             engine=self._tables.engine,
         )
+
+    def _likeliest(self) -> NDArray[Any]:
+        """The most probable graph, or, where it is not to be had, the most probable one of the model's own sample."""
+        if isinstance(self._tables, ExactTables) and self.target_ == self.modularity:
+            best: NDArray[Any] = self.best(1).parents[0]
+            return best
+        sample = self.own_sample()
+        likeliest: NDArray[Any] = sample.parents[int(np.argmax(sample.log_joint))]
+        return likeliest
+
+    def _fitted_score(self) -> Any:
+        """The score that the model was fitted with, whatever its setting is by now."""
+        return resolve_score(self._score)
+
+    def _statistics_to_keep(self) -> Statistics | None:
+        """What a file needs to predict from the model's own sample, if it is to be had."""
+        if type(self._score) not in PREDICTING or (self._table is None and self._statistics is None):
+            return None
+        return self._statistics_of(self.own_sample().parents)
 
     def _to_predict_with(self, X: Any = None) -> tuple[DagSample, Statistics]:
         """The graphs that predictions are averaged over, and what was counted for their families."""
@@ -188,10 +215,10 @@ class Predicting:
         if self._statistics is None or not self._statistics.covers(parents):
             if self._table is None:
                 raise InputError(
-                    "This model was saved without its rows, and nothing was counted for these graphs. Fit it again, or "
-                    "save it with save(path, rows=True)."
+                    "This model has no rows (it was made from scores, or saved without them), and nothing was counted "
+                    "for these graphs. Fit it to a table; save(path, rows=True) keeps the rows."
                 )
-            score, tables = resolve_score(self.score.setting), self._tables
+            score, tables = self._fitted_score(), self._tables
             counted = sufficient_statistics(self._table, parents, score, engine=tables.engine, reporter=tables.reporter)
             if len(parents) == 1:
                 return counted

@@ -51,8 +51,15 @@ def describe(choice: Any) -> dict[str, Any] | str:
     if isinstance(choice, str):
         return choice
     if type(choice).__module__.startswith("dagpost.") and not isinstance(choice, CustomPrior):
-        return {"kind": type(choice).__name__, **asdict(choice)}
+        return {"kind": type(choice).__name__, **{name: _plain(value) for name, value in asdict(choice).items()}}
     return repr(choice)
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON gives it back: no NumPy numbers, no tuples."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def restore(description: dict[str, Any] | str) -> Any:

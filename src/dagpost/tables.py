@@ -40,6 +40,8 @@ class ModelTables:
         self._trees: dict[Trees, TreePosterior] = {}
         #: Graphs found in resampled data, with their log weights, where the method is "bootstrap".
         self.replicates: tuple[Masks, Floats] | None = None
+        #: The seed that they were resampled with.
+        self.replicates_seed: int | None = None
 
     @property
     def weights(self) -> FamilyWeights:

@@ -360,7 +360,7 @@ def test_what_leaves_the_range_of_doubles_counts_as_nothing() -> None:
 
 
 def test_strongly_tied_columns_keep_probabilities_of_parent_sets_that_sum_to_one(shared_data: Path) -> None:
-    """Some parent sets of this table are e^370 times lighter than others; shares of nodes leave the range of doubles."""
+    """Parent sets differ by e^2000 here, and shares of nodes leave the range of doubles."""
     model = DagPosterior().fit(read_table(shared_data / "paper" / "vehicle.csv"))
     for name in model.names_:
         assert model.family_probabilities(name).sum() == pytest.approx(1.0, abs=1e-9)

@@ -99,7 +99,7 @@ def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modulari
     assert sample.effective_samples == sample.diagnostics().smallest_effective
     conditional = sample.probability("Smoking -> Pressure", given="Smoking ~> Pressure")
     assert conditional.value >= estimate.value * conditional.value
-    with pytest.raises(InputError, match="not independent"):
+    with pytest.raises(InputError, match="resemble each other"):
         model.sample(precision=0.1)
 
 
@@ -144,6 +144,8 @@ def test_what_cannot_be_gone_on_from_is_refused(table: Any) -> None:
         fitted(table, PartitionMCMC(chains=2, thinning=3, burn_in=100)).sample(800, resume=sample)
     with pytest.raises(InputError, match="whole sample"):
         model.sample(800, resume=sample[:300])
+    with pytest.raises(InputError, match="whole sample"):
+        model.sample(800, resume=model.best(3))
     with pytest.raises(InputError, match="seed that they began with"):
         model.sample(800, resume=sample, seed=5)
     with pytest.raises(InputError, match="Only chains"):
@@ -248,6 +250,45 @@ def test_more_replicates_than_there_are_cannot_be_asked_for(table: Any) -> None:
     assert len(model.sample()) == 5
     with pytest.raises(InputError, match=r"5 bootstrap replicates.*Bootstrap\(replicates=6\)"):
         model.sample(6)
+
+
+def test_replicates_cannot_be_joined_with_themselves(table: Any) -> None:
+    """Another seed draws no other replicates."""
+    model = fitted(table, Bootstrap(replicates=20))
+    with pytest.raises(InputError, match="repeat the first"):
+        model.sample(20, seed=1) + model.sample(20, seed=2)
+
+
+def test_numbers_of_numpy_go_into_files_too(table: Any, tmp_path: Path) -> None:
+    model = fitted(table, PartitionMCMC(chains=np.int64(2), thinning=2, burn_in=0), samples=np.int64(200))
+    drawn(model, np.int64(201), seed=1).save(tmp_path / "sample")
+    assert len(DagSample.load(tmp_path / "sample")) == 201
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DagpostWarning)
+        model.save(tmp_path / "model")
+    assert DagPosterior.load(tmp_path / "model").method_ == "partition-mcmc"
+
+
+def test_a_sample_of_a_given_order_joins_one_from_a_file(table: Any, tmp_path: Path) -> None:
+    order = ["Family", "P. Work", "M. Work", "Smoking", "Proteins", "Pressure"]
+    model = fitted(table, GivenOrder(order))
+    model.sample(10, seed=1).save(tmp_path / "sample")
+    assert len(DagSample.load(tmp_path / "sample") + model.sample(10, seed=2)) == 20
+
+
+def test_a_fit_that_is_broken_off_leaves_no_model(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = DagPosterior().fit(table)
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dagpost.estimator.compute", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(table)
+    for ask in (model.own_sample, model.sample, model.best):
+        with pytest.raises(InputError, match="no data yet"):
+            ask()
+    assert not [name for name in vars(model) if name.endswith("_")]
 
 
 # Many variables

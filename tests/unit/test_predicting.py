@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from dagpost import DagPosterior, DagpostError, DagpostWarning, DagSample, InputError, datasets
+from dagpost import BDeu, DagPosterior, DagpostError, DagpostWarning, DagSample, InputError, datasets, local_scores
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +113,47 @@ def test_a_score_that_cannot_predict_says_which_can(table: pd.DataFrame, tmp_pat
         model.score_samples(table.drop(columns="counts"))
     model.save(tmp_path / "model")
     assert len(DagPosterior.load(tmp_path / "model").sample(10, seed=1)) == 10
+
+
+def test_prediction_goes_by_the_score_that_was_fitted(table: pd.DataFrame, rows: pd.DataFrame) -> None:
+    fitted = DagPosterior(samples=300, seed=1).fit(table, counts="counts")
+    before = fitted.score_samples(rows)
+    fitted.set_params(score=BDeu(1000.0))
+    np.testing.assert_array_equal(fitted.score_samples(rows), before)
+
+
+def test_a_model_of_chains_predicts_from_its_file(table: pd.DataFrame, rows: pd.DataFrame, tmp_path: Path) -> None:
+    chained = DagPosterior(method="structure-mcmc", samples=4000, seed=1).fit(table, counts="counts")
+    chained.save(tmp_path / "model")
+    loaded = DagPosterior.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.score_samples(rows), chained.score_samples(rows))
+
+
+def test_scores_from_elsewhere_are_cut_to_the_most_parents_and_cannot_predict(
+    table: pd.DataFrame, rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    scores = local_scores(datasets.load("coronary"), "bdeu", 3)
+    given = DagPosterior(max_parents=1, samples=100, seed=1).fit_scores(scores)
+    same = DagPosterior(max_parents=1).fit(table, counts="counts")
+    np.testing.assert_allclose(given.edge_probabilities_, same.edge_probabilities_, rtol=0, atol=1e-12)
+    assert given.max_parents_ == 1
+    assert given.own_sample().provenance["score"] == "given scores"
+    with pytest.raises(InputError, match="made from scores"):
+        given.score_samples(rows)
+    given.save(tmp_path / "model")
+    loaded = DagPosterior.load(tmp_path / "model")
+    assert loaded.own_sample() == given.own_sample()
+
+
+@pytest.mark.parametrize("method", ["trees", "given-order"])
+def test_the_network_of_another_target_is_one_of_its_graphs(method: str, table: pd.DataFrame) -> None:
+    network: Any = DagPosterior(method=method, samples=200, seed=1).fit(table, counts="counts").to_bayesian_network()
+    if method == "trees":
+        assert sorted(len(parents) for parents in network.parents) == [0, 1, 1, 1, 1, 1]
+    else:
+        places = {name: place for place, name in enumerate(network.names)}
+        children = zip(network.names, network.parents, strict=True)
+        assert all(places[parent] < places[child] for child, parents in children for parent in parents)
 
 
 # Damaged files

@@ -311,7 +311,7 @@ def test_columns_of_other_types_are_refused_with_a_remedy(column):
 
 @pytest.mark.parametrize("array", [np.ones((2, 2), dtype=complex), np.ones((2, 2), dtype="datetime64[D]")])
 def test_arrays_of_other_types_are_refused(array):
-    with pytest.raises(InputError, match="Column 'V0' is of type|Complex data not supported"):
+    with pytest.raises(InputError, match=r"Column 'V0' is of type|Complex data not supported"):
         as_table(array)
 
 

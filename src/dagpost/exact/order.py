@@ -225,8 +225,8 @@ def posterior_of_families(gathered: Wide, forward: ForwardTable, log_total: floa
     off = np.abs(result.sum(axis=1) - 1.0).max()
     if not off < _LARGEST_MISS:
         raise PrecisionError(
-            f"The probabilities of the parent sets of a variable miss 1 by {off:.1e}: rounding has spoiled the sums. Use "
-            "modularity='order' or a chain, such as method='partition-mcmc', and report the table."
+            f"The probabilities of the parent sets of a variable miss 1 by {off:.1e}: rounding has spoiled the sums. "
+            "Use modularity='order' or a chain, such as method='partition-mcmc', and report the table."
         )
     return result
 

@@ -20,7 +20,6 @@ Niinimäki, Parviainen & Koivisto, "Partial order MCMC for structure discovery i
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -142,24 +141,16 @@ def _fill_places(tables: FamilyTables, members: Integers, own: int, before: np.u
 
 
 @inlined
-def _without_strong(weights: Wide, members: Integers, own: int, log_rest: float) -> tuple[np.uint64, float]:
-    """The members with which the sums of a row are so large that sets worth `log_rest` in all add nothing to them.
-
-    Also the largest `log_rest` below which there will be more of them, or nothing is added to any sum of the row.
-    """
-    strong = np.uint64(0)
-    # No entry is smaller than the first, and none with a member than that of the member alone.
-    limit = log_of(weights[0]) - _NEGLIGIBLE
-    place = 1
-    for other in range(len(members)):
-        if other != own:
-            own_limit = log_of(weights[place]) - _NEGLIGIBLE
-            place <<= 1
-            if log_rest < own_limit:
-                strong |= np.uint64(1) << np.uint64(members[other])
-            else:
-                limit = max(limit, own_limit)
-    return strong, limit
+def _end_of_beyond(tables: FamilyTables, node: int, least: float) -> int:
+    """Where in the list of a node the sets begin that are worth less than `least`, a log, all together."""
+    first, end = tables.beyond_start[node], tables.beyond_start[node + 1]
+    while first < end:
+        middle = (first + end) // 2
+        if tables.beyond_tails[middle] < least:
+            end = middle
+        else:
+            first = middle + 1
+    return end
 
 
 @inlined
@@ -168,18 +159,14 @@ def _add_beyond(
 ) -> None:
     """Add the parent sets that are not made of candidates alone to a member's row of `alpha`."""
     tables, node, bits = families.tables, members[own], len(members) - 1
-    everyone = (before | mask_of(members)) & ~(np.uint64(1) << np.uint64(node))
+    outside = ~(before | mask_of(members)) | (np.uint64(1) << np.uint64(node))
     table, lanes = sums.table[: 1 << bits], sums.lanes[: 1 << bits]
-    smallest = log_of(weights[0]) - _NEGLIGIBLE
-    strong, limit = _without_strong(weights, members, own, math.inf)
     found = False
-    for position in range(tables.beyond_start[node], tables.beyond_start[node + 1]):
-        if tables.beyond_tails[position] < limit:
-            if tables.beyond_tails[position] < smallest:
-                break
-            strong, limit = _without_strong(weights, members, own, tables.beyond_tails[position])
+    # No entry of a row is smaller than the first: what is nothing beside that one is nothing beside any.
+    end = _end_of_beyond(tables, node, log_of(weights[0]) - _NEGLIGIBLE)
+    for position in range(tables.beyond_start[node], end):
         parents = tables.beyond_masks[position]
-        if parents & ~(everyone & ~strong) == np.uint64(0):
+        if parents & outside == np.uint64(0):
             if not found:
                 found = True
                 for place in range(len(lanes)):
@@ -353,14 +340,12 @@ def _add_edges_beyond(
         table[squeezed] = multiply(forward[earlier], backward[earlier | (1 << own)])
     superset_sums(table, lanes, bits)
     whole = forward[(2 << bits) - 1]
+    outside = ~(before | mask_of(members)) | (np.uint64(1) << np.uint64(node))
     # The first entry is the sum over all sets, and so the largest.
-    log_largest = log_of(lanes[0]) - log_of(whole)
-    allowed = (before | mask_of(members)) & ~(np.uint64(1) << np.uint64(node))
-    for position in range(tables.beyond_start[node], tables.beyond_start[node + 1]):
-        if tables.beyond_tails[position] + log_largest < -_NEGLIGIBLE:
-            break
+    end = _end_of_beyond(tables, node, log_of(whole) - log_of(lanes[0]) - _NEGLIGIBLE)
+    for position in range(tables.beyond_start[node], end):
         parents = tables.beyond_masks[position]
-        if parents & ~allowed == np.uint64(0):
+        if parents & outside == np.uint64(0):
             orders = lanes[_in_lanes(_squeezed_members(parents, members, own), bits)]
             probability = times * _share(multiply(families.beyond[position], orders), whole)
             for parent in range(len(edges)):

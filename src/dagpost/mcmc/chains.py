@@ -162,7 +162,7 @@ def run_chains(
     `previous`, a shorter run with the same settings and seed, is gone on from. An interrupt (Ctrl-C) once the burn-in
     is over ends the run with the graphs that there are.
     """
-    lengths = [count // method.chains + (chain < count % method.chains) for chain in range(method.chains)]
+    lengths = [int(count // method.chains + (chain < count % method.chains)) for chain in range(method.chains)]
     if min(lengths) < 1:
         raise InputError(f"{method.chains} chains give at least one graph each. Ask for {method.chains} or more.")
     if previous is not None and sum(previous.record.lengths) > count:
@@ -185,6 +185,7 @@ def run_chains(
             if runner.rounds == 0:
                 raise
             interrupted = True
+            runner.drop_unfinished()
             lengths = [min(length, runner.rounds * ROUND_GRAPHS) for length in lengths]
         return runner.finish(lengths, stage, interrupted)
 
@@ -201,8 +202,14 @@ class _Runner:
         self.states: list[Any] = []
         self.kept: list[list[Round]] = [[] for _ in range(method.chains)]
         kinds = (method.chains, len(method.moves))
-        self.proposed, self.accepted = np.zeros(kinds, dtype=np.int64), np.zeros(kinds, dtype=np.int64)
-        self.edges = np.zeros((method.chains, nodes, nodes))
+        #: Of each chain: moves proposed and accepted, and the sum of the edges given the states.
+        self.totals = (
+            np.zeros(kinds, dtype=np.int64),
+            np.zeros(kinds, dtype=np.int64),
+            np.zeros((method.chains, nodes, nodes)),
+        )
+        #: Rounds of an earlier run, which stand in one entry of `kept`.
+        self.resumed = 0
         self._looked = time.monotonic()
 
     def burn_in(self, stage: Stage) -> None:
@@ -215,25 +222,29 @@ class _Runner:
         """One round of every chain."""
         number = self.burn_in_rounds + self.rounds + 1
         results = self._advance(number, [ROUND_GRAPHS] * len(self.kept), stage)
-        self.states = [state for state, _ in results]
-        for chain, (_, output) in enumerate(results):
-            self._add(chain, output)
-        self.rounds += 1
+        self._keep([output for _, output in results])
+        states, totals = [state for state, _ in results], self._totals_with(results)
+        # All at once: an interrupt falls before or after it.
+        self.states, self.totals, self.rounds = states, totals, self.rounds + 1
         if len(self.kept) > 1 and time.monotonic() - self._looked > _LOOK_SECONDS:
             stage.note(self._agreement())
             self._looked = time.monotonic()
+
+    def drop_unfinished(self) -> None:
+        """Forget what was kept of a round that an interrupt broke off."""
+        entries = self.rounds - self.resumed + (self.resumed > 0)
+        self.kept = [outputs[:entries] for outputs in self.kept]
 
     def take_up(self, previous: ChainRun) -> None:
         """Stand where an earlier run stood after its last whole round."""
         record = previous.record
         standing = record.standing
-        self.rounds = record.rounds
+        self.rounds = self.resumed = record.rounds
         self.states = [
             self.method.state(*(standing[f"state_{name}"][chain].copy() for name in self.method.state._fields))
             for chain in range(len(self.kept))
         ]
-        self.proposed, self.accepted = standing["proposed"].copy(), standing["accepted"].copy()
-        self.edges = standing["edges"].copy()
+        self.totals = (standing["proposed"].copy(), standing["accepted"].copy(), standing["edges"].copy())
         starts = np.concatenate([[0], np.cumsum(record.lengths)])
         for chain in range(len(self.kept)):
             rows = slice(starts[chain], starts[chain] + self.rounds * ROUND_GRAPHS)
@@ -241,7 +252,7 @@ class _Runner:
             whole = self._output(0)._replace(
                 parents=parents, log_joint=previous.log_joint[rows], log_state=record.log_state[rows]
             )
-            self.kept[chain] = [whole]
+            self.kept[chain] = [whole] if self.rounds > 0 else []
 
     def finish(self, lengths: Sequence[int], stage: Stage, interrupted: bool) -> ChainRun:
         """The rest of the last round, which is not whole, and everything put together."""
@@ -249,7 +260,8 @@ class _Runner:
             f"state_{name}": np.stack([np.asarray(state[place]) for state in self.states]).copy()
             for place, name in enumerate(self.method.state._fields)
         }
-        standing |= {"proposed": self.proposed.copy(), "accepted": self.accepted.copy(), "edges": self.edges.copy()}
+        proposed, accepted, edges = self.totals
+        standing |= {"proposed": proposed, "accepted": accepted, "edges": edges}
         rounds = self.rounds
         rest = [length - rounds * ROUND_GRAPHS for length in lengths]
         if max(rest) > 0:
@@ -260,19 +272,20 @@ class _Runner:
                 if rounds == 0:
                     raise
                 interrupted, lengths, results = True, [rounds * ROUND_GRAPHS] * len(lengths), []
-            for chain, (_, output) in enumerate(results):
-                self._add(chain, output)
+            if results:
+                self._keep([output for _, output in results])
+                proposed, accepted, edges = self._totals_with(results)
         parents, log_joint, log_state = (
             np.concatenate([getattr(output, name) for outputs in self.kept for output in outputs])
             for name in ("parents", "log_joint", "log_state")
         )
-        mean_edges = self.edges / np.array(lengths)[:, None, None]
+        mean_edges = edges / np.array(lengths)[:, None, None]
         record = ChainRecord(
             lengths=tuple(lengths),
             log_state=log_state,
             moves=self.method.moves,
-            proposed=self.proposed,
-            accepted=self.accepted,
+            proposed=proposed,
+            accepted=accepted,
             edges=mean_edges if self.method.gives_edges else None,
             rounds=rounds,
             standing=standing,
@@ -294,12 +307,18 @@ class _Runner:
             stage.advance(1)
         return results
 
-    def _add(self, chain: int, output: Round) -> None:
-        # Not `edges` of the round itself: it would keep n x n numbers for every round.
-        self.edges[chain] += output.edges
-        self.proposed[chain] += output.proposed
-        self.accepted[chain] += output.accepted
-        self.kept[chain].append(output._replace(edges=output.edges[:0]))
+    def _keep(self, outputs: Sequence[Round]) -> None:
+        for kept, output in zip(self.kept, outputs, strict=True):
+            # Not `edges` of the round itself: it would keep n x n numbers for every round.
+            kept.append(output._replace(edges=output.edges[:0]))
+
+    def _totals_with(self, results: Sequence[tuple[Any, Round]]) -> tuple[Integers, Integers, Floats]:
+        proposed, accepted, edges = self.totals
+        return (
+            proposed + np.stack([output.proposed for _, output in results]),
+            accepted + np.stack([output.accepted for _, output in results]),
+            edges + np.stack([output.edges for _, output in results]),
+        )
 
     def _output(self, length: int) -> Round:
         kinds = len(self.method.moves)

@@ -2,7 +2,7 @@
 
 For every edge the rank-normalised split R-hat and the effective sample size of Vehtari, Gelman, Simpson, Carpenter &
 Bürkner (2021), from ArviZ. Edges that are all but certain, one way or the other, say little about mixing and have no
-sensible ranks, so the verdict rests on those between 0.05 and 0.95 (all others are listed too, where they vary at all).
+sensible ranks, so the verdict rests on those between 0.05 and 0.95, and R-hat is for those between 0.01 and 0.99.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ LARGEST_R_HAT = 1.05
 SMALLEST_EFFECTIVE = 100.0
 #: Ranking takes long, and R-hat does not get better with more draws of a chain than this: some are left out.
 _RANKED_DRAWS = 1000
+#: Edges that are rarer than this, or as rarely missing, are listed without R-hat and effective size.
+_TELLING = 0.01
 
 
 def r_hat(series: Floats) -> Floats:
@@ -54,10 +56,9 @@ def largest_r_hat(parents: NDArray[np.unsignedinteger[Any]]) -> float:
     >>> largest_r_hat(np.zeros((2, 10, 3), dtype=np.uint8))
     1.0
     """
-    series, _ = _edge_series(parents)
-    frequency = series.mean(axis=(0, 1))
-    uncertain = (frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])
-    values = r_hat(series[:, :, uncertain])
+    pairs, frequency = _edges_seen(parents)
+    uncertain = [pair for pair, share in zip(pairs, frequency, strict=True) if UNCERTAIN[0] < share < UNCERTAIN[1]]
+    values = r_hat(_series(parents, uncertain))
     return float(np.max(values, initial=1.0, where=~np.isnan(values)))
 
 
@@ -115,10 +116,13 @@ def diagnose(
     import pandas as pd
 
     chains = by_chain(parents, lengths)
-    series, pairs = _edge_series(chains)
-    frequency = series.mean(axis=(0, 1))
-    step = -(-series.shape[1] // _RANKED_DRAWS)
-    disagreement, effective = r_hat(series[:, ::step]), effective_sizes(series)
+    pairs, frequency = _edges_seen(chains)
+    # Only those that vary enough to tell anything: a whole series for every edge ever seen can be gigabytes.
+    telling = [place for place, share in enumerate(frequency) if _TELLING < share < 1.0 - _TELLING]
+    series = _series(chains, [pairs[place] for place in telling])
+    step = -(-chains.shape[1] // _RANKED_DRAWS)
+    disagreement, effective = np.full(len(pairs), math.nan), np.full(len(pairs), math.nan)
+    disagreement[telling], effective[telling] = r_hat(series[:, ::step]), effective_sizes(series)
     uncertain = (frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])
     # Chains that are too short to be split have no R-hat; that is no reason to trust them.
     disagreement = np.where(np.isnan(disagreement) & uncertain, math.inf, disagreement)
@@ -209,19 +213,29 @@ def _verdict(
     )
 
 
-def _edge_series(parents: NDArray[np.unsignedinteger[Any]]) -> tuple[Floats, list[tuple[int, int]]]:
-    """Whether each edge that was ever seen is there: (chains, draws, edges), and the pairs (parent, child)."""
-    nodes = parents.shape[-1]
-    columns, pairs = [], []
-    for child in range(nodes):
+def _edges_seen(parents: NDArray[np.unsignedinteger[Any]]) -> tuple[list[tuple[int, int]], Floats]:
+    """The pairs (parent, child) of every edge that was ever seen, and how often it was."""
+    pairs, frequency = [], []
+    for child in range(parents.shape[-1]):
         ever = int(np.bitwise_or.reduce(parents[..., child], axis=None))
-        for parent in range(nodes):
+        for parent in range(parents.shape[-1]):
             if ever >> parent & 1:
-                bit = parents.dtype.type(1 << parent)
-                columns.append((parents[..., child] & bit != 0).astype(np.float64))
                 pairs.append((parent, child))
-    series = np.stack(columns, axis=-1) if columns else np.empty((*parents.shape[:2], 0))
-    return series, pairs
+                frequency.append(float(_present(parents, parent, child).mean()))
+    return pairs, np.array(frequency)
+
+
+def _series(parents: NDArray[np.unsignedinteger[Any]], pairs: list[tuple[int, int]]) -> Floats:
+    """Whether each of some edges is there: (chains, draws, edges)."""
+    series = np.empty((*parents.shape[:2], len(pairs)))
+    for place, (parent, child) in enumerate(pairs):
+        series[:, :, place] = _present(parents, parent, child)
+    return series
+
+
+def _present(parents: NDArray[np.unsignedinteger[Any]], parent: int, child: int) -> NDArray[np.bool_]:
+    there: NDArray[np.bool_] = parents[..., child] & parents.dtype.type(1 << parent) != 0
+    return there
 
 
 def _of_varying(series: Floats, statistic: str, *, constant: float, stuck: float) -> Floats:
