@@ -215,8 +215,11 @@ def sample(
         _print_json({"sample": str(output), "graphs": len(drawn), "distinct": len(drawn.unique()), **drawn.summary()})
         return
     typer.echo(f"{drawn!r}: {len(drawn.unique()):,} distinct. Kept in {output}")
-    if drawn.chains is not None:
+    if drawn.chains is not None and drawn.diagnostics().trusted:
         typer.echo(drawn.diagnostics().verdict)
+    if number is not None and len(drawn) < number and drawn.chains is not None:
+        # Ctrl-C ended the chains; what they had is kept, but a script that goes on must know.
+        raise typer.Exit(130)
     typer.echo(f'Next: dagpost query {output} "A ~> B"', err=True)
 
 
@@ -274,6 +277,8 @@ def predict(
             typer.echo(f"{log:.6f}")
         typer.echo(f"Mean log probability of {len(logs):,} rows: {logs.mean():.4f}", err=True)
         return
+    if not hasattr(fitted, "predict_proba"):
+        raise InputError("--target is for discrete columns; those of this model are continuous. Leave it out.")
     chances = fitted.predict_proba(new, target=target, unseen=unseen)
     levels = [str(level) for level in chances.columns]
     if as_json:
@@ -482,6 +487,8 @@ def _parse_edge(text: str) -> tuple[str, str]:
 
 def _parse_method(text: str) -> Any:
     """A method by its name, with settings after a colon: whole numbers, shares, True or False, or names in order."""
+    from dataclasses import fields
+
     from dagpost.methods import resolve_method
 
     name, colon, settings = text.partition(":")
@@ -500,7 +507,7 @@ def _parse_method(text: str) -> Any:
     try:
         return type(method)(**chosen)
     except TypeError:
-        known = ", ".join(type(method).__dataclass_fields__)
+        known = ", ".join(field.name for field in fields(method))
         raise InputError(f"{name} has the settings {known}. Got {text!r} instead.") from None
 
 

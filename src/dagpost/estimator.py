@@ -244,6 +244,8 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         self._check_settings()
         method = resolve_method(self.method)
         check_modularity(method, self.modularity)
+        if not isinstance(scores, LocalScores):
+            raise InputError(f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {scores!r} instead.")
         scores = _up_to(scores, self.max_parents)
         if isinstance(method, Bootstrap):
             raise InputError("The bootstrap resamples rows, and scores have none. Use fit(table).")

@@ -77,7 +77,8 @@ class Listing:
         return families
 
     def best(self, count: int = 1) -> DagSample:
-        """The `count` most probable graphs, best first, when every graph counts once.
+        """The `count` most probable graphs, best first, when every graph counts once: of all graphs, also for a model
+        of trees, of one order or of the bootstrap.
 
         Their `log_joint` says how probable each is beside the others; `covered` is the posterior mass of all of them
         together. `provenance["tied"]` says that the next graph would be as good as the last one listed.

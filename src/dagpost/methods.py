@@ -205,7 +205,7 @@ def _draw_chains(
     previous: DagSample | None,
 ) -> DagSample:
     before = None
-    if previous is not None and previous.chains is None:
+    if previous is not None and (not isinstance(previous, DagSample) or previous.chains is None):
         raise InputError(f"Chains go on from a whole sample of chains, not from {previous!r} or a part of one.")
     if previous is not None:
         sequence = np.random.SeedSequence(previous.provenance["seed"])

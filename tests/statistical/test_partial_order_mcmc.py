@@ -88,16 +88,21 @@ def long_run(bucket_size: int, **settings: int) -> PartialOrderMCMC:
 # Steps
 
 
+@pytest.mark.parametrize("swaps_only", [False, True], ids=["all moves", "swaps only"])
 @pytest.mark.parametrize("required", [False, True], ids=["free", "constrained"])
 @pytest.mark.parametrize(("nodes", "size", "states"), [(3, 1, 6), (3, 2, 3), (4, 2, 6), (4, 3, 4), (5, 2, 30)])
-def test_every_step_is_that_of_the_twin_and_balances(nodes: int, size: int, states: int, required: bool) -> None:
+def test_every_step_is_that_of_the_twin_and_balances(
+    nodes: int, size: int, states: int, required: bool, swaps_only: bool
+) -> None:
     tables = random_tables(nodes, 2, 3, 1.0)
     if required:
         tables = constrained(tables)
     where = twin.space(sets_of(tables), size)
     assert required or len(where.buckets) == states
-    transition = twin.transition(where, partial_order.CHANCES)
-    method = PartialOrderMCMC(bucket_size=size)
+    chances = partial_order.SWAPS_ONLY if swaps_only else partial_order.CHANCES
+    assert sum(chances) == pytest.approx(1.0)
+    transition = twin.transition(where, chances)
+    method = PartialOrderMCMC(bucket_size=size, swaps_only=swaps_only)
     starts = [
         PartialOrderState(np.array([node for part in bucket_order for node in sorted(part)]))
         for bucket_order in where.buckets
@@ -319,6 +324,17 @@ def test_settings_out_of_range_are_refused(setting: str, value: Any) -> None:
 def test_buckets_that_are_too_large_are_refused() -> None:
     with pytest.raises(InputError, match=r"'bucket_size' parameter of PartialOrderMCMC must be an int in \[1, 20\]"):
         PartialOrderMCMC(bucket_size=21)
+
+
+def test_swaps_only_is_yes_or_no() -> None:
+    with pytest.raises(InputError, match=r"'swaps_only' parameter of PartialOrderMCMC must be True or False. Got 1\."):
+        PartialOrderMCMC(swaps_only=1)  # type: ignore[arg-type]
+
+
+def test_with_swaps_only_nothing_else_is_tried() -> None:
+    chains = run(PartialOrderMCMC(bucket_size=2, swaps_only=True), random_tables(6, 2, 1, 1.0), 800, 1)
+    assert (chains.record.proposed[:, :2] > 0).all()
+    assert not chains.record.proposed[:, 2:].any()
 
 
 def test_sums_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

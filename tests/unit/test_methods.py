@@ -345,3 +345,12 @@ def test_a_method_with_tables_is_refused_where_they_cannot_fit(monkeypatch: pyte
     codes = np.random.default_rng(0).integers(0, 2, (40, 40))
     with pytest.raises(MemoryError, match="partition-mcmc"):
         fitted(codes, "hybrid-mcmc", max_parents=2)
+
+
+def test_what_is_no_sample_and_no_scores_is_refused(table: Any) -> None:
+    with pytest.raises(InputError, match="whole sample"):
+        fitted(table, CHAINS[0][0], "order").sample(200, resume="file")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="read_jkl"):
+        DagPosterior().fit_scores("scores.jkl")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at most 1,000"):
+        PartitionMCMC(chains=10**9)

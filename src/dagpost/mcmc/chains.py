@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dagpost.tables import ModelTables
 
 ROUND_GRAPHS = 100
+_MOST_CHAINS = 1000
 #: Seconds between two looks at how well the chains agree.
 _LOOK_SECONDS = 2.0
 #: Draws of a chain that such a look takes into account.
@@ -144,6 +145,8 @@ def check_settings(owner: str, **settings: int) -> None:
         least = 0 if name == "burn_in" else 1
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise InputError(f"The {name!r} parameter of {owner} must be an int of at least {least}. Got {value!r}.")
+        if name == "chains" and value > _MOST_CHAINS:
+            raise InputError(f"The 'chains' parameter of {owner} must be at most {_MOST_CHAINS:,}. Got {value!r}.")
 
 
 def run_chains(

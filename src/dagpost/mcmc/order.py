@@ -151,7 +151,7 @@ def _swap(
 
 
 @borrowing
-def _shift(
+def shift(
     tables: FamilyTables,
     state: OrderState,
     start: int,
@@ -248,7 +248,7 @@ def _advance(
                 moved = _swap(tables, state, min(first, last), max(first, last), generator, fresh)
             else:
                 move = _SHIFT
-                moved = _shift(tables, state, int(generator.random() * nodes), generator, log_place, log_own, fresh)
+                moved = shift(tables, state, int(generator.random() * nodes), generator, log_place, log_own, fresh)
             output.proposed[move] += 1
             output.accepted[move] += moved
         before = np.uint64(0)

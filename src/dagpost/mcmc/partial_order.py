@@ -10,7 +10,8 @@ Moves: two nodes of neighbouring buckets change places, or two of any buckets (a
 that draw an order from the bucket order, move on from there, and take the buckets of the order that they come to. Since
 the order has the right distribution, so have they, and they are never refused: a window of as many nodes as a bucket
 has, across two buckets, is drawn anew, all its orders at once; one node is taken out and put back anywhere (as in
-mcmc/order.py). With windows a chain of 40 nodes is worth ten to twenty times as many independent graphs a second.
+mcmc/order.py). With windows chains over 40 nodes were worth two to twenty times as many independent graphs a second;
+`swaps_only` leaves them out, to compare with the paper.
 
 Only buckets whose nodes or predecessors change are summed again. A step costs the sums of two to three buckets, some
 100 microseconds with buckets of 10; a kept state some ten times the sums of all its buckets, for the edges. Memory: the
@@ -46,13 +47,14 @@ from dagpost.mcmc.buckets import (
 from dagpost.mcmc.chains import Round, check_settings
 from dagpost.mcmc.families import NO_ORDER
 from dagpost.mcmc.graphs import draw_graph
-from dagpost.mcmc.order import OrderState, _shift, random_order
+from dagpost.mcmc.order import OrderState, random_order, shift
 from dagpost.tables import ModelTables
 
 LARGEST_BUCKET = 20
 _SWAP_NEIGHBOURS, _SWAP, _WINDOW, _SHIFT = 0, 1, 2, 3
 #: With which probability a step is of which kind; a bucket of one node has no window, and shifts instead.
 CHANCES = (0.1, 0.1, 0.5, 0.3)
+SWAPS_ONLY = (0.5, 0.5, 0.0, 0.0)
 
 
 class PartialOrderState(NamedTuple):
@@ -77,9 +79,11 @@ class PartialOrderMCMC:
         Steps before the first kept graph.
     graphs_a_state
         Graphs that are kept of one bucket order, once there have been steps enough for all of them.
+    swaps_only
+        Whether nodes only swap places, as in the paper. Such chains take far longer.
 
     >>> PartialOrderMCMC(thinning=50, burn_in=10_000)
-    PartialOrderMCMC(bucket_size=10, chains=4, thinning=50, burn_in=10000, graphs_a_state=1)
+    PartialOrderMCMC(bucket_size=10, chains=4, thinning=50, burn_in=10000, graphs_a_state=1, swaps_only=False)
     """
 
     bucket_size: int = 10
@@ -87,6 +91,7 @@ class PartialOrderMCMC:
     thinning: int = 10
     burn_in: int = 5_000
     graphs_a_state: int = 1
+    swaps_only: bool = False
 
     name: ClassVar[str] = "partial-order-mcmc"
     modularity: ClassVar[str] = "order"
@@ -108,6 +113,10 @@ class PartialOrderMCMC:
             raise InputError(
                 f"The 'bucket_size' parameter of PartialOrderMCMC must be an int in [1, {LARGEST_BUCKET}]. "
                 f"Got {self.bucket_size!r}."
+            )
+        if not isinstance(self.swaps_only, bool):
+            raise InputError(
+                f"The 'swaps_only' parameter of PartialOrderMCMC must be True or False. Got {self.swaps_only!r}."
             )
 
     def prepare(self, tables: ModelTables) -> BucketFamilies:
@@ -139,7 +148,8 @@ class PartialOrderMCMC:
         cancel: Integers,
     ) -> None:
         """One round."""
-        _advance(context, state, self.bucket_size, self.graphs_a_state, generator, output, cancel)
+        chances = np.array(SWAPS_ONLY if self.swaps_only else CHANCES)
+        _advance(context, state, self.bucket_size, self.graphs_a_state, chances, generator, output, cancel)
 
 
 class _Buckets(NamedTuple):
@@ -249,15 +259,20 @@ def _is_new(buckets: _Buckets, bucket: int) -> bool:
 
 @inlined
 def _step(
-    families: BucketFamilies, buckets: _Buckets, generator: np.random.Generator, room: Floats, output: Round
+    families: BucketFamilies,
+    buckets: _Buckets,
+    chances: Floats,
+    generator: np.random.Generator,
+    room: Floats,
+    output: Round,
 ) -> None:
     nodes, count = len(buckets.order), len(buckets.slots)
     first = int(generator.random() * (count - 1))
     last = first + 1
     kind = generator.random()
-    if kind < CHANCES[0] + CHANCES[1]:
+    if kind < chances[0] + chances[1]:
         move = _SWAP_NEIGHBOURS
-        if kind >= CHANCES[0]:
+        if kind >= chances[0]:
             move = _SWAP
             other = int(generator.random() * count)
             first += first >= other
@@ -265,7 +280,7 @@ def _step(
         _propose_swap(buckets, first, last, generator)
     else:
         move = _WINDOW
-        if kind >= CHANCES[0] + CHANCES[1] + CHANCES[2] or buckets.size == 1:
+        if kind >= chances[0] + chances[1] + chances[2] or buckets.size == 1:
             move = _SHIFT
             first, last = 0, count - 1
         _draw(buckets, first, last, generator)
@@ -273,7 +288,7 @@ def _step(
             _redraw_window(families, buckets, first, generator)
         else:
             drawn, position = OrderState(buckets.drawn, buckets.log_alpha), int(generator.random() * nodes)
-            _shift(families.tables, drawn, position, generator, room[0], room[1], room[2])
+            shift(families.tables, drawn, position, generator, room[0], room[1], room[2])
         first, last = _propose_drawn(buckets, first, last)
     change = _sum_proposed(families, buckets, first, last)
     # What was drawn has the right distribution already.
@@ -304,6 +319,7 @@ def _advance(
     state: PartialOrderState,
     bucket_size: int,
     graphs_a_state: int,
+    chances: Floats,
     generator: np.random.Generator,
     output: Round,
     cancel: Integers,
@@ -324,7 +340,7 @@ def _advance(
             for _ in range(output.thinning * together if count > 1 else 0):
                 if cancel[0] != 0:
                     return
-                _step(families, buckets, generator, room, output)
+                _step(families, buckets, chances, generator, room, output)
             log_state = _add_edges(families, buckets, min(together, graphs - kept), output.edges)
         if cancel[0] != 0:
             return
