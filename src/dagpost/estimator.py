@@ -49,6 +49,10 @@ Edges = Iterable[tuple[str, str]]
 _MODULARITIES = ("structure", "order")
 #: Up to so many variables the sample of a model is drawn for its file, if it was not needed before.
 _QUICKLY_DRAWN = 20
+#: What a fit leaves beside the attributes that end with an underscore.
+_FITTED = frozenset(
+    ("_about_data", "_drawn", "_method", "_results", "_score", "_settings", "_statistics", "_table", "_tables")
+)
 
 
 class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
@@ -297,8 +301,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
 
     def _forget(self) -> None:
         """Leave nothing of an earlier fit."""
-        settings = self.get_params(deep=False)
-        for name in [name for name in self.__dict__ if name not in settings]:
+        for name in [name for name in self.__dict__ if name.endswith("_") or name in _FITTED]:
             del self.__dict__[name]
 
     def sample(

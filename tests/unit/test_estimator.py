@@ -488,7 +488,7 @@ def test_a_number_and_a_precision_are_one_too_many(model: DagPosterior) -> None:
 def test_weighted_methods_refuse_a_precision_and_name_the_way_out(method: str, frame: pd.DataFrame) -> None:
     model = DagPosterior(method=method).fit(frame)
     assert len(model.sample(10, seed=1)) == 10
-    with pytest.raises(InputError, match=r"are weighted.*modularity='order'.*method='exact-layers'"):
+    with pytest.raises(InputError, match=r"no independent draws.*modularity='order'.*method='exact-layers'"):
         model.sample(precision=0.02)
 
 
@@ -534,7 +534,7 @@ def test_edges_are_estimated_where_the_sums_are_out_of_reach(frame: pd.DataFrame
     assert model.log_evidence_ == pytest.approx(expected.log_evidence, abs=0.1)
     with pytest.raises(InputError, match=r"not computed here.*modularity='order'"):
         model.family_probabilities("A")
-    with pytest.raises(InputError, match=r"are weighted.*modularity='order'"):
+    with pytest.raises(InputError, match=r"no independent draws.*modularity='order'"):
         model.sample(precision=0.1)
 
 
