@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
-from dagpost.exact import order, paths, structure
+from dagpost.exact import paths
 from dagpost.families import parent_sets, unsqueeze_all
 from dagpost.features import Feature, OneNodeReach, Query, Term, one_node_reach, parent_conditions
 from dagpost.features.predicates import And, Path
@@ -115,8 +115,8 @@ def _affordable(terms: Sequence[Term], tables: ExactTables, modularity: str) -> 
     passes = sum(len(term.conditions) > 1 for term in terms)
     if modularity == "structure" and passes and not tables.structure_is_affordable():
         return False
-    whole = structure.expected_seconds if modularity == "structure" else order.expected_seconds
-    return passes * whole(tables.nodes, tables.engine.workers) / 2.0 <= _PATIENCE_SECONDS
+    whole = tables.sums.structure_seconds if modularity == "structure" else tables.sums.order_seconds
+    return passes * whole(tables.nodes) / 2.0 <= _PATIENCE_SECONDS
 
 
 def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> Answer:
@@ -184,15 +184,16 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
 def _reach(reach: OneNodeReach, tables: ExactTables, modularity: str) -> float | None:
     """Probability that the descendants or the ancestors of one node meet a condition."""
     if modularity == "structure":
-        seconds = structure.expected_seconds(tables.nodes, tables.engine.workers)
+        seconds = tables.sums.structure_seconds(tables.nodes)
         if not tables.structure_is_affordable() or seconds > _PATIENCE_SECONDS:
             return None
-        find = structure.descendant_sets if reach.direction == "descendants" else structure.ancestor_sets
-        sets = find(tables.structure().tables, reach.node, engine=tables.engine, reporter=tables.reporter)
+        find = tables.sums.descendant_sets if reach.direction == "descendants" else tables.sums.ancestor_sets
+        sets = find(tables.structure().tables, reach.node, reporter=tables.reporter)
     else:
         if reach.direction == "ancestors" or not _order_paths_affordable(tables, sources=1):
             return None
-        sets = paths.order_descendant_sets(tables.forward(), reach.node, engine=tables.engine, reporter=tables.reporter)
+        forward = tables.host_forward()
+        sets = paths.order_descendant_sets(forward, reach.node, engine=tables.engine, reporter=tables.reporter)
     masks: Masks = np.arange(len(sets), dtype=np.uint64)
     return float(sets[reach.condition(masks)].sum())
 

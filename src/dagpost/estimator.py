@@ -14,27 +14,36 @@ from sklearn.exceptions import NotFittedError
 
 from dagpost.answers import ExactResults, exact_probability
 from dagpost.arrays import Floats
+from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints.folder import digest_of
 from dagpost.data import as_table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, exact_estimate, hoeffding_draws
 from dagpost.exact.order import check_weights
-from dagpost.families import family_count
+from dagpost.exact.sums import sums_of
 from dagpost.features import Query, resolve
 from dagpost.features.predicates import Edge
-from dagpost.fitting import compute, weigh_families
+from dagpost.fitting import compute, find_replicates, settle_method, weigh_families
 from dagpost.listing import Listing, labelled
-from dagpost.methods import CHAINS, OWN_TARGETS, check_modularity, choose_method, draw, name_of, resolve_method
+from dagpost.methods import CHAINS, OWN_TARGETS, check_modularity, draw, name_of, resolve_method
 from dagpost.names import position_of, readable_level
 from dagpost.posterior import DagSample, Statement
 from dagpost.predicting import Predicting
 from dagpost.priors import Constraints, StructurePrior, log_prior, resolve_prior
 from dagpost.progress import ProgressCallback, reporter_for
+from dagpost.reporting import Reporting
 from dagpost.score_setting import ScoreSetting
 from dagpost.scores import BGe, LocalScores, Score, resolve_score
-from dagpost.scores.parameters import parent_limit
-from dagpost.search.bootstrap import bootstrap_dags
-from dagpost.settings import check_count, check_seed, describe, resolve_engine
+from dagpost.settings import (
+    check_count,
+    check_seed,
+    check_settings,
+    describe,
+    described_settings,
+    identity_of,
+    resolve_engine,
+)
 from dagpost.tables import ExactTables, ModelTables
 from dagpost.targets import Bootstrap, GivenOrder
 
@@ -46,9 +55,8 @@ if TYPE_CHECKING:
 
 Edges = Iterable[tuple[str, str]]
 
-_MODULARITIES = ("structure", "order")
 #: Up to so many variables the sample of a model is drawn for its file, if it was not needed before.
-_QUICKLY_DRAWN = 20
+QUICKLY_DRAWN = 20
 #: What a fit leaves beside the attributes that end with an underscore.
 _FITTED = frozenset(
     ("_about_data", "_drawn", "_method", "_results", "_score", "_settings", "_statistics", "_table", "_tables")
@@ -59,7 +67,7 @@ class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
     """A model was asked before it was fitted."""
 
 
-class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
+class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: ignore[misc]
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains (MCMC)
@@ -91,8 +99,10 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     engine, threads
-        Where the work runs (``"auto"`` or ``"threads"``, or an engine object), and on how many threads (None: every
-        core). Numbers do not depend on it; what is affordable, and so ``method="auto"``, may.
+        Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"auto"``, a device
+        where there is one and 20 variables or more; or an engine object. And on how many threads (None: every core).
+        Exact numbers do not depend on it beyond their last digits, samples not on the number of threads; what is
+        affordable, and so ``method="auto"``, does.
     seed
         Seed of the samples that are drawn when an answer needs one; None: a new one each time.
     progress
@@ -186,7 +196,15 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = tags.input_tags.string = discrete
         return tags
 
-    def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
+    def fit(
+        self,
+        X: Any,
+        y: None = None,  # noqa: ARG002
+        *,
+        counts: Any = None,
+        interventions: Any = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> Self:
         """Compute the posterior of a table.
 
         Parameters
@@ -198,46 +216,42 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         interventions
             Name of the column that says which variable was set from outside in each row, or one entry a row. A
             variable's score leaves those rows out (Cooper & Yoo 1999).
+        checkpoint
+            Where a long fit keeps what it has finished: killed at any moment, the same call goes on from there.
         """
-        self._check_settings()
+        check_settings(self)
         method = resolve_method(self.method)
         check_modularity(method, self.modularity)
-        engine = resolve_engine(self.engine, self.threads)
         reporter = reporter_for(self.progress)
         table = as_table(X, counts=counts, interventions=interventions)
+        engine = resolve_engine(self.engine, self.threads, len(table.names))
         constraints = Constraints(self.required, self.forbidden, self.tiers)
         score, prior = resolve_score(self.score.setting), resolve_prior(self.prior)
         if isinstance(method, GivenOrder):
             method.positions(table.names)
-        tables = weigh_families(method, table, score, prior, constraints, self.max_parents, engine, reporter)
-        about = {
+        about: dict[str, Any] = {
             "names": list(table.names),
             "levels": [None if levels is None else [readable_level(v) for v in levels] for levels in table.levels],
             "observations": table.observations,
             "data_fingerprint": table.fingerprint(),
         }
-        if isinstance(method, Bootstrap):
-            seed = np.random.SeedSequence(None if self.seed is None else int(self.seed))
-            tables.replicates_seed = int(seed.entropy)  # type: ignore[arg-type]
-            tables.replicates = bootstrap_dags(
-                table,
-                score,
-                prior,
-                constraints,
-                self.max_parents,
-                method.replicates,
-                families=tables.families,
-                seed=seed,
-                engine=engine,
-                reporter=reporter,
+        described = described_settings(self, constraints)
+        identity = identity_of(about["data_fingerprint"], described, engine=sums_of(engine).name)
+        with _checked(checkpoint).task("fit", identity) as kept:
+            tables = weigh_families(
+                method, table, score, prior, constraints, self.max_parents, engine, reporter, checkpoint=kept
             )
-        return self._finish(method, tables, constraints, about, table, score)
+            with tables.kept_in(kept):
+                if isinstance(method, Bootstrap):
+                    count = method.replicates
+                    find_replicates(table, score, prior, constraints, self.max_parents, count, self.seed, tables)
+                return self._finish(method, tables, constraints, about, table, score)
 
-    def fit_scores(self, scores: LocalScores) -> Self:
+    def fit_scores(self, scores: LocalScores, *, checkpoint: Checkpoint | None = None) -> Self:
         """Compute the posterior from local scores that come from elsewhere, such as another program's (`read_jkl`).
 
         The prior and the constraints of the model are added to them; its score is not looked at. There are no rows, so
-        nothing can be predicted.
+        nothing can be predicted. For `checkpoint`, see `fit`.
 
         >>> from dagpost import DagPosterior, datasets, local_scores
         >>> table = datasets.load("coronary")
@@ -245,19 +259,19 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         >>> model.probability("Smoking ~> Pressure")
         0.7402 (exact; each graph counted once)
         """
-        self._check_settings()
+        check_settings(self)
         method = resolve_method(self.method)
         check_modularity(method, self.modularity)
         if not isinstance(scores, LocalScores):
             raise InputError(f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {scores!r} instead.")
-        scores = _up_to(scores, self.max_parents)
+        scores = scores.up_to(self.max_parents)
         if isinstance(method, Bootstrap):
             raise InputError("The bootstrap resamples rows, and scores have none. Use fit(table).")
         constraints, names = Constraints(self.required, self.forbidden, self.tiers), scores.names
         prior = log_prior(names, scores.max_parents, resolve_prior(self.prior), constraints)
         log_weights = scores.values + prior
-        check_weights(log_weights, scores.max_parents)
-        engine = resolve_engine(self.engine, self.threads)
+        check_weights(log_weights, scores.max_parents, names)
+        engine = resolve_engine(self.engine, self.threads, len(names))
         tables = ExactTables(log_weights, scores.max_parents, engine, reporter_for(self.progress))
         fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
         about = {
@@ -266,7 +280,10 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
             "observations": None,
             "data_fingerprint": fingerprint,
         }
-        return self._finish(method, tables, constraints, about, None, "given scores")
+        described = {**described_settings(self, constraints), "score": "given scores"}
+        identity = identity_of(fingerprint, described, engine=sums_of(engine).name)
+        with _checked(checkpoint).task("fit", identity) as kept, tables.kept_in(kept):
+            return self._finish(method, tables, constraints, about, None, "given scores")
 
     def _finish(
         self,
@@ -284,8 +301,8 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
             if isinstance(method, GivenOrder):
                 method.positions(names)
             self._score, self._about_data = score, about
-            self._settings = {**self._described_settings(constraints), "score": describe(score)}
-            self._open(names, tables, *choose_method(method, self.modularity, tables))
+            self._settings = {**described_settings(self, constraints), "score": describe(score)}
+            self._open(names, tables, *settle_method(method, self.modularity, tables))
             self._table = table
             if not isinstance(tables, ExactTables):
                 self.method_reason_ += f"; considered is {tables.weights.describe()}"
@@ -312,6 +329,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         confidence: float = 0.95,
         seed: int | None = None,
         resume: DagSample | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> DagSample:
         """Draw graphs from the posterior.
 
@@ -320,7 +338,8 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         Without a seed, a new one is taken each time; that of the model is for the samples it draws by itself.
 
         Chains go on from `resume`, an earlier sample of this model, until there are `count` graphs in all: the same
-        graphs as one long run would have given. Ctrl-C ends a run of chains with the graphs that there are.
+        graphs as one long run would have given. Ctrl-C ends a run of chains with the graphs that there are. With a
+        `checkpoint`, a long run that is killed goes on where it stopped when the same call is made again.
 
         >>> from dagpost import DagPosterior, datasets
         >>> model = DagPosterior().fit(datasets.load("coronary"))
@@ -346,7 +365,18 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
         check_seed(seed)
         if resume is not None and (self.method_ not in CHAINS or seed is not None):
             raise InputError("Only chains can be resumed, and with the seed that they began with: give no other.")
-        return draw(self._method, self._tables, self.names_, count, seed, guarantee, self._provenance(), resume)
+        if resume is not None and not isinstance(resume, DagSample):
+            raise InputError(f"Chains go on from a whole sample of chains, not from {resume!r} or a part of one.")
+        provenance = self._provenance()
+        identity = identity_of(
+            provenance["data_fingerprint"],
+            {**self._settings, "method": describe(self._method), "seed": None if seed is None else int(seed)},
+            engine=sums_of(self._tables.engine).name,
+            graphs=count,
+            gone_on_from=None if resume is None else digest_of([resume.parents, resume.log_joint]),
+        )
+        with _checked(checkpoint).task("sample", identity) as kept, self._tables.kept_in(kept):
+            return draw(self._method, self._tables, self.names_, count, seed, guarantee, provenance, resume)
 
     @overload
     def probability(  # type: ignore[overload-overlap]
@@ -428,7 +458,7 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
 
     def _draws_quickly(self) -> bool:
         """Whether the model's own sample takes seconds at most."""
-        return self.method_ != "kbest" and (self.method_ in OWN_TARGETS or len(self.names_) <= _QUICKLY_DRAWN)
+        return self.method_ != "kbest" and (self.method_ in OWN_TARGETS or len(self.names_) <= QUICKLY_DRAWN)
 
     def _exact_answer(self, query: Query) -> Estimate | None:
         if self._results is None or not isinstance(self._tables, ExactTables):
@@ -443,22 +473,6 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
             return Estimate(math.nan, 0.0, 1.0, 1.0, "the condition is impossible", 0, 0.0, self._results.modularity)
         return exact_estimate(value, self._results.modularity)
 
-    def _described_settings(self, constraints: Constraints) -> dict[str, Any]:
-        """The settings as they were when the model was fitted, as JSON can hold them."""
-        tiers: Any = constraints.tiers
-        return {
-            "score": describe(resolve_score(self.score.setting)),
-            "prior": describe(resolve_prior(self.prior)),
-            "modularity": self.modularity,
-            "max_parents": int(self.max_parents),
-            "method": describe(self.method),
-            "samples": int(self.samples),
-            "required": [list(edge) for edge in constraints.required],
-            "forbidden": [list(edge) for edge in constraints.forbidden],
-            "tiers": tiers and [list(tier) for tier in tiers],
-            "seed": None if self.seed is None else int(self.seed),
-        }
-
     def _provenance(self) -> dict[str, Any]:
         settings = self._settings
         return {
@@ -466,16 +480,6 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
             "observations": self._about_data["observations"],
             **{key: settings[key] for key in ("score", "prior", "max_parents", "required", "forbidden", "tiers")},
         }
-
-    def _check_settings(self) -> None:
-        if self.modularity not in _MODULARITIES:
-            raise InputError(
-                f"The 'modularity' parameter of DagPosterior must be one of {_MODULARITIES}. "
-                f"Got {self.modularity!r} instead."
-            )
-        parent_limit("DagPosterior", self.max_parents)
-        check_count("samples", self.samples)
-        check_seed(self.seed)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "edge_probabilities_"):
@@ -487,9 +491,9 @@ class DagPosterior(Listing, Predicting, BaseEstimator):  # type: ignore[misc]
             self._check_fitted()
 
 
-def _up_to(scores: LocalScores, max_parents: int) -> LocalScores:
-    """The scores of the sets of at most so many parents, which stand first."""
-    if scores.max_parents <= max_parents:
-        return scores
-    kept = scores.values[:, : family_count(len(scores.names) - 1, max_parents)]
-    return LocalScores(scores.names, max_parents, np.ascontiguousarray(kept))
+def _checked(checkpoint: Checkpoint | None) -> Checkpoint:
+    if checkpoint is None:
+        return none
+    if isinstance(checkpoint, Checkpoint):
+        return checkpoint
+    raise InputError(f"A checkpoint is an object: Checkpoint({str(checkpoint)!r}). Got {checkpoint!r} instead.")

@@ -15,17 +15,27 @@ import numpy as np
 
 from dagpost.answers import ExactResults
 from dagpost.arrays import Floats
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import warn
-from dagpost.exact import order, structure
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.mcmc.candidates import weights_among_candidates
-from dagpost.methods import CHAINS, OWN_TARGETS, name_of, scores_candidates_only
+from dagpost.methods import (
+    CHAINS,
+    OWN_TARGETS,
+    choose_method,
+    name_of,
+    new_seed,
+    resolve_method,
+    scores_candidates_only,
+)
 from dagpost.posterior import DagSample
 from dagpost.priors import Constraints, StructurePrior, log_prior
 from dagpost.progress import Reporter
 from dagpost.sampling.weights import evidence_ratio
 from dagpost.scores import Score, local_scores
+from dagpost.search.bootstrap import bootstrap_dags
+from dagpost.settings import describe, restore
 from dagpost.tables import ExactTables, ModelTables
 from dagpost.targets import GivenOrder, Trees
 
@@ -54,17 +64,67 @@ def weigh_families(
     max_parents: int,
     engine: Engine,
     reporter: Reporter,
+    *,
+    checkpoint: Checkpoint = none,
 ) -> ModelTables:
     """Score the families that a method needs and add the prior."""
-    if scores_candidates_only(method, len(table.names), max_parents, engine.workers):
+    few = checkpoint.decided(
+        "whether to score candidates only",
+        lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
+    )
+    if isinstance(describe(score), str) or isinstance(describe(prior), str):
+        # What the user's own code says may have changed since a kill: it is asked again.
+        checkpoint = none
+    if few:
         weights = weights_among_candidates(
-            table, score, prior, constraints, max_parents, engine=engine, reporter=reporter
+            table, score, prior, constraints, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint
         )
         return ModelTables(weights, engine, reporter)
-    scores = local_scores(table, score, max_parents, engine=engine, reporter=reporter)
+    scores = local_scores(table, score, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
     log_weights = scores.values
     log_weights += log_prior(table.names, scores.max_parents, prior, constraints)
     return ExactTables(log_weights, scores.max_parents, engine, reporter)
+
+
+def settle_method(method: Any, modularity: str, tables: ModelTables) -> tuple[Any, str]:
+    """The method that is meant, and why; what "auto" once chose holds for a run that goes on after a kill."""
+    if method != "auto":
+        return choose_method(method, modularity, tables)
+
+    def choose() -> list[Any]:
+        chosen, reason = choose_method(method, modularity, tables)
+        return [describe(chosen), reason]
+
+    chosen, reason = tables.checkpoint.decided("method", choose)
+    return resolve_method(restore(chosen)), str(reason)
+
+
+def find_replicates(
+    table: Table,
+    score: Score,
+    prior: StructurePrior,
+    constraints: Constraints,
+    max_parents: int,
+    count: int,
+    seed: int | None,
+    tables: ModelTables,
+) -> None:
+    """Add the graphs of `count` resampled tables to the tables of a model."""
+    sequence = new_seed(seed, tables)
+    tables.replicates_seed = int(sequence.entropy)  # type: ignore[arg-type]
+    tables.replicates = bootstrap_dags(
+        table,
+        score,
+        prior,
+        constraints,
+        max_parents,
+        count,
+        families=tables.families,
+        seed=sequence,
+        engine=tables.engine,
+        reporter=tables.reporter,
+        checkpoint=tables.checkpoint,
+    )
 
 
 def compute(
@@ -80,7 +140,9 @@ def compute(
     name = name_of(method)
     if name in OWN_TARGETS:
         return _of_own_target(method, tables, names, own_sample)
-    if not isinstance(tables, ExactTables) or not _exact_is_due(name, modularity, tables):
+    if not isinstance(tables, ExactTables) or not tables.checkpoint.decided(
+        "whether to sum exactly", lambda: exact_is_due(name, modularity, tables)
+    ):
         return _estimated(name, reason, samples, tables, own_sample)
     if modularity == "order":
         forward = tables.forward()
@@ -94,11 +156,11 @@ def compute(
     return Computed(results.log_evidence, edge_probabilities(families, tables.max_parents), results, True)
 
 
-def _exact_is_due(name: str, modularity: str, tables: ExactTables) -> bool:
+def exact_is_due(name: str, modularity: str, tables: ExactTables) -> bool:
     """Whether the sums over all graphs, or orders, are worth their time."""
     if name in CHAINS:
-        cost = structure if modularity == "structure" else order
-        if cost.expected_seconds(tables.nodes, tables.engine.workers) > QUICK_SECONDS:
+        seconds = tables.sums.structure_seconds if modularity == "structure" else tables.sums.order_seconds
+        if seconds(tables.nodes) > QUICK_SECONDS:
             return False
     if modularity == "order":
         return name not in CHAINS or tables.order_fits()
@@ -110,7 +172,7 @@ def _of_own_target(
 ) -> Computed:
     """Log evidence and edges of a method that speaks of something else than all graphs."""
     if isinstance(method, Trees):
-        trees = tables.tree_posterior(method)
+        trees = tables.tree_posterior(method, names)
         edges = trees.families.T.copy()
         np.fill_diagonal(edges, 0.0)
         return Computed(trees.log_evidence, edges, None, True)
@@ -124,13 +186,13 @@ def _estimated(
     name: str, reason: str, samples: int, tables: ModelTables, own_sample: Callable[[], DagSample]
 ) -> Computed:
     """Edges from a sample; the evidence, where weighted draws tell it."""
+    sample = own_sample()
     if not reason.startswith("as asked") or name not in CHAINS:
         hint = "" if name in CHAINS else " With modularity='order' they would be exact."
         warn(
             f"Edge probabilities are estimated from {samples:,} graphs ({name}), since exact sums would take too long "
             f"or too much memory.{hint}"
         )
-    sample = own_sample()
     if sample.chains is not None and sample.chains.edges is not None:
         # Better than frequencies: the exact probabilities given each state, averaged over the states.
         shares = np.array(sample.chains.lengths) / len(sample)

@@ -20,6 +20,8 @@ import numba
 from numba.core import event
 from numba.core.cpu import CPUTargetOptions
 
+from dagpost import progress
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -114,7 +116,7 @@ class _CompileNotice(event.Listener):
 
     def on_start(self, event: Any) -> None:
         name = event.data["dispatcher"].py_func.__module__
-        if name.startswith("dagpost.") and not self._said.is_set():
+        if name.startswith("dagpost.") and progress.NOTICES and not self._said.is_set():
             self._said.set()
             sys.stderr.write(_NOTICE)
             sys.stderr.flush()

@@ -24,27 +24,25 @@ import numpy as np
 
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
+from dagpost.engines import Engine
 from dagpost.errors import InputError, warn
-from dagpost.exact import order
 from dagpost.exact.given_order import draw_given_order
 from dagpost.exact.kbest import best_dags
+from dagpost.exact.sums import sums_of
 from dagpost.exact.trees import draw_trees
 from dagpost.families import family_count
 from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.families import MOST_FAMILIES
 from dagpost.mcmc.hybrid import HybridMCMC
-from dagpost.mcmc.order import OrderMCMC
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
-from dagpost.mcmc.structure import StructureMCMC
 from dagpost.posterior import DagSample, make_sample
-from dagpost.sampling.dags import draw_dags
 from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.linear_extensions import log_linear_extensions
-from dagpost.sampling.orders import MOVED_TOGETHER, draw_orders, uniform_blocks
-from dagpost.settings import describe
+from dagpost.sampling.orders import MOVED_TOGETHER, row_blocks, uniform_rows
+from dagpost.settings import CHAIN_KINDS, OWN_TARGET_KINDS, describe, restore
 from dagpost.tables import PATIENCE_SECONDS, ExactTables, ModelTables
-from dagpost.targets import Bootstrap, GivenOrder, Trees
+from dagpost.targets import Bootstrap, Trees
 
 #: Methods without settings, from tables over all sets of nodes, and the posterior that each speaks of.
 TABLE_METHODS = {
@@ -54,9 +52,9 @@ TABLE_METHODS = {
     "linear-extensions": "structure",
     "kbest": "structure",
 }
-CHAINS = {kind.name: kind for kind in (OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC)}
+CHAINS: dict[str, Any] = {kind.name: kind for kind in CHAIN_KINDS}
 #: Those that speak of something else than the posterior over all graphs.
-OWN_TARGETS = {kind.name: kind for kind in (Bootstrap, Trees, GivenOrder)}
+OWN_TARGETS: dict[str, Any] = {kind.name: kind for kind in OWN_TARGET_KINDS}
 _SETTINGS: dict[str, Any] = {**CHAINS, **OWN_TARGETS}
 METHODS = (*TABLE_METHODS, *_SETTINGS)
 
@@ -102,14 +100,14 @@ def check_modularity(method: Any, modularity: str) -> None:
         )
 
 
-def scores_candidates_only(method: Any, nodes: int, max_parents: int, workers: int) -> bool:
+def scores_candidates_only(method: Any, nodes: int, max_parents: int, engine: Engine) -> bool:
     """Whether to score only the parent sets among candidates; what cannot fit is refused before any work."""
     name, limit = name_of(method), min(max_parents, nodes - 1)
     if name in TABLE_METHODS or name == HybridMCMC.name:
         # Scoring takes long where the tables cannot fit anyway.
-        order.require_memory(nodes, limit, tables=1, workers=workers)
+        sums_of(engine).require_order(nodes, limit)
         return False
-    if name == "auto" and order.fits(nodes, limit, workers=workers):
+    if name == "auto" and sums_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES
 
@@ -147,18 +145,25 @@ def draw(
         return best(tables, names, count, provenance)
     needed = int(count) * (_BYTES_A_GRAPH + 20 * tables.nodes)
     memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
-    sequence = np.random.SeedSequence(None if seed is None else int(seed))
-    about = {**provenance, "seed": sequence.entropy, "method": describe(method)}
+    sequence = new_seed(seed, tables)
+    about = {**provenance, "seed": sequence.entropy, "method": describe(method), "engine": "threads"}
     if name in CHAINS:
         return _draw_chains(method, tables, names, count, sequence, about, previous)
     if name in OWN_TARGETS:
         return _draw_own(method, tables, names, count, sequence, guarantee, about)
     exact = _all_families(tables, name)
+    about["engine"] = exact.sums.name
     nan = np.full(count, np.nan)
     if name == "exact-layers":
         posterior = exact.structure().tables
         parents, log_joint = sample_layers(
-            posterior, exact.ranked, count, seed=sequence, engine=tables.engine, reporter=tables.reporter
+            posterior,
+            exact.ranked,
+            count,
+            seed=sequence,
+            engine=tables.engine,
+            reporter=tables.reporter,
+            checkpoint=tables.checkpoint,
         )
         log_proposal = log_joint - posterior.log_evidence
         return make_sample(
@@ -168,12 +173,23 @@ def draw(
     if name == "dds":
         log_evidence = exact.order_log_evidence
         return make_sample(names, parents, log_joint, nan, nan, log_evidence, name, "order", guarantee, about)
-    log_extensions = log_linear_extensions(parents, engine=tables.engine, reporter=tables.reporter)
+    log_extensions = log_linear_extensions(
+        parents, engine=tables.engine, reporter=tables.reporter, checkpoint=tables.checkpoint
+    )
     log_proposal = log_extensions + log_joint - exact.order_log_evidence
     log_evidence = _structure_log_evidence(exact)
     return make_sample(
         names, parents, log_joint, log_proposal, log_extensions, log_evidence, name, "structure", guarantee, about
     )
+
+
+def new_seed(seed: int | None, tables: ModelTables) -> np.random.SeedSequence:
+    """The seed that was given, or else a new one, which a run that goes on after a kill takes again."""
+
+    def entropy() -> Any:
+        return np.random.SeedSequence(None if seed is None else int(seed)).entropy
+
+    return np.random.SeedSequence(tables.checkpoint.decided("seed", entropy))
 
 
 def best(tables: ModelTables, names: tuple[str, ...], count: int, provenance: Mapping[str, Any]) -> DagSample:
@@ -206,15 +222,16 @@ def _draw_chains(
 ) -> DagSample:
     before = None
     if previous is not None and (not isinstance(previous, DagSample) or previous.chains is None):
-        raise InputError(f"Chains go on from a whole sample of chains, not from {previous!r} or a part of one.")
+        raise InputError(f"Chains go on from a whole sample of chains. Got {previous!r}, or a part of one, instead.")
     if previous is not None:
         sequence = np.random.SeedSequence(previous.provenance["seed"])
         about["seed"] = sequence.entropy
-        if previous.provenance != about or len(previous) > count:
+        if len(previous) > count:
             raise InputError(
-                f"Chains go on from a whole sample of the same model and settings, of fewer graphs than are asked for. "
-                f"Got {previous!r} where {count:,} graphs by {name_of(method)!r} are asked for."
+                "Chains go on from a sample of the same model and settings until there are as many graphs in all as "
+                f"are asked for: {len(previous):,} are there already, and {count:,} are asked for. Ask for more."
             )
+        _check_same_run(previous.provenance, about)
         assert previous.chains is not None
         before = ChainRun(previous.parents.astype(np.uint64), previous.log_joint, previous.chains)
     run = run_chains(
@@ -226,6 +243,7 @@ def _draw_chains(
         engine=tables.engine,
         reporter=tables.reporter,
         previous=before,
+        checkpoint=tables.checkpoint,
     )
     nan = np.full(len(run.log_joint), np.nan)
     exact = isinstance(tables, ExactTables) and method.modularity == "structure"
@@ -255,6 +273,25 @@ def _draw_chains(
     return sample
 
 
+def _check_same_run(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuse to go on from a sample of another model, and say where the two differ."""
+    differences = [
+        f"{key} is {_shown(before.get(key))} there and {_shown(now.get(key))} here"
+        for key in sorted(before.keys() | now.keys())
+        if before.get(key) != now.get(key)
+    ]
+    if differences:
+        raise InputError(
+            f"Chains go on from a sample of the same model and settings, and these differ: {'; '.join(differences)}. "
+            "Take the model that the sample was drawn from, or draw a new one."
+        )
+
+
+def _shown(described: Any) -> str:
+    """A score, prior or method as it is written in Python; all else as it is."""
+    return repr(restore(described) if isinstance(described, dict) and "kind" in described else described)
+
+
 def _draw_own(
     method: Any,
     tables: ModelTables,
@@ -269,7 +306,7 @@ def _draw_own(
         parents, log_joint = tables.replicates_of(method, count)
         about["seed"] = tables.replicates_seed
     elif isinstance(method, Trees):
-        posterior = tables.tree_posterior(method)
+        posterior = tables.tree_posterior(method, names)
         log_evidence = posterior.log_evidence
         parents, log_joint = draw_trees(posterior, count, seed=sequence, engine=tables.engine, reporter=tables.reporter)
     else:
@@ -284,19 +321,24 @@ def _draw_own(
 
 def _structure_log_evidence(tables: ExactTables) -> float:
     """Where the evidence is to be had, the mass that a sample covers is known."""
-    if tables.structure_log_evidence is None and tables.structure_is_affordable():
-        tables.structure_log_evidence = tables.log_evidence_of(tables.log_weights, "structure")
+    if tables.structure_log_evidence is None and tables.checkpoint.decided(
+        "whether to sum over all graphs", tables.structure_is_affordable
+    ):
+        tables.structure_log_evidence = tables.structure_evidence()
     return np.nan if tables.structure_log_evidence is None else tables.structure_log_evidence
 
 
 def _draw_dds(tables: ExactTables, count: int, seed: np.random.SeedSequence) -> tuple[Masks, Floats]:
     """Independent pairs of an order and a graph; the orders are not kept."""
-    forward, nodes = tables.forward(), tables.nodes
-    parts = []
-    with tables.reporter.stage("graphs", count * (forward.plan.top + 2)) as stage:
-        for uniforms in uniform_blocks(seed, count, 2 * nodes, MOVED_TOGETHER):
-            first, second = np.ascontiguousarray(uniforms[:, :nodes]), uniforms[:, nodes:]
-            orders = draw_orders(forward, first, engine=tables.engine, stage=stage)
-            parts.append(draw_dags(tables.ranked, orders.orders, orders.log_alpha, second, engine=tables.engine))
-            stage.advance(len(first))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    forward, sums, nodes = tables.forward(), tables.sums, tables.nodes
+    parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
+    blocks = row_blocks(count, MOVED_TOGETHER)
+    saved = tables.checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
+    units = sums.draw_units(forward)
+    with tables.reporter.stage("graphs", count * units) as stage:
+        for rows in saved.finished:
+            stage.advance((rows.stop - rows.start) * units)
+        for rows in saved:
+            uniforms = uniform_rows(seed, rows, 2 * nodes)
+            parents[rows], log_joint[rows] = sums.draw_dags(forward, lambda: tables.ranked, uniforms, stage=stage)
+    return parents, log_joint

@@ -135,7 +135,7 @@ def _restore_data(model: DagPosterior, about: dict[str, Any], arrays: dict[str, 
 
 
 def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) -> ModelTables:
-    engine, reporter, max_parents = resolve_engine("auto", None), reporter_for(None), int(about["max_parents"])
+    engine, reporter, max_parents = resolve_engine("auto", None, nodes), reporter_for(None), int(about["max_parents"])
     tables: ModelTables
     if about.get("small_size") is None:
         shape = (nodes, family_count(nodes - 1, max_parents))

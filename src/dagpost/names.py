@@ -10,6 +10,15 @@ from dagpost.errors import InputError
 _SHOWN = 8
 
 
+def node_called(node: int, names: Sequence[str] | None) -> str:
+    """How a message speaks of a variable: by its name where that is known.
+
+    >>> node_called(1, ("a", "b")), node_called(1, None)
+    ("'b'", 'Node 1')
+    """
+    return f"Node {node}" if names is None else repr(names[node])
+
+
 def position_of(name: str, names: Sequence[str]) -> int:
     """The position of a variable; an unknown name is an error that suggests the nearest one.
 

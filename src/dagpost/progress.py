@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -12,6 +13,10 @@ from typing import Any, Protocol, Self
 ProgressCallback = Callable[[str, int, int], None]
 
 _PATIENCE_SECONDS = 2.0
+#: Whether a program may be told on standard error what takes long beside the stages, such as compiling.
+NOTICES = True
+#: What is done so soon was done before, by a run that was broken off, and says nothing of the rate.
+_AT_ONCE_SECONDS = 0.05
 
 
 class Stage:
@@ -73,50 +78,85 @@ class _Terminal:
 
 
 class _BarStage(Stage):
-    """A bar with the remaining time, shown only once the stage has taken longer than two seconds."""
+    """A bar with the rate and the remaining time, shown only once the stage has taken longer than two seconds."""
 
     def __init__(self, title: str, total: int) -> None:
         super().__init__(title, total)
         self._started = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
+        self._given = 0
+        self._ended = False
+        self._lock = threading.Lock()
+        # The first unit may take long, too.
+        self._timer = threading.Timer(_PATIENCE_SECONDS, self._open)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
 
     def advance(self, units: int) -> None:
         super().advance(units)
-        if self._bar is None and time.monotonic() - self._started > _PATIENCE_SECONDS:
-            self._open()
+        elapsed = time.monotonic() - self._started
+        if elapsed < _AT_ONCE_SECONDS:
+            self._given = self.done
+        self._refresh()
+
+    def note(self, text: str) -> None:
+        super().note(text)
+        self._refresh()
+
+    def _refresh(self) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done, description=self.title + self.remark)
+            rate = readable_rate(self.done - self._given, time.monotonic() - self._started)
+            self._bar.update(self._task, completed=self.done, description=self.title + self.remark, rate=rate)
 
     def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=None),
             TaskProgressColumn(),
-            TimeElapsedColumn(),
+            TextColumn("{task.fields[rate]}", markup=False),
             TextColumn("left:"),
             TimeRemainingColumn(),
             console=Console(file=sys.stderr),
             transient=True,
         )
-        self._bar.start()
-        self._task = self._bar.add_task(self.title, total=self.total)
+        with self._lock:
+            if self._ended:
+                return
+            bar.start()
+            self._task = bar.add_task(self.title + self.remark, total=self.total, completed=self.done, rate="")
+            self._bar = bar
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            if self._bar is not None:
+                self._bar.stop()
+
+
+def readable_rate(units: float, seconds: float) -> str:
+    """How many units are done in a second, or in a minute where they are slow.
+
+    >>> readable_rate(90_000, 2.0), readable_rate(30, 2.0), readable_rate(1, 20.0)
+    ('45k/s', '15/s', '3/min')
+    """
+    rate = units / max(seconds, 1e-9)
+    if rate < 1.0:
+        return f"{60.0 * rate:.2g}/min"
+    for letter in ("", "k", "M", "G"):
+        if rate < 1000.0 or letter == "G":
+            break
+        rate /= 1000.0
+    return f"{rate:.0f}{letter}/s" if rate >= 10.0 else f"{rate:.1f}{letter}/s"
 
 
 def reporter_for(progress: bool | ProgressCallback | None) -> Reporter:

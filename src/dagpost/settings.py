@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from dagpost._version import __version__
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.mcmc.hybrid import HybridMCMC
@@ -14,13 +16,21 @@ from dagpost.mcmc.order import OrderMCMC
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.mcmc.structure import StructureMCMC
-from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior
-from dagpost.scores import BIC, K2, BDe, BDeu, BGe
+from dagpost.priors import Constraints, CustomPrior, EdgePrior, InDegreePrior, UniformPrior, resolve_prior
+from dagpost.scores import BIC, K2, BDe, BDeu, BGe, resolve_score
+from dagpost.scores.parameters import parent_limit
 from dagpost.targets import Bootstrap, GivenOrder, Trees
 
+MODULARITIES = ("structure", "order")
+#: With fewer variables the threads of any machine are done before a device has begun.
+_FEWEST_FOR_A_DEVICE = 20
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+
 _SCORES_AND_PRIORS = (BDeu, BDe, K2, BIC, BGe, UniformPrior, InDegreePrior, EdgePrior)
-_METHODS = (OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC, Bootstrap, GivenOrder, Trees)
-_KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_SCORES_AND_PRIORS, *_METHODS)}
+#: Methods that have settings: chains, and those that speak of something else than the posterior over all graphs.
+CHAIN_KINDS: tuple[Any, ...] = (OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC)
+OWN_TARGET_KINDS: tuple[Any, ...] = (Bootstrap, Trees, GivenOrder)
+_KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_SCORES_AND_PRIORS, *CHAIN_KINDS, *OWN_TARGET_KINDS)}
 
 
 def check_count(name: str, count: object) -> None:
@@ -35,14 +45,57 @@ def check_seed(seed: object) -> None:
         raise InputError(f"The 'seed' must be an int of at least 0, or None. Got {seed!r} instead.")
 
 
-def resolve_engine(engine: str | Engine, threads: int | None) -> Engine:
-    """The engine that a setting asks for."""
+def check_settings(model: Any) -> None:
+    """Refuse settings of a `DagPosterior` that no table can make right."""
+    if model.modularity not in MODULARITIES:
+        raise InputError(
+            f"The 'modularity' parameter of DagPosterior must be one of {MODULARITIES}. "
+            f"Got {model.modularity!r} instead."
+        )
+    parent_limit("DagPosterior", model.max_parents)
+    check_count("samples", model.samples)
+    check_seed(model.seed)
+
+
+def described_settings(model: Any, constraints: Constraints) -> dict[str, Any]:
+    """The settings of a `DagPosterior` as they are now, as JSON can hold them."""
+    tiers: Any = constraints.tiers
+    return {
+        "score": describe(resolve_score(model.score.setting)),
+        "prior": describe(resolve_prior(model.prior)),
+        "modularity": model.modularity,
+        "max_parents": int(model.max_parents),
+        "method": describe(model.method),
+        "samples": int(model.samples),
+        "required": [list(edge) for edge in constraints.required],
+        "forbidden": [list(edge) for edge in constraints.forbidden],
+        "tiers": tiers and [list(tier) for tier in tiers],
+        "seed": None if model.seed is None else int(model.seed),
+    }
+
+
+def identity_of(fingerprint: str, settings: dict[str, Any], **asked: Any) -> dict[str, Any]:
+    """What a checkpoint belongs to: a call with all that its result depends on."""
+    # An object of the user's may show where it lies in memory, which says nothing.
+    lasting = {name: _ADDRESS.sub("", value) if isinstance(value, str) else value for name, value in settings.items()}
+    return {"dagpost": __version__, "data": fingerprint, **lasting, **asked}
+
+
+def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Engine:
+    """The engine that a setting asks for, for a table of so many variables."""
+    from dagpost.engines.cuda.device import device_is_present
+
+    if engine == "cuda" or (engine == "auto" and nodes >= _FEWEST_FOR_A_DEVICE and device_is_present()):
+        from dagpost.engines.cuda.engine import CudaEngine
+
+        return CudaEngine(threads)
     if isinstance(engine, str) and engine in ("auto", "threads"):
         return ThreadEngine(threads)
     if not isinstance(engine, str) and hasattr(engine, "workers") and callable(getattr(engine, "run", None)):
         return engine
     raise InputError(
-        f"The 'engine' parameter of DagPosterior must be 'auto', 'threads' or an engine object. Got {engine!r} instead."
+        "The 'engine' parameter of DagPosterior must be 'auto', 'threads', 'cuda' or an engine object. Got "
+        f"{engine!r} instead."
     )
 
 

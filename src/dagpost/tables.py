@@ -5,18 +5,21 @@ A model file holds the weights but not the tables, which can be far larger than 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 
 import numpy as np
 
-from dagpost import memory
 from dagpost.arrays import Floats, Masks
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.exact import order, paths, structure
+from dagpost.exact import paths
 from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.structure import StructurePosterior
+from dagpost.exact.sums import Forward, Sums, sums_of
 from dagpost.exact.trees import TreePosterior, tree_posterior
 from dagpost.mcmc.candidates import weights_of_all
 from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables
@@ -24,8 +27,6 @@ from dagpost.progress import Reporter
 from dagpost.sampling.dags import RankedFamilies, rank_families
 from dagpost.targets import Bootstrap, GivenOrder, Trees
 
-#: Tables that take no more than this share of the free memory stay with the model.
-_KEPT_SHARE = 0.25
 #: The 3^n sums are not started unasked when they would take longer than this.
 PATIENCE_SECONDS = 600.0
 
@@ -37,11 +38,23 @@ class ModelTables:
         self._weights = weights
         self.engine = engine
         self.reporter = reporter
+        #: Where a fit or a sample that is under way keeps what it has finished.
+        self.checkpoint: Checkpoint = none
         self._trees: dict[Trees, TreePosterior] = {}
         #: Graphs found in resampled data, with their log weights, where the method is "bootstrap".
         self.replicates: tuple[Masks, Floats] | None = None
         #: The seed that they were resampled with.
         self.replicates_seed: int | None = None
+
+    @contextmanager
+    def kept_in(self, checkpoint: Checkpoint) -> Iterator[None]:
+        """Keep what is finished meanwhile in a checkpoint, if it was begun with the same weights."""
+        checkpoint.identify("weights of the parent sets", self._all_weights())
+        self.checkpoint = checkpoint
+        try:
+            yield
+        finally:
+            self.checkpoint = none
 
     @property
     def weights(self) -> FamilyWeights:
@@ -68,15 +81,21 @@ class ModelTables:
         """Whether sums over all graphs are within reach: not where not even all families are."""
         return False
 
-    def tree_posterior(self, method: Trees) -> TreePosterior:
+    def tree_posterior(self, method: Trees, names: tuple[str, ...]) -> TreePosterior:
         """The posterior over trees or forests."""
+        if method.spanning and self.max_parents == 0 < self.nodes - 1:
+            raise InputError(
+                "In a tree every variable but one has a parent, and max_parents is 0. Set max_parents=1 or more, or "
+                "use method=Trees(spanning=False), for forests."
+            )
         if method not in self._trees:
-            self._trees[method] = tree_posterior(self._up_to_one_parent(), spanning=method.spanning)
+            weights = self._up_to_one_parent()
+            self._trees[method] = tree_posterior(weights, spanning=method.spanning, names=names)
         return self._trees[method]
 
     def given_order_posterior(self, method: GivenOrder, names: tuple[str, ...]) -> GivenOrderPosterior:
         """The posterior over the graphs that fit an order."""
-        return given_order_posterior(self.families, method.positions(names))
+        return given_order_posterior(self.families, method.positions(names), names=names)
 
     def replicates_of(self, method: Bootstrap, count: int) -> tuple[Masks, Floats]:
         """The graphs of the first `count` bootstrap replicates, which were found when the model was fitted."""
@@ -100,6 +119,9 @@ class ModelTables:
     def _log_weights_of_small_sets(self) -> Floats:
         return self.weights.small
 
+    def _all_weights(self) -> Sequence[Floats]:
+        return self.weights.inner, self.weights.small
+
 
 class ExactTables(ModelTables):
     """The weights of all families of one model, and the tables that are made from them."""
@@ -108,11 +130,16 @@ class ExactTables(ModelTables):
         super().__init__(None, engine, reporter)
         self.log_weights = log_weights
         self._max_parents = max_parents
-        self._forward: ForwardTable | None = None
+        self._forward: Forward | None = None
         self._structure: StructurePosterior | None = None
         self._order_log_evidence: float | None = None
         #: Log evidence when every graph counts once, where it is known.
         self.structure_log_evidence: float | None = None
+
+    @property
+    def sums(self) -> Sums:
+        """Where tables over all sets of variables come from."""
+        return sums_of(self.engine)
 
     @property
     def nodes(self) -> int:
@@ -134,24 +161,33 @@ class ExactTables(ModelTables):
     def _log_weights_of_small_sets(self) -> Floats:
         return self.log_weights
 
+    def _all_weights(self) -> Sequence[Floats]:
+        return (self.log_weights,)
+
     def order_fits(self) -> bool:
         """Whether a table over all sets of nodes fits into memory."""
-        return self._forward is not None or order.fits(self.nodes, self.max_parents, workers=self.engine.workers)
+        return self._forward is not None or self.sums.order_fits(self.nodes, self.max_parents)
 
     @cached_property
     def ranked(self) -> RankedFamilies:
         """The parent sets of every node, heaviest first."""
         return rank_families(self.log_weights, self.max_parents)
 
-    def forward(self) -> ForwardTable:
+    def forward(self) -> Forward:
         """Sums over all orders of every set of nodes."""
         if self._forward is not None:
             return self._forward
-        table = order.forward_table(self.log_weights, self.max_parents, engine=self.engine, reporter=self.reporter)
+        table: Forward = self.sums.forward_table(
+            self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
+        )
         self._order_log_evidence = table.log_evidence
-        if self._may_keep(order.table_bytes(self.nodes)):
+        if self.sums.keeps_order(self.nodes):
             self._forward = table
         return table
+
+    def host_forward(self) -> ForwardTable:
+        """The same sums where the algorithms of the host can read them."""
+        return self.sums.on_host(self.forward())
 
     @property
     def order_log_evidence(self) -> float:
@@ -161,44 +197,45 @@ class ExactTables(ModelTables):
     @cached_property
     def order_paths(self) -> Floats:
         """Probability of a path for every pair when a graph counts once for every order it fits."""
-        return paths.order_path_probabilities(self.forward(), engine=self.engine, reporter=self.reporter)
+        return paths.order_path_probabilities(self.host_forward(), engine=self.engine, reporter=self.reporter)
 
-    def order_families(self, forward: ForwardTable) -> Floats:
+    def order_families(self, forward: Forward) -> Floats:
         """Probability of every family when a graph counts once for every order it fits."""
-        return order.family_probabilities(
-            forward, engine=self.engine, reporter=self.reporter, keep_forward=forward is self._forward
+        return self.sums.family_probabilities(
+            forward, reporter=self.reporter, keep_forward=forward is self._forward, checkpoint=self.checkpoint
         )
 
     def structure(self) -> StructurePosterior:
         """The whole posterior when every graph counts once."""
         if self._structure is not None:
             return self._structure
-        posterior = structure.structure_posterior(
-            self.log_weights, self.max_parents, engine=self.engine, reporter=self.reporter
+        posterior = self.sums.structure_posterior(
+            self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
         )
         self.structure_log_evidence = posterior.tables.log_evidence
-        if self._may_keep(structure.memory_needed(self.nodes, self.max_parents, self.engine.workers)):
+        if self.sums.keeps_structure(self.nodes, self.max_parents):
             self._structure = posterior
         return posterior
 
     def structure_is_affordable(self) -> bool:
         """Whether the 3^n sums fit into memory and take no longer than a user waits unasked."""
-        if structure.memory_needed(self.nodes, self.max_parents, self.engine.workers) > memory.available_bytes():
+        if not self.sums.structure_fits(self.nodes, self.max_parents):
             return self._structure is not None
-        seconds = structure.expected_seconds(self.nodes, self.engine.workers)
+        seconds = self.sums.structure_seconds(self.nodes)
         if PATIENCE_SECONDS / 5.0 < seconds < PATIENCE_SECONDS * 5.0:
             # Near the border the speed of this very machine decides.
-            seconds = structure.measured_seconds(self.nodes, self.engine)
+            seconds = self.sums.structure_seconds(self.nodes, measured=True)
         return seconds <= PATIENCE_SECONDS
+
+    def structure_evidence(self) -> float:
+        """Log evidence when every graph counts once; half the work of `structure`, and no table is left."""
+        return self.sums.structure_evidence(
+            self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
+        )
 
     def log_evidence_of(self, log_weights: Floats, modularity: str) -> float:
         """Log evidence of other weights of the same families, such as those that a statement leaves."""
         if modularity == "order":
-            return order.forward_table(
-                log_weights, self.max_parents, engine=self.engine, reporter=self.reporter
-            ).log_evidence
-        return structure.structure_evidence(log_weights, self.max_parents, engine=self.engine, reporter=self.reporter)
-
-    @staticmethod
-    def _may_keep(size: int) -> bool:
-        return size <= _KEPT_SHARE * memory.available_bytes()
+            forward: Forward = self.sums.forward_table(log_weights, self.max_parents, reporter=self.reporter)
+            return forward.log_evidence
+        return self.sums.structure_evidence(log_weights, self.max_parents, reporter=self.reporter)

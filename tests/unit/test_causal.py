@@ -13,7 +13,7 @@ from dagpost import DagPosterior, datasets
 from dagpost.causal import CausalEffect, causal_effect, causal_effects, discrete, interventional_probabilities
 from dagpost.causal.groups import Groups, share_out
 from dagpost.data.table import Table, as_table
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import DagpostWarning, InputError, ResourceError
 from dagpost.posterior import DagSample, mask_type
 from dagpost.scores import BDeu, BGe
 
@@ -248,6 +248,11 @@ def test_rounding_gives_no_draw_to_graphs_that_are_not_there(no_path: float, las
 
 
 # What is shown
+
+
+def test_more_draws_than_fit_are_refused(coronary: Table, coronary_sample: DagSample) -> None:
+    with pytest.raises(ResourceError, match=r"Drawing 1,000,000,000,000 times .* Ask for fewer draws"):
+        causal_effect(coronary_sample, coronary, "bdeu", "Smoking", "Pressure", draws=10**12, seed=1)
 
 
 def test_draws_repeat_with_the_seed_and_differ_without(coronary: Table, coronary_sample: DagSample) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 from tests import naive, naive_search
 
+from dagpost import DagPosterior, datasets
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.given_order import GivenOrderPosterior, draw_given_order, given_order_posterior
@@ -18,6 +19,7 @@ from dagpost.families import binomials, family_count, parent_sets, size_offsets
 from dagpost.mcmc.candidates import _gather, weights_of_all
 from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables
 from dagpost.progress import reporter_for
+from dagpost.targets import GivenOrder
 
 FALSE_ALARM = 1e-6
 TOLERANCE = 1e-10
@@ -210,7 +212,16 @@ def test_an_order_that_leaves_a_node_nothing_is_refused_by_the_node() -> None:
     tables = tables_of(log_weights, 2)
     with pytest.raises(NoGraphError, match=r"column 2 \(counted from 0; number 2 in the order\)"):
         given_order_posterior(tables, [0, 2, 1])
+    with pytest.raises(NoGraphError, match=r"leaves 'c' \(number 2 in the order\)"):
+        given_order_posterior(tables, [0, 2, 1], names=("a", "b", "c"))
     assert given_order_posterior(tables, [0, 1, 2]).edges[1, 2] == pytest.approx(1.0)
+
+
+def test_a_variable_without_a_place_in_the_order_is_named() -> None:
+    table = datasets.load("coronary")
+    model = DagPosterior(method=GivenOrder(table.names), required=[("Pressure", "M. Work")])
+    with pytest.raises(NoGraphError, match=r"The order leaves 'M\. Work' "):
+        model.fit(table)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from tests import naive_trees
 
+from dagpost import DagPosterior, datasets
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact import trees
 from dagpost.exact.trees import TreePosterior, draw_trees, tree_posterior
 from dagpost.progress import reporter_for
 from dagpost.sampling.orders import SEED_BLOCK
+from dagpost.targets import Trees
 
 
 def random_weights(nodes: int, spread: float, seed: int) -> np.ndarray:
@@ -189,3 +191,17 @@ def test_a_raised_cancel_flag_ends_the_draws() -> None:
     assert (parents == 77).all()
     trees._draw(*arguments, np.zeros(1, dtype=np.int64))
     assert (parents != 77).all()
+
+
+def test_a_variable_that_has_no_place_in_a_tree_is_named() -> None:
+    required = [("Smoking", "Family"), ("M. Work", "Family")]
+    with pytest.raises(NoGraphError, match="'Family' may neither be without parents nor have any one parent"):
+        DagPosterior(method="trees", required=required).fit(datasets.load("coronary"))
+
+
+def test_trees_without_parents_are_refused_by_that_setting() -> None:
+    table = datasets.load("coronary")
+    with pytest.raises(InputError, match="max_parents is 0"):
+        DagPosterior(method="trees", max_parents=0).fit(table)
+    forests = DagPosterior(method=Trees(spanning=False), max_parents=0).fit(table)
+    assert not forests.edge_probabilities_.to_numpy().any()

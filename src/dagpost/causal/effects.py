@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost import memory
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out, speaking_rows
 from dagpost.causal.results import CausalEffect
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from dagpost.posterior import DagSample
 
 _SCORES = (BDeu, BDe, K2, BIC, BGe)
+#: A dozen numbers, most of them while the draws are made.
+_BYTES_A_DRAW = 100
 
 
 def causal_effect(
@@ -112,6 +115,8 @@ def causal_effect(
     check_seed(seed)
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
         raise InputError(f"The number of 'draws' must be an int of at least 1. Got {draws!r} instead.")
+    what, remedy = f"Drawing {draws:,} times from the posterior of an effect", "Ask for fewer draws."
+    memory.require(int(draws) * _BYTES_A_DRAW, what, remedy)
     generator = np.random.default_rng(seed)
     groups = groups_of(sample, x, y)
     set_of = share_out(groups, int(draws), generator)

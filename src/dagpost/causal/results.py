@@ -157,9 +157,9 @@ class CausalEffect:
         The line below is the interval, the mark on it the mean. The outermost draws, one in two hundred on either
         side, are left out of the histogram.
         """
-        from dagpost.causal.drawing import plot_effect
+        from dagpost.show.effect_plot import effect_density
 
-        return plot_effect(self, ax)
+        return effect_density(self, ax=ax)
 
 
 _SHOWN_SETS = 10

@@ -100,7 +100,7 @@ def _entry(name: str) -> _Entry:
     if name in _ENTRIES:
         return _ENTRIES[name]
     raise InputError(
-        f"There is no bundled data set {name!r}.{nearest(str(name), names())} Bundled are: {', '.join(names())}."
+        f"There is no bundled data set {name!r}.{nearest(str(name), names())}"
     )
 
 

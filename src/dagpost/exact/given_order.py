@@ -51,7 +51,9 @@ class GivenOrderPosterior:
     edges: Floats
 
 
-def given_order_posterior(families: FamilyTables, order: Sequence[int] | NDArray[np.integer]) -> GivenOrderPosterior:
+def given_order_posterior(
+    families: FamilyTables, order: Sequence[int] | NDArray[np.integer], *, names: Sequence[str] | None = None
+) -> GivenOrderPosterior:
     """Evidence and edges of all graphs in which parents come before their children in `order`.
 
     >>> from dagpost.engines import ThreadEngine
@@ -70,10 +72,11 @@ def given_order_posterior(families: FamilyTables, order: Sequence[int] | NDArray
     failed = _look_up(families, places, log_sums, edges)
     if failed >= 0:
         node = int(places[failed])
+        which = f"column {node} (counted from 0; " if names is None else f"{names[node]!r} ("
         raise NoGraphError(
-            f"The order leaves column {node} (counted from 0; number {failed + 1} in the order) without an allowed "
-            "parent set: every set inside the columns before it has weight 0. Move it further back, or relax its "
-            "required and forbidden edges."
+            f"The order leaves {which}number {failed + 1} in the order) without an allowed parent set: every set "
+            "inside the columns before it has weight 0. Move it further back, or relax its required and forbidden "
+            "edges."
         )
     return GivenOrderPosterior(places, log_sums, float((log_sums + families.heaviest).sum()), edges)
 

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from dagpost.arrays import Floats, Integers, Wide
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.exact.alternating import (
     PADDING,
@@ -29,7 +30,7 @@ from dagpost.exact.alternating import (
     nodes_outside,
 )
 from dagpost.exact.order import ForwardTable
-from dagpost.exact.walk import Plan, waves
+from dagpost.exact.walk import Plan, in_waves, waves
 from dagpost.kernels import inlined, kernel
 from dagpost.progress import Reporter
 from dagpost.widefloat import FRACTION_BITS
@@ -42,6 +43,8 @@ def sum_over_graphs(
     reporter: Reporter,
     known: Floats | None = None,
     sink: int = -1,
+    *,
+    checkpoint: Checkpoint = none,
 ) -> Floats:
     """`A(S)` for every set, relative to the exponent of `L(S)`.
 
@@ -50,12 +53,17 @@ def sum_over_graphs(
     graphs = np.zeros(1 << plan.nodes)
     sources = graphs if known is None else known
 
-    def block(leaf: int, cancel: Integers) -> tuple[int, Floats]:
-        return leaf, _graphs_of_leaf(plan, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
+    def block(leaf: int, cancel: Integers) -> Floats:
+        return _graphs_of_leaf(plan, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
 
+    all_waves = list(waves(plan.top))
+    # Every leaf adds to all leaves above it, so the table changes as a whole.
+    saved = checkpoint.stage("sums over graphs", in_waves(all_waves), running=lambda: [graphs])
     with reporter.stage("sums over graphs", 3**plan.top) as stage:
-        for wave in waves(plan.top):
-            for leaf, contribution in engine.run(block, wave):
+        for leaf in saved.finished:
+            stage.advance(leaf_cost(plan, leaf))
+        for wave in all_waves:
+            for leaf, contribution in saved.run(engine, block, wave):
                 stage.advance(leaf_cost(plan, leaf))
                 _add_leaf(plan, contribution, graphs, leaf)
     return graphs

@@ -18,30 +18,37 @@ on `n` alone, so results are the same to the last bit for any number of threads.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dagpost import memory
 from dagpost.arrays import Floats, Integers, Wide
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError, PrecisionError
 from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
 from dagpost.exact.walk import (
     Plan,
     alpha_at_leaf,
+    entries_of,
+    in_waves,
     let_in_level,
     level_above,
     level_bases,
     level_row,
     lowest_bit,
     make_plan,
+    start_across,
     start_chunk,
+    starts_around,
     universe_at,
     waves,
 )
 from dagpost.families import family_count, parent_sets
 from dagpost.kernels import inlined, kernel
+from dagpost.names import node_called
 from dagpost.progress import Reporter, silent
 from dagpost.widefloat import ONE, ZERO, add, check_range, from_logs, multiply, to_logs
 
@@ -75,7 +82,12 @@ class ForwardTable:
 
 
 def forward_table(
-    log_weights: Floats, max_parents: int, *, engine: Engine, reporter: Reporter = silent
+    log_weights: Floats,
+    max_parents: int,
+    *,
+    engine: Engine,
+    reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
 ) -> ForwardTable:
     """Sum over all orders of every set of nodes.
 
@@ -94,26 +106,33 @@ def forward_table(
     require_memory(nodes, max_parents, tables=1, workers=engine.workers)
     plan = make_plan(nodes, max_parents)
     scales = log_weights.max(axis=1)
-    weights = _wide_weights(log_weights, scales)
+    weights = wide_weights(log_weights, scales)
     sums = np.empty(1 << nodes, dtype=np.int64)
 
     def block(chunk: int, cancel: Integers) -> None:
-        _forward_chunk(plan, weights, sums, chunk, cancel)
+        forward_chunk(plan, weights, sums, starts_around(plan, chunk), chunk, cancel)
 
+    all_waves = list(waves(plan.top))
+    saved = checkpoint.stage("forward table", in_waves(all_waves), lambda chunk: [entries_of(plan, sums, chunk)])
     with reporter.stage("forward table", 1 << plan.top) as stage:
-        for wave in waves(plan.top):
-            for _ in engine.run(block, wave):
+        for _ in saved.finished:
+            stage.advance(1)
+        for wave in all_waves:
+            for _ in saved.run(engine, block, wave):
                 stage.advance(1)
     log_total = float(to_logs(sums[-1:])[0])
     if not math.isfinite(log_total):
-        raise NoGraphError(
-            "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
-        )
+        raise no_graph()
     return ForwardTable(plan, log_weights, scales, weights, sums, log_total)
 
 
 def family_probabilities(
-    forward: ForwardTable, *, engine: Engine, reporter: Reporter = silent, keep_forward: bool = True
+    forward: ForwardTable,
+    *,
+    engine: Engine,
+    reporter: Reporter = silent,
+    keep_forward: bool = True,
+    checkpoint: Checkpoint = none,
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
@@ -126,15 +145,25 @@ def family_probabilities(
     backward = np.empty_like(forward.sums) if keep_forward else forward.sums
     gathered = np.full(forward.weights.shape, ZERO, dtype=np.int64)
 
-    def block(chunk: int, cancel: Integers) -> tuple[int, Wide]:
-        return chunk, _backward_chunk(plan, forward.weights, forward.sums, backward, chunk, cancel)
+    def block(chunk: int, cancel: Integers) -> Wide:
+        own, starts = entries_of(plan, forward.sums, chunk), starts_around(plan, chunk)
+        return backward_chunk(plan, forward.weights, own, backward, starts, chunk, cancel)
 
+    all_waves = list(reversed(list(waves(plan.top))))
+    saved = checkpoint.stage(
+        "backward table",
+        in_waves(all_waves),
+        lambda chunk: [entries_of(plan, backward, chunk)],
+        lambda: [gathered],
+    )
     with reporter.stage("edge probabilities", 1 << plan.top) as stage:
-        for wave in reversed(list(waves(plan.top))):
-            for chunk, contribution in engine.run(block, wave):
+        for _ in saved.finished:
+            stage.advance(1)
+        for wave in all_waves:
+            for chunk, contribution in saved.run(engine, block, wave):
                 stage.advance(1)
                 give_back_chunk(plan, contribution, gathered, chunk)
-    return posterior_of_families(gathered, forward, forward.log_total)
+    return posterior_of_families(gathered, forward.log_weights, forward.log_scales, forward.log_total)
 
 
 def edge_probabilities(families: Floats, max_parents: int) -> Floats:
@@ -188,7 +217,7 @@ def _scratch_bytes(nodes: int, max_parents: int) -> int:
     return 8 * (nodes * levels + 2 * family_count(nodes - 1, max_parents) + (nodes << plan.low))
 
 
-def check_weights(log_weights: Floats, max_parents: int) -> None:
+def check_weights(log_weights: Floats, max_parents: int, names: Sequence[str] | None = None) -> None:
     """Refuse weights of the wrong shape, that are not numbers, or that leave a node nothing to choose."""
     nodes = len(log_weights)
     expected = (nodes, family_count(nodes - 1, max_parents))
@@ -198,10 +227,18 @@ def check_weights(log_weights: Floats, max_parents: int) -> None:
         raise InputError("The log weights must be finite or minus infinity. Got nan or infinity instead.")
     impossible = np.flatnonzero(np.isneginf(log_weights).all(axis=1))
     if len(impossible):
-        raise NoGraphError(f"Node {impossible[0]} has no allowed parent set. Relax its required or forbidden edges.")
+        which = node_called(int(impossible[0]), names)
+        raise NoGraphError(f"{which} has no allowed parent set. Relax its required or forbidden edges.")
 
 
-def _wide_weights(log_weights: Floats, scales: Floats) -> Wide:
+def no_graph() -> NoGraphError:
+    """The error for constraints that leave no graph at all."""
+    return NoGraphError(
+        "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
+    )
+
+
+def wide_weights(log_weights: Floats, scales: Floats) -> Wide:
     """Weights, at most one each, as wide floats; what cannot matter beside the empty set becomes zero."""
     weights = np.empty(log_weights.shape, dtype=np.int64)
     spans = np.zeros(len(scales))
@@ -214,12 +251,12 @@ def _wide_weights(log_weights: Floats, scales: Floats) -> Wide:
     return weights
 
 
-def posterior_of_families(gathered: Wide, forward: ForwardTable, log_total: float) -> Floats:
+def posterior_of_families(gathered: Wide, log_weights: Floats, log_scales: Floats, log_total: float) -> Floats:
     """Probabilities of all families from what the sums give to each weight; takes the place of `gathered`."""
     result = gathered.view(np.float64)
-    for node, scale in enumerate(forward.log_scales):
+    for node, scale in enumerate(log_scales):
         logs = to_logs(gathered[node])
-        logs += forward.log_weights[node]
+        logs += log_weights[node]
         logs -= scale + log_total
         np.exp(logs, out=result[node])
     off = np.abs(result.sum(axis=1) - 1.0).max()
@@ -232,7 +269,8 @@ def posterior_of_families(gathered: Wide, forward: ForwardTable, log_total: floa
 
 
 @kernel
-def _forward_chunk(plan: Plan, weights: Wide, sums: Wide, chunk: int, cancel: Integers) -> None:
+def forward_chunk(plan: Plan, weights: Wide, sums: Wide, starts: Integers, chunk: int, cancel: Integers) -> None:
+    """Fill the forward sums of a chunk; `starts` says where in `sums` it and those that it pulls from begin."""
     nodes, low = plan.nodes, plan.low
     inner = nodes - low - plan.top
     size = 1 << low
@@ -253,15 +291,16 @@ def _forward_chunk(plan: Plan, weights: Wide, sums: Wide, chunk: int, cancel: In
                 left_out = node > low + bit and not (high >> (node - low)) & 1
                 if node != low + bit and not left_out:
                     let_in_level(plan, arrays, bases, leaf, bit, node)
-        block = sums[high << low : (high + 1) << low]
+        begin = starts[plan.top] + (leaf << low)
+        block = sums[begin : begin + size]
         block[:] = ZERO
         if high == 0:
             block[0] = ONE
         for node in range(low, nodes):
             if (high >> (node - low)) & 1:
                 alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
-                other = high ^ (1 << (node - low))
-                pulled = sums[other << low : (other + 1) << low]
+                begin = start_across(plan, starts, leaf, node)
+                pulled = sums[begin : begin + size]
                 for place in range(size):
                     block[place] = add(block[place], multiply(alpha[place], pulled[place]))
         for node in range(low):
@@ -303,8 +342,13 @@ def _finish_backward(block: Wide, low_alpha: Wide) -> None:
 
 
 @kernel
-def _backward_chunk(plan: Plan, weights: Wide, forward: Wide, backward: Wide, chunk: int, cancel: Integers) -> Wide:
-    """Fill the backward sums of a chunk; returns what its blocks give to each weight, at the level where it starts."""
+def backward_chunk(
+    plan: Plan, weights: Wide, forward: Wide, backward: Wide, starts: Integers, chunk: int, cancel: Integers
+) -> Wide:
+    """Fill the backward sums of a chunk; returns what its blocks give to each weight, at the level where it starts.
+
+    `forward` has the sums of this chunk alone; `starts` says where in `backward` it and those that it pulls from begin.
+    """
     nodes, low = plan.nodes, plan.low
     inner = nodes - low - plan.top
     size = 1 << low
@@ -327,22 +371,23 @@ def _backward_chunk(plan: Plan, weights: Wide, forward: Wide, backward: Wide, ch
                 if node < low + bit or (node > low + bit and not (high >> (node - low)) & 1):
                     let_in_level(plan, arrays, bases, leaf, bit, node)
         for place in range(size):
-            own_forward[place] = forward[(high << low) + place]
-        block = backward[high << low : (high + 1) << low]
+            own_forward[place] = forward[(leaf << low) + place]
+        begin = starts[plan.top] + (leaf << low)
+        block = backward[begin : begin + size]
         block[:] = ZERO
         if high == (1 << (nodes - low)) - 1:
             block[-1] = ONE
         for node in range(low, nodes):
             if not (high >> (node - low)) & 1:
                 alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
-                other = high | (1 << (node - low))
-                pulled = backward[other << low : (other + 1) << low]
+                begin = start_across(plan, starts, leaf, node)
+                pulled = backward[begin : begin + size]
                 for place in range(size):
                     block[place] = add(block[place], multiply(alpha[place], pulled[place]))
         for node in range(low):
             alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
         _finish_backward(block, low_alpha)
-        _gather_leaf(plan, own_forward, backward, high, leaf, gathered, bases, alpha, lanes)
+        _gather_leaf(plan, own_forward, backward, starts, high, leaf, gathered, bases, alpha, lanes)
         if leaf:
             changed = lowest_bit(leaf)
             for node in range(nodes):
@@ -357,6 +402,7 @@ def _gather_leaf(
     plan: Plan,
     own_forward: Wide,
     backward: Wide,
+    starts: Integers,
     high: int,
     leaf: int,
     gathered: Wide,
@@ -367,14 +413,15 @@ def _gather_leaf(
     """Add, for every node that may come next, forward times backward over all supersets of each parent set."""
     low = plan.low
     size = 1 << low
-    block = backward[high << low : (high + 1) << low]
+    own_begin = starts[plan.top] + (leaf << low)
+    block = backward[own_begin : own_begin + size]
     for node in range(plan.nodes):
         bits = low
         if node >= low:
             if (high >> (node - low)) & 1:
                 continue
-            other = high | (1 << (node - low))
-            onward = backward[other << low : (other + 1) << low]
+            begin = start_across(plan, starts, leaf, node)
+            onward = backward[begin : begin + size]
             for place in range(size):
                 products[place] = multiply(own_forward[place], onward[place])
         else:
@@ -420,21 +467,28 @@ def _give_back_level(plan: Plan, gathered: Wide, bases: Integers, leaf: int, bit
 @kernel
 def give_back_chunk(plan: Plan, contribution: Wide, gathered: Wide, chunk: int) -> None:
     """Transpose of `start_chunk`: add a chunk's contribution to that of every weight."""
+    give_back_nodes(plan, contribution, gathered, chunk, 0)
+
+
+@inlined
+def give_back_nodes(plan: Plan, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
+    """The same for the nodes from `first` on, as many as `gathered` has rows."""
     nodes, max_parents, top = plan.nodes, plan.max_parents, plan.top
     below = nodes - top
     width = plan.offset[below, max_parents + 1]
     scratch = np.empty((2, gathered.shape[1]), dtype=np.int64)
-    for node in range(nodes):
+    for row in range(len(gathered)):
+        node = first + row
         if node >= below and (chunk >> (node - below)) & 1:
             continue
-        source = contribution[node * width : (node + 1) * width]
+        source = contribution[row * width : (row + 1) * width]
         source_universe = below - 1 if node < below else below
         # From the last top node that was let in to the first; the sums before the first are the weights themselves.
         let_in_nodes = [other for other in range(below, nodes) if other != node and (chunk >> (other - below)) & 1]
         universes = [other - 1 if node < other else other for other in let_in_nodes] + [nodes - 1]
         for step in range(len(universes)):
             universe = universes[step]
-            target = gathered[node] if step == len(universes) - 1 else scratch[step & 1]
+            target = gathered[row] if step == len(universes) - 1 else scratch[step & 1]
             if step < len(universes) - 1:
                 target[:] = ZERO
             if step == 0:

@@ -34,13 +34,14 @@ import numpy as np
 
 from dagpost import memory
 from dagpost.arrays import Exponents, Floats, Integers, Wide
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import PrecisionError
 from dagpost.exact.alternating import SMALLEST_SHIFT, leaf_cost
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
 from dagpost.exact.order import ForwardTable, forward_table, give_back_chunk, posterior_of_families
-from dagpost.exact.walk import Plan, leaf_plan, waves
+from dagpost.exact.walk import Plan, entries_of, in_waves, leaf_plan, waves
 from dagpost.families import family_count
 from dagpost.kernels import kernel
 from dagpost.progress import Reporter, silent
@@ -81,7 +82,14 @@ class StructurePosterior:
     paths: Floats
 
 
-def structure_evidence(log_weights: Floats, max_parents: int, *, engine: Engine, reporter: Reporter = silent) -> float:
+def structure_evidence(
+    log_weights: Floats,
+    max_parents: int,
+    *,
+    engine: Engine,
+    reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
+) -> float:
     """Natural log of the sum over all graphs, each counted once; half the work of the whole posterior.
 
     >>> from dagpost.engines import ThreadEngine
@@ -92,13 +100,19 @@ def structure_evidence(log_weights: Floats, max_parents: int, *, engine: Engine,
     (No edge: 1 · 2 = 2; 2 -> 1: 3 · 2 = 6; 1 -> 2: 1 · 1 = 1.)
     """
     require_memory(len(log_weights), max_parents, engine.workers)
-    forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter)
-    graphs = sum_over_graphs(forward, leaf_plan(len(log_weights), max_parents), engine, reporter)
+    forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
+    plan = leaf_plan(len(log_weights), max_parents)
+    graphs = sum_over_graphs(forward, plan, engine, reporter, checkpoint=checkpoint)
     return _log_total(forward, graphs) + float(forward.log_scales.sum())
 
 
 def structure_posterior(
-    log_weights: Floats, max_parents: int, *, engine: Engine, reporter: Reporter = silent
+    log_weights: Floats,
+    max_parents: int,
+    *,
+    engine: Engine,
+    reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once.
 
@@ -110,34 +124,41 @@ def structure_posterior(
     """
     nodes = len(log_weights)
     require_memory(nodes, max_parents, engine.workers)
-    forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter)
+    forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
     plan = leaf_plan(nodes, max_parents)
-    graphs = sum_over_graphs(forward, plan, engine, reporter)
+    graphs = sum_over_graphs(forward, plan, engine, reporter, checkpoint=checkpoint)
     log_total = _log_total(forward, graphs)
     completions = np.empty(1 << nodes)
     completion_exponents = np.empty(1 << nodes, dtype=np.int32)
     gathered = np.full(forward.weights.shape, ZERO, dtype=np.int64)
     paths = np.zeros((nodes, nodes))
-    error = 0.0
+    error = np.zeros(1)
 
-    def block(leaf: int, cancel: Integers) -> tuple[int, Wide, Floats, float]:
+    def block(leaf: int, cancel: Integers) -> tuple[Wide, Floats, float]:
         arguments = (graphs, completions, completion_exponents, leaf, -1, np.empty(0), cancel)
-        return leaf, *completions_of_leaf(plan, forward.weights, forward.sums, *arguments)
+        result: tuple[Wide, Floats, float] = completions_of_leaf(plan, forward.weights, forward.sums, *arguments)
+        return result
 
+    all_waves = list(reversed(list(waves(plan.top))))
+    saved = checkpoint.stage(
+        "families and paths",
+        in_waves(all_waves),
+        lambda leaf: [entries_of(plan, completions, leaf), entries_of(plan, completion_exponents, leaf)],
+        lambda: [gathered, paths, error],
+    )
     with reporter.stage("families and paths", 3**plan.top) as stage:
-        for wave in reversed(list(waves(plan.top))):
-            for leaf, contribution, leaf_paths, leaf_error in engine.run(block, wave):
+        for leaf in saved.finished:
+            stage.advance(leaf_cost(plan, leaf))
+        for wave in all_waves:
+            for leaf, (contribution, leaf_paths, leaf_error) in saved.run(engine, block, wave):
                 stage.advance(leaf_cost(plan, leaf))
                 give_back_chunk(plan, contribution, gathered, leaf)
                 paths += leaf_paths
                 error += leaf_error
-    # The second part is what the roundings of alpha may do, none of which the alternating signs can amplify.
-    bound = _EPSILON * error + nodes**2 * 2.0 ** -(FRACTION_BITS + 1)
-    if not bound < _LARGEST_ERROR:
-        raise _cancelled(bound)
+    bound = error_bound(float(error[0]), nodes)
     log_evidence = log_total + float(forward.log_scales.sum())
     tables = StructureTables(forward, plan, graphs, completions, completion_exponents, log_evidence, bound)
-    families = posterior_of_families(gathered, forward, log_total)
+    families = posterior_of_families(gathered, log_weights, forward.log_scales, log_total)
     np.fill_diagonal(paths, 0.0)
     return StructurePosterior(tables, families, np.clip(paths, 0.0, 1.0))
 
@@ -225,7 +246,17 @@ def widest_wave(nodes: int, workers: int, bytes_each: int) -> int:
     return max(min(workers, math.comb(top, size)) * bytes_each << (nodes - size) for size in range(top + 1))
 
 
-def _cancelled(bound: float) -> PrecisionError:
+def error_bound(magnitude: float, nodes: int) -> float:
+    """How far rounding may have moved a probability, from the sum of all |terms|, times A, over the evidence."""
+    # The second part is what the roundings of alpha may do, none of which the alternating signs can amplify.
+    bound = _EPSILON * magnitude + nodes**2 * 2.0 ** -(FRACTION_BITS + 1)
+    if not bound < _LARGEST_ERROR:
+        raise cancelled(bound)
+    return bound
+
+
+def cancelled(bound: float) -> PrecisionError:
+    """The error for sums that rounding has spoiled."""
     return PrecisionError(
         "The alternating sums over all graphs cancel too far: the error of a probability may be as large as "
         f"{bound:.1g}. Use modularity='order', whose sums do not alternate, or fewer variables."
@@ -235,7 +266,7 @@ def _cancelled(bound: float) -> PrecisionError:
 def _log_total(forward: ForwardTable, graphs: Floats) -> float:
     """Log of the sum over all graphs of the scaled weights."""
     if not graphs[-1] > 0.0:
-        raise _cancelled(math.inf)
+        raise cancelled(math.inf)
     return math.log(graphs[-1]) + int(forward.sums[-1] >> FRACTION_BITS) * math.log(2.0)
 
 

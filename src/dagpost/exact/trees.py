@@ -34,6 +34,7 @@ doubles, and some megabytes of random numbers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -44,6 +45,7 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.families import MAX_NODES
 from dagpost.kernels import inlined, kernel
+from dagpost.names import node_called
 from dagpost.progress import Reporter, silent
 from dagpost.sampling.orders import SEED_BLOCK, uniform_blocks
 
@@ -69,7 +71,7 @@ class TreePosterior:
     families: Floats
 
 
-def tree_posterior(log_weights: Floats, *, spanning: bool = True) -> TreePosterior:
+def tree_posterior(log_weights: Floats, *, spanning: bool = True, names: Sequence[str] | None = None) -> TreePosterior:
     """Evidence and families of all spanning trees, or, with `spanning=False`, of all forests.
 
     `log_weights[i, j]` is the log weight of node `i` with the only parent `j`, `log_weights[i, i]` that of node `i`
@@ -85,7 +87,7 @@ def tree_posterior(log_weights: Floats, *, spanning: bool = True) -> TreePosteri
 
     (No edge: 1 · 2 = 2; 1 -> 0: 3 · 2 = 6; 0 -> 1: 1 · 1 = 1.)
     """
-    log_weights = _checked(log_weights)
+    log_weights = _checked(log_weights, names)
     scales = log_weights.max(axis=1)
     families = np.zeros_like(log_weights)
     log_total, roots = _families(log_weights - scales[:, None], int(spanning), families)
@@ -148,7 +150,7 @@ def _draw_rows(
     return len(taken)
 
 
-def _checked(log_weights: Floats) -> Floats:
+def _checked(log_weights: Floats, names: Sequence[str] | None) -> Floats:
     """A copy of the weights; refuses a wrong shape, what is not a number, and a node with nothing to choose."""
     result = np.array(log_weights, dtype=np.float64, order="C")
     if result.ndim != 2 or result.shape[0] != result.shape[1] or not 1 <= len(result) <= MAX_NODES:
@@ -161,8 +163,8 @@ def _checked(log_weights: Floats) -> Floats:
     impossible = np.flatnonzero(np.isneginf(result).all(axis=1))
     if len(impossible):
         raise NoGraphError(
-            f"Node {impossible[0]} may neither be without parents nor have any one parent. "
-            "Relax its required or forbidden edges."
+            f"{node_called(int(impossible[0]), names)} may neither be without parents nor have any one parent, and in "
+            "a tree there is nothing else. Relax its required or forbidden edges."
         )
     return result
 

@@ -12,15 +12,18 @@ Memory: the levels of one walk hold `n` times the parent sets over ever fewer no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost.arrays import Integers, Wide
 from dagpost.exact.transforms import lane_positions, let_in, subset_sums, to_dense
 from dagpost.families import binomials, size_offsets
 from dagpost.kernels import inlined
+
+Entry = TypeVar("Entry", bound=np.generic)
 
 _LOW_NODES = 11
 _SMALLEST_CHUNK_BITS = 16
@@ -46,6 +49,12 @@ def make_plan(nodes: int, max_parents: int) -> Plan:
     return _plan(nodes, max_parents, low, min(max(nodes - _SMALLEST_CHUNK_BITS, 0), _MOST_TOP_NODES, nodes - low))
 
 
+def plan_with_top(nodes: int, max_parents: int, top: int) -> Plan:
+    """The split with so many top nodes: tables are the same to the last bit, what is gathered is but for roundings."""
+    low = min(nodes, _LOW_NODES)
+    return _plan(nodes, max_parents, low, min(top, nodes - low))
+
+
 def leaf_plan(nodes: int, max_parents: int) -> Plan:
     """The split in which every block is a chunk of its own, for work that is heavy within a block."""
     low = min(nodes, _LOW_NODES)
@@ -69,6 +78,35 @@ def waves(top: int) -> Iterator[list[int]]:
     """Chunks by number of top nodes: within a wave they are independent, and need only the wave before."""
     for size in range(top + 1):
         yield [chunk for chunk in range(1 << top) if chunk.bit_count() == size]
+
+
+def in_waves(all_waves: Iterable[list[int]]) -> list[int]:
+    """All chunks, wave after wave."""
+    return [chunk for wave in all_waves for chunk in wave]
+
+
+def entries_of(plan: Plan, table: NDArray[Entry], chunk: int) -> NDArray[Entry]:
+    """The part of a table over all sets that belongs to a chunk."""
+    size = 1 << (plan.nodes - plan.top)
+    return table[chunk * size : (chunk + 1) * size]
+
+
+def starts_around(plan: Plan, chunk: int) -> Integers:
+    """Where in a table over all sets the chunks begin that differ from this one in one top node, and (last) itself.
+
+    Kernels find what they pull by these, so that a table may also be one in which only some chunks stand.
+    """
+    numbers = [chunk ^ (1 << top) for top in range(plan.top)] + [chunk]
+    return np.array(numbers, dtype=np.int64) << np.int64(plan.nodes - plan.top)
+
+
+@inlined
+def start_across(plan: Plan, starts: Integers, leaf: int, node: int) -> int:
+    """Where the block begins that differs from that of `leaf` in one high node."""
+    inner = plan.nodes - plan.top
+    if node < inner:
+        return starts[plan.top] + ((leaf ^ (1 << (node - plan.low))) << plan.low)
+    return starts[node - inner] + (leaf << plan.low)
 
 
 @inlined

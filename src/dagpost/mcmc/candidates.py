@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost.arrays import Floats, Integers, Masks
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families import binomials, family_count, number_of_set, parent_sets, size_offsets, squeeze, unsqueeze_all
@@ -63,12 +64,13 @@ def weights_among_candidates(
     *,
     engine: Engine,
     reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
 ) -> FamilyWeights:
     """Score the small sets of all nodes and the sets of at most `max_parents` among the candidates of each."""
     names = table.names
     nodes = len(names)
     small_size = largest_small_size(nodes, min(max_parents, nodes - 1))
-    scores = local_scores(table, score, small_size, engine=engine, reporter=reporter)
+    scores = local_scores(table, score, small_size, engine=engine, reporter=reporter, checkpoint=checkpoint)
     required, forbidden = constraints.masks(names, max_parents)
     candidates = choose_candidates(scores.values, small_size, candidate_count(nodes), required, forbidden)
     small = scores.values
@@ -85,8 +87,11 @@ def weights_among_candidates(
         inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
         return node
 
+    saved = checkpoint.stage("scores of candidates", range(nodes), lambda node: [inner[node]])
     with reporter.stage("scores of candidates", nodes) as stage:
-        for _ in engine.run(score_node, range(nodes)):
+        for _ in saved.finished:
+            stage.advance(1)
+        for _ in saved.run(engine, score_node, range(nodes)):
             stage.advance(1)
     for node, name in enumerate(names):
         if max(inner[node].max(), small[node].max()) == -math.inf:

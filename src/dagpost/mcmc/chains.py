@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.arrays import Floats, Integers, Masks
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import largest_r_hat
@@ -159,6 +160,7 @@ def run_chains(
     engine: Engine,
     reporter: Reporter = silent,
     previous: ChainRun | None = None,
+    checkpoint: Checkpoint = none,
 ) -> ChainRun:
     """Run the chains of a method until they have `count` graphs together.
 
@@ -175,15 +177,21 @@ def run_chains(
     rounds = min(lengths) // ROUND_GRAPHS
     steps = method.chains * (runner.burn_in_rounds + math.ceil(max(lengths) / ROUND_GRAPHS))
     interrupted = False
+    if previous is None:
+        runner.start()
+    else:
+        runner.take_up(previous)
+    ahead = range(runner.number + 1, runner.burn_in_rounds + rounds + 1)
+    saved = checkpoint.stage("chains", ahead, runner.kept_of, runner.standing_arrays)
+    runner.number += len(saved.finished)
+    # Places that were made for rounds which then turned out to be damaged.
+    runner.drop_unfinished()
     with reporter.stage("chains", steps) as stage:
-        if previous is None:
-            runner.burn_in(stage)
-        else:
-            runner.take_up(previous)
-            stage.advance(method.chains * (runner.burn_in_rounds + runner.rounds))
+        if runner.number > 0:
+            stage.advance(method.chains * runner.number)
         try:
-            while runner.rounds < rounds:
-                runner.keep_round(stage)
+            for _ in saved:
+                runner.next_round(stage)
         except KeyboardInterrupt:
             if runner.rounds == 0:
                 raise
@@ -201,7 +209,8 @@ class _Runner:
     ) -> None:
         self.method, self.context, self.nodes, self.seed, self.engine = method, context, nodes, seed, engine
         self.burn_in_rounds = math.ceil(method.burn_in / (method.thinning * ROUND_GRAPHS))
-        self.rounds = 0
+        #: Rounds so far, those of the burn-in among them.
+        self.number = 0
         self.states: list[Any] = []
         self.kept: list[list[Round]] = [[] for _ in range(method.chains)]
         kinds = (method.chains, len(method.moves))
@@ -215,26 +224,51 @@ class _Runner:
         self.resumed = 0
         self._looked = time.monotonic()
 
-    def burn_in(self, stage: Stage) -> None:
-        """Start every chain and let it forget where it started."""
-        self.states = [self.method.start(self.context, self._generator(chain, 0)) for chain in range(len(self.kept))]
-        for number in range(1, self.burn_in_rounds + 1):
-            self.states = [state for state, _ in self._advance(number, [ROUND_GRAPHS] * len(self.kept), stage)]
+    @property
+    def rounds(self) -> int:
+        """Rounds whose graphs are kept."""
+        return max(self.number - self.burn_in_rounds, 0)
 
-    def keep_round(self, stage: Stage) -> None:
-        """One round of every chain."""
-        number = self.burn_in_rounds + self.rounds + 1
-        results = self._advance(number, [ROUND_GRAPHS] * len(self.kept), stage)
-        self._keep([output for _, output in results])
-        states, totals = [state for state, _ in results], self._totals_with(results)
+    def start(self) -> None:
+        """Start every chain."""
+        starts = [self.method.start(self.context, self._generator(chain, 0)) for chain in range(len(self.kept))]
+        self.states = [self._copy(state) for state in starts]
+
+    def next_round(self, stage: Stage) -> None:
+        """One round of every chain; those of the burn-in let it forget where it started."""
+        results = self._advance(self.number + 1, [ROUND_GRAPHS] * len(self.kept), stage)
+        states, totals = [state for state, _ in results], self.totals
+        if self.number >= self.burn_in_rounds:
+            self._keep([output for _, output in results])
+            totals = self._totals_with(results)
         # All at once: an interrupt falls before or after it.
-        self.states, self.totals, self.rounds = states, totals, self.rounds + 1
+        self.states, self.totals, self.number = states, totals, self.number + 1
+        self._look(stage)
+
+    def kept_of(self, number: int) -> list[NDArray[Any]]:
+        """What a round has kept; for one that is to be read from a checkpoint, a place for it."""
+        if number <= self.burn_in_rounds:
+            return []
+        entry = number - self.burn_in_rounds - 1 - self.resumed + (self.resumed > 0)
+        for kept in self.kept:
+            if entry == len(kept):
+                kept.append(self._output(ROUND_GRAPHS))
+        outputs = [kept[entry] for kept in self.kept]
+        return [array for output in outputs for array in (output.parents, output.log_joint, output.log_state)]
+
+    def standing_arrays(self) -> list[NDArray[Any]]:
+        """Where the chains stand: all that the next round needs."""
+        return [*(part for state in self.states for part in state), *self.totals]
+
+    def _look(self, stage: Stage) -> None:
+        if self.rounds == 0:
+            return
         if len(self.kept) > 1 and time.monotonic() - self._looked > _LOOK_SECONDS:
             stage.note(self._agreement())
             self._looked = time.monotonic()
 
     def drop_unfinished(self) -> None:
-        """Forget what was kept of a round that an interrupt broke off."""
+        """Forget what was kept of rounds that are not finished, such as one that an interrupt broke off."""
         entries = self.rounds - self.resumed + (self.resumed > 0)
         self.kept = [outputs[:entries] for outputs in self.kept]
 
@@ -242,7 +276,7 @@ class _Runner:
         """Stand where an earlier run stood after its last whole round."""
         record = previous.record
         standing = record.standing
-        self.rounds = self.resumed = record.rounds
+        self.number, self.resumed = self.burn_in_rounds + record.rounds, record.rounds
         self.states = [
             self.method.state(*(standing[f"state_{name}"][chain].copy() for name in self.method.state._fields))
             for chain in range(len(self.kept))
@@ -299,7 +333,7 @@ class _Runner:
         """Round `number` of every chain, from copies of their states: a round that is broken off leaves no trace."""
 
         def block(chain: int, cancel: Integers) -> tuple[Any, Round]:
-            state = self.method.state(*(np.array(part) for part in self.states[chain]))
+            state = self._copy(self.states[chain])
             output = self._output(lengths[chain])
             self.method.advance(self.context, state, self._generator(chain, number), output, cancel)
             return state, output
@@ -309,6 +343,9 @@ class _Runner:
             results.append(result)
             stage.advance(1)
         return results
+
+    def _copy(self, state: Any) -> Any:
+        return self.method.state(*(np.array(part) for part in state))
 
     def _keep(self, outputs: Sequence[Round]) -> None:
         for kept, output in zip(self.kept, outputs, strict=True):

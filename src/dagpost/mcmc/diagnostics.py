@@ -205,7 +205,7 @@ def _verdict(
             f"graphs for some of {number}. Run longer, or use more thinning.",
             False,
         )
-    error = math.sqrt(0.25 / smallest)
+    error = max(math.sqrt(0.25 / smallest), 0.005)
     return (
         f"Trust it to about ±{2.0 * error:.2f}: {kept} agree (R-hat at most {worst:.3f} over {number}) and are worth "
         f"at least {smallest:.0f} independent graphs.",

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from dagpost import memory
 from dagpost.arrays import Floats, Integers, Masks, Wide
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.exact.alternating import SMALLEST_SHIFT, fill_places, leaf_alphas, split
 from dagpost.exact.structure import StructureTables, widest_wave
@@ -37,7 +38,7 @@ from dagpost.exact.walk import Plan, waves
 from dagpost.kernels import inlined, kernel, summing_kernel
 from dagpost.progress import Reporter, Stage, silent
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
-from dagpost.sampling.orders import uniform_blocks
+from dagpost.sampling.orders import row_blocks, uniform_rows
 from dagpost.widefloat import ZERO
 
 _MOVED_TOGETHER = 32 * 1024
@@ -79,6 +80,7 @@ def sample_layers(
     seed: np.random.SeedSequence,
     engine: Engine,
     reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph.
 
@@ -99,11 +101,16 @@ def sample_layers(
         f"Drawing graphs of {plan.nodes} variables by layers",
         "Use fewer threads, or method='linear-extensions'.",
     )
-    parts = []
+    parents, log_joint = np.empty((count, plan.nodes), dtype=np.uint64), np.empty(count)
+    blocks = row_blocks(count, _MOVED_TOGETHER)
+    saved = checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
     with reporter.stage("graphs", count * (plan.top + 1)) as stage:
-        for uniforms in uniform_blocks(seed, count, 2 * plan.nodes, _MOVED_TOGETHER):
-            parts.append(_draw(tables, families, uniforms, engine, stage))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        for rows in saved.finished:
+            stage.advance((rows.stop - rows.start) * (plan.top + 1))
+        for rows in saved:
+            uniforms = uniform_rows(seed, rows, 2 * plan.nodes)
+            parents[rows], log_joint[rows] = _draw(tables, families, uniforms, engine, stage)
+    return parents, log_joint
 
 
 def _draw(

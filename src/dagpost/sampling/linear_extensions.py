@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.arrays import Floats, Integers, Masks
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families import MAX_NODES
@@ -39,6 +40,8 @@ from dagpost.progress import Reporter, silent
 from dagpost.sampling.posets import close_transitively, count_extensions
 
 _BLOCK = 256
+#: Blocks between two chances to write a checkpoint.
+_BLOCKS_TOGETHER = 256
 _LARGEST_TABLE = 1 << 22
 #: The largest primes below 2^26: a product of two remainders fits a double exactly. Together they exceed 64!.
 _PRIMES = (
@@ -47,7 +50,9 @@ _PRIMES = (
 )  # fmt: skip
 
 
-def log_linear_extensions(parents: NDArray[Any], *, engine: Engine, reporter: Reporter = silent) -> Floats:
+def log_linear_extensions(
+    parents: NDArray[Any], *, engine: Engine, reporter: Reporter = silent, checkpoint: Checkpoint = none
+) -> Floats:
     """Natural log of the number of orders that each graph fits.
 
     `parents` holds one graph a row: bit j of column i says that node j is a parent of node i.
@@ -69,11 +74,16 @@ def log_linear_extensions(parents: NDArray[Any], *, engine: Engine, reporter: Re
         return -1 if failed < 0 else start + failed
 
     starts = range(0, len(distinct), _BLOCK)
+    together = [starts[begin : begin + _BLOCKS_TOGETHER] for begin in range(0, len(starts), _BLOCKS_TOGETHER)]
+    saved = checkpoint.stage("linear extensions", together, lambda some: [result[some[0] : some[-1] + _BLOCK]])
     with reporter.stage("linear extensions", len(starts)) as stage:
-        for failed in engine.run(block, starts):
-            stage.advance(1)
-            if failed >= 0:
-                raise _too_tangled(int(first[failed]))
+        for some in saved.finished:
+            stage.advance(len(some))
+        for some in saved:
+            for failed in engine.run(block, some):
+                stage.advance(1)
+                if failed >= 0:
+                    raise _too_tangled(int(first[failed]))
     logs: Floats = np.log(result)[member]
     return logs
 

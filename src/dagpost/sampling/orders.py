@@ -23,10 +23,19 @@ from numpy.typing import NDArray
 from dagpost.arrays import Integers, Wide
 from dagpost.engines import Engine
 from dagpost.exact.order import ForwardTable
-from dagpost.exact.walk import Plan, alpha_at_leaf, let_in_level, level_bases, start_chunk, waves
-from dagpost.kernels import inlined, kernel
+from dagpost.exact.walk import (
+    Plan,
+    alpha_at_leaf,
+    let_in_level,
+    level_bases,
+    start_across,
+    start_chunk,
+    starts_around,
+    waves,
+)
+from dagpost.kernels import copy_into, inlined, kernel
 from dagpost.progress import Reporter, Stage, silent
-from dagpost.widefloat import multiply, ratio, to_logs
+from dagpost.widefloat import ZERO, multiply, ratio, to_logs
 
 #: Samples that share one seed.
 SEED_BLOCK = 1024
@@ -79,15 +88,27 @@ def uniform_blocks(
     seed: np.random.SeedSequence, count: int, columns: int, most_rows: int
 ) -> Iterator[NDArray[np.float64]]:
     """`count` rows of uniform numbers, at most `most_rows` at a time; every block of rows has a seed of its own."""
-    for start in range(0, count, most_rows):
-        rows = min(most_rows, count - start)
-        numbers = np.empty((rows, columns))
-        for begin in range(0, rows, SEED_BLOCK):
-            block = (start + begin) // SEED_BLOCK
-            child = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, block))
-            end = min(begin + SEED_BLOCK, rows)
-            np.random.default_rng(child).random(out=numbers[begin:end])
-        yield numbers
+    for rows in row_blocks(count, most_rows):
+        yield uniform_rows(seed, rows, columns)
+
+
+def row_blocks(count: int, most_rows: int) -> list[slice]:
+    """`count` rows, at most `most_rows` (whole blocks of seeds) at a time.
+
+    >>> row_blocks(2500, 2048)
+    [slice(0, 2048, None), slice(2048, 2500, None)]
+    """
+    return [slice(start, min(start + most_rows, count)) for start in range(0, count, most_rows)]
+
+
+def uniform_rows(seed: np.random.SeedSequence, rows: slice, columns: int) -> NDArray[np.float64]:
+    """Some rows of uniform numbers, one block of `row_blocks`."""
+    numbers = np.empty((rows.stop - rows.start, columns))
+    for begin in range(0, len(numbers), SEED_BLOCK):
+        block = (rows.start + begin) // SEED_BLOCK
+        child = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, block))
+        np.random.default_rng(child).random(out=numbers[begin : begin + SEED_BLOCK])
+    return numbers
 
 
 def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine: Engine, stage: Stage) -> OrderSample:
@@ -98,9 +119,24 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
     alpha = np.empty((samples, plan.nodes), dtype=np.int64)
     sets = np.full(samples, (1 << plan.nodes) - 1, dtype=np.int64)
 
+    nothing_waits = (np.empty((0, 0), dtype=np.int64), np.empty(0))
+
     def block(item: tuple[int, Integers], cancel: Integers) -> None:
         chunk, members = item
-        _draw_chunk(plan, forward.weights, forward.sums, chunk, members, sets, uniforms, orders, alpha, cancel)
+        draw_chunk(
+            plan,
+            forward.weights,
+            forward.sums,
+            starts_around(plan, chunk),
+            chunk,
+            members,
+            sets,
+            uniforms,
+            orders,
+            alpha,
+            *nothing_waits,
+            cancel,
+        )
 
     for wave in reversed(list(waves(plan.top))):
         chunks = sets >> (plan.nodes - plan.top)
@@ -114,23 +150,34 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
 
 
 @kernel
-def _draw_chunk(
+def draw_chunk(
     plan: Plan,
     weights: Wide,
     sums: Wide,
+    starts: Integers,
     chunk: int,
     members: Integers,
     sets: Integers,
     uniforms: NDArray[np.float64],
     orders: NDArray[np.uint8],
     chosen_alpha: Wide,
+    waiting: Wide,
+    reached: NDArray[np.float64],
     cancel: Integers,
 ) -> None:
-    """Move the samples whose set has the top nodes of `chunk` on, until they leave the chunk or are complete."""
+    """Move the samples whose set has the top nodes of `chunk` on, until they leave the chunk or are complete.
+
+    `starts` says where in `sums` the chunk and those around it begin; -1: not there at all. Then a sample whose uniform
+    number is not reached by the nodes that stay in the chunk waits: `reached` gets the running sum so far, `waiting` the
+    sum of its set and alpha of every top node, and `orders` the last node that was possible.
+    """
     nodes, low = plan.nodes, plan.low
     inner = nodes - low - plan.top
     size = 1 << low
     leaf_mask = (1 << inner) - 1
+    inner_end = nodes - plan.top
+    own = starts[plan.top]
+    top_alpha = np.empty(plan.top, dtype=np.int64)
     bases = level_bases(plan)
     arrays = np.empty(bases[-1], dtype=np.int64)
     lanes = np.empty(size, dtype=np.int64)
@@ -175,19 +222,36 @@ def _draw_chunk(
             if whole == 0:
                 continue
             placed = 0
+            elsewhere = False
+            total = sums[own + (leaf << low) + low_set]
+            top_alpha[:] = ZERO
             for node in range(nodes):
                 probabilities[node] = 0.0
                 if (whole >> node) & 1:
                     placed += 1
                     alpha = _alpha(high_alpha, low_alpha, low, low_set, node)
-                    before = sums[whole ^ (np.int64(1) << np.int64(node))]
-                    probabilities[node] = ratio(multiply(alpha, before), sums[whole])
+                    if node >= inner_end and starts[node - inner_end] < 0:
+                        top_alpha[node - inner_end] = alpha
+                        elsewhere = True
+                        continue
+                    begin = own + (leaf << low) + (low_set & ~(1 << node))
+                    if node >= low:
+                        begin = start_across(plan, starts, leaf, node) + low_set
+                    probabilities[node] = ratio(multiply(alpha, sums[begin]), total)
             while member >= 0:
                 following = next_sample[member]
                 sample = members[member]
-                node = _choose(probabilities, uniforms[sample, placed - 1])
+                node, running = choose(probabilities, uniforms[sample, placed - 1])
                 orders[sample, placed - 1] = node
-                chosen_alpha[sample, node] = _alpha(high_alpha, low_alpha, low, low_set, node)
+                # None may be possible here when all that is left is elsewhere.
+                if (whole >> node) & 1:
+                    chosen_alpha[sample, node] = _alpha(high_alpha, low_alpha, low, low_set, node)
+                if elsewhere and not running > uniforms[sample, placed - 1]:
+                    reached[sample] = running
+                    waiting[sample, 0] = total
+                    copy_into(waiting[sample, 1:], top_alpha)
+                    member = following
+                    continue
                 remaining = whole ^ (np.int64(1) << np.int64(node))
                 sets[sample] = remaining
                 if node < low:
@@ -222,8 +286,8 @@ def _alpha(high_alpha: Wide, low_alpha: Wide, low: int, low_set: int, node: int)
 
 
 @inlined
-def _choose(probabilities: NDArray[np.float64], uniform: float) -> int:
-    """The node at which the running sum passes the uniform number; rounding leaves the last possible one."""
+def choose(probabilities: NDArray[np.float64], uniform: float) -> tuple[int, float]:
+    """The node at which the running sum passes the uniform number, and that sum; rounding leaves the last possible one."""
     running = 0.0
     chosen = 0
     for node in range(len(probabilities)):
@@ -232,4 +296,4 @@ def _choose(probabilities: NDArray[np.float64], uniform: float) -> int:
             running += probabilities[node]
             if running > uniform:
                 break
-    return chosen
+    return chosen, running

@@ -32,9 +32,11 @@ from dagpost.scores.set_functions import (
     insert_sorted,
     runs_of,
     split_by_variant,
+    subtract_bases,
     target_of,
     tasks_of,
     write_set,
+    write_totals,
 )
 
 if TYPE_CHECKING:
@@ -369,14 +371,26 @@ def fill_by_counting(
             rows = distinct_rows(own_codes, weights[used], table.arities, wanted)
             cells = terms_of(variants, int(weights[used].sum()))
             target = target_of(values, wanted, max_parents, len(variants))
-            walk = _pooled_walk(rows, cells, target, engine.workers)
-            fill_run(walk, {node: variants.index(variant_of[node]) for node in wanted}, target, engine, stage)
+            by_node = {node: variants.index(variant_of[node]) for node in wanted}
+            totals = _counted_by(engine, rows, cells, target.max_size)
+            if totals is None:
+                fill_run(_pooled_walk(rows, cells, target, engine.workers), by_node, target, engine, stage)
+            else:
+                stage.advance(steps)
+                write_totals(totals, target)
+                subtract_bases(by_node, target, engine, stage)
+
+
+def _counted_by(engine: Engine, rows: Rows, cells: CellFunction, max_size: int) -> NDArray[np.float64] | None:
+    """The sums of every set from an engine that counts in a way of its own, where it has one that suits the table."""
+    sum_cells = getattr(engine, "sum_cells", None)
+    return None if sum_cells is None else sum_cells(rows, cells, max_size)
 
 
 def _pooled_walk(
     rows: Rows, cells: CellFunction, target: Target, workers: int
 ) -> Callable[[Task, NDArray[np.int64]], None]:
-    pool = _scratch_pool(rows, target.max_size, workers)
+    pool = scratch_pool(rows, target.max_size, workers)
 
     def walk(task: Task, cancel: NDArray[np.int64]) -> None:
         scratch = pool.get()
@@ -388,7 +402,7 @@ def _pooled_walk(
     return walk
 
 
-def _scratch_pool(rows: Rows, max_size: int, workers: int) -> queue.SimpleQueue[Scratch]:
+def scratch_pool(rows: Rows, max_size: int, workers: int) -> queue.SimpleQueue[Scratch]:
     """Working memory for as many tasks at a time as fit; further workers wait their turn."""
     count = rows.weights.size
     arity = int(rows.arities.max())

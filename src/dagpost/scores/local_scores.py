@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.errors import InputError
 from dagpost.names import nearest
 from dagpost.progress import silent
@@ -122,6 +123,19 @@ class LocalScores:
         others = [name for position, name in enumerate(self.names) if position != node]
         return frozenset(name for position, name in enumerate(others) if mask >> position & 1)
 
+    def up_to(self, max_parents: int) -> LocalScores:
+        """The scores of the sets of at most so many parents, which stand first.
+
+        >>> LocalScores(("a", "b", "c"), 2, np.zeros((3, 4))).up_to(1)
+        LocalScores of 3 nodes with at most 1 parent each: 9 families
+        """
+        from dagpost.families import family_count
+
+        if self.max_parents <= max_parents:
+            return self
+        kept = self.values[:, : family_count(len(self.names) - 1, max_parents)]
+        return LocalScores(self.names, max_parents, np.ascontiguousarray(kept))
+
     def _index(self, node: str | int) -> int:
         if isinstance(node, str):
             if node in self.names:
@@ -159,6 +173,7 @@ def local_scores(
     *,
     engine: Engine | None = None,
     reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
 ) -> LocalScores:
     """Score every family of at most `max_parents` parents.
 
@@ -191,7 +206,8 @@ def local_scores(
     limit = min(parent_limit("local_scores", max_parents), nodes - 1)
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
-    chosen.fill(table, limit, values, ThreadEngine() if engine is None else engine, reporter)
+    for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
+        chosen.fill(table, limit, values, ThreadEngine() if engine is None else engine, reporter)
     return LocalScores(table.names, limit, values)
 
 

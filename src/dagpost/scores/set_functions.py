@@ -128,12 +128,17 @@ def fill_run(
     stage: Stage,
 ) -> None:
     """Run `walk` on all tasks, then take `B` off the nodes of `variant_of`."""
+    for _ in engine.run(walk, tasks_of(target.values.shape[0], target.max_size)):
+        stage.advance(1)
+    subtract_bases(variant_of, target, engine, stage)
+
+
+def subtract_bases(variant_of: dict[int, int], target: Target, engine: Engine, stage: Stage) -> None:
+    """Take `B` off the nodes of `variant_of`."""
 
     def subtract(node: int, cancel: NDArray[np.int64]) -> None:
         subtract_base(node, variant_of[node], target, cancel)
 
-    for _ in engine.run(walk, tasks_of(target.values.shape[0], target.max_size)):
-        stage.advance(1)
     for _ in engine.run(subtract, list(variant_of)):
         stage.advance(1)
 
@@ -158,6 +163,32 @@ def write_set(nodes: NDArray[np.int64], size: int, value: float, target: Target)
             above -= target.binomial[nodes[rank + 1] - 1, rank + 1]
     number: np.int64 = target.node_offset[size] + below
     return number
+
+
+@kernel
+def write_totals(totals: NDArray[np.float64], target: Target) -> None:
+    """Write `A` and the variants of `B` of all sets, whose numbers are the columns of `totals` (row 0 is `A`)."""
+    universe = target.values.shape[0]
+    nodes = np.empty(target.max_size + 1, dtype=np.int64)
+    number = 0
+    for size in range(target.max_size + 1):
+        mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
+        count = target.binomial[universe, size]
+        for step in range(count):
+            place = 0
+            for node in range(universe):
+                if (mask >> np.uint64(node)) & np.uint64(1):
+                    nodes[place] = node
+                    place += 1
+            write_set(nodes, size, totals[0, number], target)
+            if size < target.max_size:
+                for variant in range(target.base.shape[0]):
+                    target.base[variant, number] = totals[variant + 1, number]
+            number += 1
+            if step + 1 < count and mask != np.uint64(0):
+                lowest = mask & (~mask + np.uint64(1))
+                ripple = mask + lowest
+                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
 
 
 @inlined

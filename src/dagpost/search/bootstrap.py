@@ -25,6 +25,7 @@ from dataclasses import replace
 import numpy as np
 
 from dagpost.arrays import Floats, Masks
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.interface import CancelFlag, Item, Result
@@ -48,6 +49,7 @@ def bootstrap_dags(
     seed: np.random.SeedSequence,
     engine: Engine,
     reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
 ) -> tuple[Masks, Floats]:
     """One graph for each of `count` replicates of the table: parent masks (replicates, nodes), and their log weights.
 
@@ -76,8 +78,11 @@ def bootstrap_dags(
         return start if cancel[0] else _climb_from(weights, start)
 
     parents = np.empty((count, len(table.names)), dtype=np.uint64)
+    saved = checkpoint.stage("bootstrap", range(count), lambda replicate: [parents[replicate]])
     with reporter.stage("bootstrap", count) as stage:
-        for replicate, found in enumerate(engine.run(block, range(count))):
+        for _ in saved.finished:
+            stage.advance(1)
+        for replicate, found in saved.run(engine, block, range(count)):
             parents[replicate] = found
             stage.advance(1)
     return parents, log_weights_of_graphs(families, parents)

@@ -132,11 +132,13 @@ def equivalence_classes(sample: DagSample) -> EquivalenceClasses:
         return np.bincount(member, weights=values, minlength=len(first)).astype(np.float64)
 
     shares = of_classes(unique.weights)
-    falling = np.lexsort((first, -shares))
     lower = upper = np.full(len(first), np.nan)
     if exact:
         lower = np.minimum(of_classes(probabilities), 1.0)
         upper = np.minimum(lower + max(1.0 - float(probabilities.sum()), 0.0), 1.0)
+        # A share of the sample can miss what is certain by a little.
+        shares = np.clip(shares, lower, upper)
+    falling = np.lexsort((first, -shares))
     return EquivalenceClasses(
         names=sample.names,
         patterns=patterns[first[falling]],

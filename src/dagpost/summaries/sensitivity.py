@@ -16,7 +16,6 @@ import numpy as np
 from dagpost.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.names import printable
-from dagpost.settings import check_count
 from dagpost.summaries.showing import html_of
 
 if TYPE_CHECKING:
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _OTHER_COLUMNS = ("from", "to", "relation", "spread")
-#: Okabe & Ito's colours, told apart whatever one's eyes; the shapes tell them apart in black and white.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-_SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
-_LONGEST_LABEL = 40
 
 
 class FittedModel(Protocol):
@@ -116,44 +111,9 @@ def plot_comparison(
     ax
         Where to draw; None: in a new figure.
     """
-    import matplotlib.pyplot as plt
+    from dagpost.show.comparison_plot import comparison as draw
 
-    check_count("count", count)
-    if relation not in (None, "->", "~>"):
-        raise InputError(f"The relation must be '->', '~>' or None. Got {relation!r} instead.")
-    rows = comparison.table if relation is None else comparison.table[comparison.table["relation"] == relation]
-    rows = rows.head(count)
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.0, 1.6 + 0.32 * len(rows)), layout="constrained")
-    heights = np.arange(len(rows))
-    shifts = np.linspace(-0.22, 0.22, len(comparison.models))
-    values = rows[list(comparison.models)].to_numpy()
-    ax.hlines(heights, values.min(axis=1), values.max(axis=1), color="0.75", linewidth=2, zorder=1)
-    for place, label in enumerate(comparison.models):
-        ax.plot(
-            values[:, place],
-            # Models that agree would hide each other on one line.
-            heights + shifts[place],
-            linestyle="none",
-            marker=_SHAPES[place % len(_SHAPES)],
-            color=_COLOURS[place % len(_COLOURS)],
-            markeredgecolor="black",
-            markeredgewidth=0.7,
-            markersize=7,
-            label=_plain(label),
-            zorder=2,
-        )
-    ax.set_yticks(heights, [_plain(_relation_text(row)) for _, row in rows.iterrows()])
-    ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xlim(-0.03, 1.03)
-    ax.set_xlabel("posterior probability")
-    ax.grid(axis="x", color="0.9")
-    ax.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(len(comparison.models), 4), frameon=False)
-    return ax
+    return draw(comparison, relation=relation, count=count, ax=ax)
 
 
 def _check_models(models: object) -> tuple[str, ...]:
@@ -191,10 +151,3 @@ def _matrix(model: FittedModel, relation: str, names: tuple[str, ...]) -> Floats
 
 def _relation_text(row: Any) -> str:
     return f"{printable(row['from'])} {row['relation']} {printable(row['to'])}"
-
-
-def _plain(text: str) -> str:
-    """Text as a figure shows it: not too long, and a dollar sign is no formula."""
-    shown = printable(text)
-    short = shown if len(shown) <= _LONGEST_LABEL else f"{shown[: _LONGEST_LABEL - 1]}…"
-    return short.replace("$", r"\$")

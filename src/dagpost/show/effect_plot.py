@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost.arrays import Floats
+from dagpost.errors import InputError
+from dagpost.show.figures import axes_for, family_for, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +24,31 @@ _BELOW = -0.04
 _LONGEST_LABEL = 90
 
 
-def plot_effect(effect: CausalEffect, ax: Axes | None = None) -> Axes:
-    """Draw the histogram of the part that is not zero and, against an axis of its own, a spike for the part that is."""
-    import matplotlib.pyplot as plt
+def effect_density(effect: CausalEffect, *, ax: Axes | None = None) -> Axes:
+    """Draw the posterior of a causal effect: a histogram of what is not zero, and a spike for exactly zero.
 
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
+    The spike has an axis of its own. The line below is the interval, the mark on it the mean. The outermost draws, one
+    in two hundred on either side, are left out of the histogram.
+
+    Parameters
+    ----------
+    effect
+        What ``model.causal_effect(treatment, outcome)`` gives.
+    ax
+        Where to draw; None: in a new figure.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> model = DagPosterior(seed=1).fit(datasets.load("coronary"))
+    >>> ax = effect_density(model.causal_effect("Smoking", "Pressure"))
+    >>> ax.get_ylabel()
+    'density where there is a path'
+    """
+    if not hasattr(effect, "zero_probability"):
+        raise InputError(
+            "A density is drawn of a CausalEffect, such as model.causal_effect(treatment, outcome) gives. "
+            f"Got {type(effect).__name__} instead."
+        )
+    ax = axes_for(ax, 7.0, 3.6)
     moving = effect.samples[effect.set_of_sample >= 0]
     if len(moving):
         ax.hist(moving, bins=_bins(moving), density=True, histtype="stepfilled", facecolor=_FILL, edgecolor="0.25")
@@ -35,7 +56,7 @@ def plot_effect(effect: CausalEffect, ax: Axes | None = None) -> Axes:
     else:
         ax.set_yticks([])
     ax.set_ylim(bottom=0.0)
-    ax.set_xlabel(_plain(effect.quantity))
+    ax.set_xlabel(plain(effect.quantity, _LONGEST_LABEL), family=family_for([effect.quantity]))
     lower, upper = effect.interval()
     # Below the axis: heights are shares of the axes.
     below: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "clip_on": False}
@@ -85,9 +106,3 @@ def _bins(values: Floats) -> list[float]:
         lower, upper = lower - half, upper + half
     borders: list[float] = np.linspace(lower, upper, _BINS + 1).tolist()
     return borders
-
-
-def _plain(text: str) -> str:
-    """Text as a figure shows it: not too long, and a dollar sign is no formula."""
-    short = text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
-    return short.replace("$", r"\$")

@@ -1,0 +1,161 @@
+"""The CUDA engine on a machine with a device: timings, and the thread engine beside it where it can.
+
+    python -m benchmarks.cuda                 everything (some minutes on an H200)
+    python -m benchmarks.cuda --parts forward,structure
+
+Agreement of the two is tested by `pytest tests/unit/test_cuda_device.py` on the same machine. Every figure is of the
+second of two runs, so that no compilation is in it; the device is waited for before a clock is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from benchmarks.networks import draw_table, random_network
+
+from dagpost import DagPosterior
+from dagpost.engines import ThreadEngine
+from dagpost.engines.cuda import device
+from dagpost.engines.cuda.engine import CudaEngine
+from dagpost.engines.cuda.plan import make_plan
+from dagpost.exact.sums import HostSums
+from dagpost.families import family_count
+from dagpost.progress import silent
+
+MAX_PARENTS = 5
+
+
+def random_weights(nodes: int) -> np.ndarray:
+    """Weights without structure: the cost of the sums does not depend on them."""
+    return np.random.default_rng(nodes).normal(0.0, 3.0, (nodes, family_count(nodes - 1, MAX_PARENTS)))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long the second of two runs takes; what it returns is thrown away, on the device too."""
+    for _ in range(2):
+        started = time.perf_counter()
+        result = work()
+        taken = time.perf_counter() - started
+        del result
+        device.free_bytes()
+    return taken
+
+
+def forward_bytes(nodes: int) -> float:
+    """Bytes that the forward pass must move: rows written and read once, L read once a high node and written."""
+    plan = make_plan(nodes, MAX_PARENTS)
+    rows = 2.0 * (plan.below + plan.top / 2) * 2.0 ** (plan.mid + plan.top) * plan.row_sets
+    return 8.0 * (rows + 2.0**nodes * (1.0 + (nodes - plan.low) / 2))
+
+
+def copy_rate() -> float:
+    """Bytes a second of a plain copy on the device, read and written."""
+    cupy = device.load_cupy()
+    source = cupy.zeros(1 << 29, dtype=np.int64)
+    target = cupy.empty_like(source)
+
+    def copy() -> None:
+        for _ in range(10):
+            target[:] = source
+        cupy.cuda.get_current_stream().synchronize()
+
+    return 10 * 2 * source.nbytes / seconds(copy)
+
+
+def forward(results: dict[str, object]) -> None:
+    """Forward sums and all families, on the device and on the host."""
+    cuda, host = CudaEngine().sums, HostSums(ThreadEngine())
+    peak = copy_rate()
+    print(f"plain copy on the device: {peak / 1e12:.2f} TB/s", flush=True)
+    for nodes in (24, 26, 28, 30, 32, 33, 34):
+        weights = random_weights(nodes)
+        taken = seconds(lambda w=weights: cuda.forward_table(w, MAX_PARENTS, reporter=silent))
+        row: dict[str, object] = {"forward": taken, "bytes": forward_bytes(nodes)}
+        row["share of copy"] = forward_bytes(nodes) / taken / peak
+        if nodes <= 33:
+
+            def all_families(w: np.ndarray = weights) -> object:
+                table = cuda.forward_table(w, MAX_PARENTS, reporter=silent)
+                return cuda.family_probabilities(table, reporter=silent, keep_forward=False)
+
+            row["all families"] = seconds(all_families)
+        if nodes <= 26:
+            row["forward, threads"] = seconds(lambda w=weights: host.forward_table(w, MAX_PARENTS))
+        results[f"forward {nodes}"] = row
+        print(nodes, row, flush=True)
+
+
+def structure(results: dict[str, object]) -> None:
+    """Evidence, families and paths when every graph counts once, and 30,000 independent graphs."""
+    for nodes in (20, 22, 24, 26):
+        table = draw_table(random_network(nodes, nodes), 1000, nodes)
+        row: dict[str, float] = {}
+        for engine in ("cuda", "threads") if nodes <= 20 else ("cuda",):
+            for _ in range(2):
+                started = time.perf_counter()
+                model = DagPosterior(engine=engine, method="exact-layers", progress=False).fit(table)
+                fitted = time.perf_counter()
+                model.sample(30_000, seed=1)
+                row[f"fit, {engine}"] = fitted - started
+                row[f"30,000 graphs, {engine}"] = time.perf_counter() - fitted
+                device.free_bytes()
+        results[f"structure {nodes}"] = row
+        print(nodes, row, flush=True)
+
+
+def end_to_end(results: dict[str, object]) -> None:
+    """From a table of 1,000 rows to 20,000 graphs, each counted once for every order it fits."""
+    for nodes in (30, 33):
+        table = draw_table(random_network(nodes, nodes), 1000, nodes)
+        for _ in range(2):
+            started = time.perf_counter()
+            model = DagPosterior(engine="cuda", modularity="order", max_parents=MAX_PARENTS, progress=False).fit(table)
+            fitted = time.perf_counter()
+            model.sample(20_000, seed=1)
+            row = {"fit": fitted - started, "20,000 graphs": time.perf_counter() - fitted}
+            del model
+            device.free_bytes()
+        results[f"end to end {nodes}"] = row
+        print(nodes, row, flush=True)
+
+
+def scores(results: dict[str, object]) -> None:
+    """Local scores of a million distinct rows."""
+    from dagpost.scores import local_scores
+
+    table = draw_table(random_network(25, 1), 1_000_000, 1)
+    row = {}
+    for name, engine in (("cuda", CudaEngine()), ("threads", ThreadEngine())):
+        started = time.perf_counter()
+        values = local_scores(table, "bdeu", 3, engine=engine).values
+        row[name] = time.perf_counter() - started
+        if name == "cuda":
+            first = values
+    row["largest difference"] = float(np.abs(values - first).max())
+    results["scores"] = row
+    print("scores of 1,000,000 rows, 25 columns, 3 parents", row, flush=True)
+
+
+PARTS = {"forward": forward, "structure": structure, "end": end_to_end, "scores": scores}
+
+
+def main() -> None:
+    """Run the parts that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    results: dict[str, object] = {}
+    for part in arguments.parts.split(","):
+        PARTS[part](results)
+    if arguments.output is not None:
+        arguments.output.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

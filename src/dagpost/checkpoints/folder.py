@@ -1,0 +1,248 @@
+"""What does the folder of a checkpoint hold, and how is it sure that nothing else is ever taken for it?
+
+    part-000001.npy   bytes of arrays, one after the other; never changed once written
+    manifest.json     which parts there are, with length and checksum, and whose they are; replaced as a whole
+    lock              held by the one process that may write; the system lets go of it when that process ends
+
+A part is written before the manifest that names it, each to a temporary name that then becomes its own. So a kill
+leaves the manifest before or the one after, and at worst files that none names, which are swept away. A part counts
+only while length and checksum are those in the manifest; arrays are read in place, and no code is ever read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.errors import InputError
+
+FORMAT = 1
+MANIFEST, LOCK = "manifest.json", "lock"
+_PART = re.compile(r"part-(\d{6,})\.npy")
+_UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.part")
+_READ_AT_ONCE = 1 << 22
+
+
+class Part(TypedDict):
+    """A file of arrays as the manifest names it."""
+
+    file: str
+    bytes: int
+    digest: str
+
+
+class Folder:
+    """The files of one checkpoint."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: int | None = None
+
+    @property
+    def locked(self) -> bool:
+        """Whether this process may write."""
+        return self._lock is not None
+
+    def check_place(self) -> None:
+        """Refuse, before any work, a place where nothing could be written."""
+        place = self.path if self.path.exists() else self.path.parent
+        if not place.is_dir():
+            wrong = "is a file" if self.path.exists() else f"cannot be made: there is no folder {str(place)!r}"
+            raise InputError(f"The checkpoint folder {str(self.path)!r} {wrong}. Name another place.")
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise InputError(
+                f"The checkpoint folder {str(self.path)!r} cannot be written: {str(place)!r} is read-only. "
+                "Name a place that is yours."
+            )
+
+    def lock(self) -> None:
+        """Make the folder if need be, and take it: one process at a time."""
+        self.path.mkdir(exist_ok=True)
+        path = self.path / LOCK
+        while self._lock is None:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                _take(descriptor)
+                # It may have been removed, with all else, just before it was taken.
+                if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                    os.ftruncate(descriptor, 0)
+                    os.write(descriptor, str(os.getpid()).encode())
+                    self._lock = descriptor
+            except BlockingIOError:
+                holder = path.read_text(errors="replace").strip() if path.exists() else ""
+                by = f" (process {holder})" if holder.isdigit() else ""
+                raise InputError(
+                    f"Another run{by} is using the checkpoint folder {str(self.path)!r}. Wait until it ends, or give "
+                    "this one another place for its result."
+                ) from None
+            finally:
+                if self._lock is None:
+                    os.close(descriptor)
+
+    def unlock(self) -> None:
+        """Let others have it."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def read_manifest(self) -> dict[str, Any] | None:
+        """What the manifest says; None if there is none, or if it is damaged (then `ValueError` says how)."""
+        try:
+            text = (self.path / MANIFEST).read_bytes()
+        except FileNotFoundError:
+            return None
+        whole = json.loads(text)
+        if not isinstance(whole, dict) or whole.get("dagpost") != "checkpoint" or whole.get("format") != FORMAT:
+            raise ValueError("it is none of ours")
+        content = whole["content"]
+        if whole.get("digest") != _digest_of(content):
+            raise ValueError("its checksum is wrong")
+        return dict(content)
+
+    def write_manifest(self, content: dict[str, Any]) -> None:
+        """Replace the manifest."""
+        from dagpost.export.writing import write_text
+
+        whole = {"dagpost": "checkpoint", "format": FORMAT, "digest": _digest_of(content), "content": content}
+        write_text(self.path / MANIFEST, json.dumps(whole, indent=1))
+
+    def write_part(self, arrays: Sequence[NDArray[Any]]) -> Part:
+        """Write arrays to a new file."""
+        from dagpost.export.writing import replacing
+
+        numbers = [int(match[1]) for match in map(_PART.fullmatch, self._names()) if match]
+        name, size = f"part-{max(numbers, default=0) + 1:06d}.npy", size_of(arrays)
+        with replacing(self.path / name) as file:
+            np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (size,)})
+            digest = _new_digest()
+            for array in arrays:
+                for piece in _bytes_of(np.ascontiguousarray(array)):
+                    digest.update(piece)
+                    file.write(piece)
+        return {"file": name, "bytes": size, "digest": digest.hexdigest()}
+
+    def is_intact(self, part: Part) -> bool:
+        """Whether a part is just as it was written; nothing is kept of what is read."""
+        try:
+            with (self.path / part["file"]).open("rb") as file:
+                if _length_in(file) != part["bytes"]:
+                    return False
+                digest = _new_digest()
+                while piece := file.read(_READ_AT_ONCE):
+                    digest.update(piece)
+        except (OSError, ValueError):
+            return False
+        return bool(digest.hexdigest() == part["digest"])
+
+    def read_part(self, part: Part, arrays: Sequence[NDArray[Any]]) -> None:
+        """Fill arrays from a part that is intact."""
+        digest = _new_digest()
+        with (self.path / part["file"]).open("rb") as file:
+            _length_in(file)
+            for array in arrays:
+                for piece in _bytes_of(array):
+                    file.readinto(piece)
+                    digest.update(piece)
+        if digest.hexdigest() != part["digest"]:
+            raise InputError(
+                f"{str(self.path / part['file'])!r} changed while it was read. Remove the folder to start anew, or see "
+                "to the disk."
+            )
+
+    def sweep(self, keep: Collection[str]) -> None:
+        """Remove parts that no manifest names, and what a kill left half written."""
+        for name in self._names() if self.locked else []:
+            if (_PART.fullmatch(name) and name not in keep) or _UNFINISHED.fullmatch(name):
+                (self.path / name).unlink(missing_ok=True)
+
+    def has_parts(self) -> bool:
+        """Whether there are parts, named or not."""
+        return any(_PART.fullmatch(name) for name in self._names())
+
+    def strangers(self) -> list[str]:
+        """Files that no checkpoint has made."""
+        ours = (MANIFEST, LOCK)
+        return [n for n in self._names() if n not in ours and not _PART.fullmatch(n) and not _UNFINISHED.fullmatch(n)]
+
+    def remove(self) -> None:
+        """Remove all that a checkpoint has made, and the folder unless someone else has put something there."""
+        self.lock()
+        try:
+            # First of all: without it, the parts are nothing.
+            (self.path / MANIFEST).unlink(missing_ok=True)
+            self.sweep(())
+            (self.path / LOCK).unlink(missing_ok=True)
+        finally:
+            self.unlock()
+        if not self._names():
+            self.path.rmdir()
+
+    def _names(self) -> list[str]:
+        return sorted(os.listdir(self.path))
+
+
+def size_of(arrays: Sequence[NDArray[Any]]) -> int:
+    """Bytes of arrays together."""
+    return sum(array.nbytes for array in arrays)
+
+
+def digest_of(arrays: Sequence[NDArray[Any]]) -> str:
+    """A checksum of arrays: their kinds, shapes and contents."""
+    digest = _new_digest()
+    for array in arrays:
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        for piece in _bytes_of(np.ascontiguousarray(array)):
+            digest.update(piece)
+    return str(digest.hexdigest())
+
+
+def _new_digest() -> Any:
+    return hashlib.blake2b(digest_size=16)
+
+
+def _digest_of(content: Any) -> str:
+    digest = _new_digest()
+    digest.update(json.dumps(content, sort_keys=True).encode())
+    return str(digest.hexdigest())
+
+
+def _bytes_of(array: NDArray[Any]) -> Iterator[memoryview]:
+    """The memory of an array, in pieces small enough that an interrupt need not wait long."""
+    if not array.flags.c_contiguous:
+        raise ValueError("Arrays are kept, and read, in one piece of memory each.")
+    content = memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+    for start in range(0, len(content), _READ_AT_ONCE):
+        yield content[start : start + _READ_AT_ONCE]
+
+
+def _length_in(file: BinaryIO) -> int:
+    """Read past the head of a part: the number of bytes that should follow."""
+    np.lib.format.read_magic(file)
+    shape, _, kind = np.lib.format.read_array_header_1_0(file)
+    if len(shape) != 1 or kind != np.uint8:
+        raise ValueError("no part of a checkpoint")
+    return int(shape[0])
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise BlockingIOError from error
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

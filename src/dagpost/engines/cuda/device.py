@@ -1,0 +1,91 @@
+"""The CUDA device: is there one, what is free on it, and the kernels compiled for it.
+
+The kernels are CUDA C++ in kernels/, compiled by CuPy when they are first needed and kept in its cache. The sizes of a
+problem are constants to the compiler, so that loops unroll; a new number of variables costs a second or two once.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import Any
+
+from dagpost.errors import InputError, ResourceError
+from dagpost.memory import readable
+
+INSTALL = 'Install CuPy for your CUDA, for CUDA 13 with: pip install "dagpost[cuda]"'
+
+
+class DeviceError(InputError):
+    """There is no CUDA device to work on."""
+
+
+def load_cupy() -> Any:
+    """CuPy, once it is sure that it has a device to work on; else one clear sentence."""
+    try:
+        import cupy
+    except ImportError:
+        raise DeviceError(
+            f"engine='cuda' needs CuPy, which is not installed. {INSTALL}; or use engine='auto'."
+        ) from None
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:  # noqa: BLE001 (CuPy wraps every failure of the driver in a class of its own)
+        raise DeviceError(f"engine='cuda' needs a CUDA device: {error}. Use engine='threads'.") from None
+    if count == 0:
+        raise DeviceError("engine='cuda' needs a CUDA device, and there is none. Use engine='threads'.")
+    return cupy
+
+
+def device_is_present() -> bool:
+    """Whether engine='cuda' can be had here."""
+    if find_spec("cupy") is None:
+        return False
+    try:
+        load_cupy()
+    except DeviceError:
+        return False
+    return True
+
+
+def free_bytes() -> int:
+    """Memory of the device that can be taken now."""
+    cupy = load_cupy()
+    cupy.get_default_memory_pool().free_all_blocks()
+    return int(cupy.cuda.runtime.memGetInfo()[0])
+
+
+def require(needed: int, what: str, remedy: str) -> None:
+    """Refuse, with both figures, what does not fit on the device."""
+    free = free_bytes()
+    if needed > free:
+        raise ResourceError(
+            f"{what} needs {readable(needed)} on the CUDA device, of which {readable(free)} are free: {remedy}"
+        )
+
+
+def compiled(names: tuple[str, ...], constants: tuple[tuple[str, int], ...]) -> Any:
+    """The kernels of some files, put together in this order, for these sizes."""
+    cupy = load_cupy()
+    folder = files("dagpost.engines.cuda") / "kernels"
+    source = "\n".join((folder / name).read_text() for name in names)
+    options = ("-std=c++17", *(f"-D{name}={value}" for name, value in constants))
+    return cupy.RawModule(code=source, options=options)
+
+
+@contextmanager
+def left_clean() -> Iterator[None]:
+    """Run with the device, and give back what is not used any more, whatever ended the run."""
+    cupy = load_cupy()
+    try:
+        yield
+    except BaseException as error:
+        # The arrays of the run live as long as the frames of its traceback.
+        traceback.clear_frames(error.__traceback__)
+        cupy.cuda.runtime.deviceSynchronize()
+        raise
+    finally:
+        cupy.get_default_memory_pool().free_all_blocks()

@@ -1,0 +1,249 @@
+"""The order-modular posterior on a CUDA device: the sums of exact/order.py, cut up as in plan.py.
+
+Forward: for every subset of the top nodes the restricted sums of each node go one step down (`let_in`), then all
+subsets of the mid nodes are summed at once in shared memory (`expand`; a set of low parents that leaves room for `d`
+more has at most `d` mid nodes, so most additions are known to be with zero and left out). After that, size by size,
+one block of threads for each subset of mid and slot nodes: sums over the low nodes in shared memory give alpha, times
+the sums of the block with one high node fewer; the low nodes finish the block size by size. Backward likewise, from
+the largest sets down, in the place of the forward sums; `gather` then multiplies the two, and `collect` and
+`give_back` take the products back up the walk to every weight.
+
+Memory: 8 bytes a set, and a few gigabytes at 34 nodes. The numbers are wide floats with the roundings of the host; sums
+are taken in another order, so results differ from the host's in the last digits (below 1e-11) but never between runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dagpost.arrays import Floats, Wide
+from dagpost.engines.cuda import device
+from dagpost.engines.cuda.plan import DevicePlan, make_plan
+from dagpost.engines.cuda.walk import backward_walk, forward_walk
+from dagpost.exact.order import ForwardTable, check_weights, no_graph, posterior_of_families, wide_weights
+from dagpost.exact.walk import make_plan as make_host_plan
+from dagpost.families import binomials, size_offsets
+from dagpost.progress import Reporter, silent
+from dagpost.widefloat import ZERO, to_logs
+
+_THREADS = 512
+_TILE = 16
+_FILES = ("widefloat.cuh", "walk.cuh", "order.cu")
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceForward:
+    """The forward sums `L(S)` of every set of nodes on the device, with what they were made from.
+
+    Like `exact.order.ForwardTable`, but `weights` and `sums` are arrays on the device.
+    """
+
+    plan: DevicePlan
+    log_weights: Floats
+    log_scales: Floats
+    weights: Any
+    sums: Any
+    log_total: float
+
+    @property
+    def log_evidence(self) -> float:
+        """Natural log of the sum over all orders and graphs."""
+        return self.log_total + float(self.log_scales.sum())
+
+
+def forward_table(log_weights: Floats, max_parents: int, *, reporter: Reporter = silent) -> DeviceForward:
+    """Sum over all orders of every set of nodes, on the device."""
+    cupy = device.load_cupy()
+    check_weights(log_weights, max_parents)
+    plan = make_plan(len(log_weights), max_parents)
+    require_memory(plan.nodes, plan.max_parents, backward=False)
+    scales = log_weights.max(axis=1)
+    weights = cupy.asarray(wide_weights(log_weights, scales))
+    sums = cupy.empty(1 << plan.nodes, dtype=np.int64)
+    steps = _Kernels(plan, weights, sums)
+    with reporter.stage("forward table", plan.steps) as stage:
+        for _ in forward_walk(plan, steps):
+            cupy.cuda.get_current_stream().synchronize()
+            stage.advance(1)
+    log_total = float(to_logs(cupy.asnumpy(sums[-1:]))[0])
+    if not math.isfinite(log_total):
+        raise no_graph()
+    return DeviceForward(plan, log_weights, scales, weights, sums, log_total)
+
+
+def family_probabilities(forward: DeviceForward, *, reporter: Reporter = silent, keep_forward: bool = True) -> Floats:
+    """Posterior probability of every parent set of every node, shaped like the weights.
+
+    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is of no
+    use afterwards.
+    """
+    cupy = device.load_cupy()
+    plan = forward.plan
+    beside = plan.bytes_needed(backward=True) - (0 if keep_forward else 8 << plan.nodes)
+    device.require(beside, f"The backward table of {plan.nodes} variables", "leave columns out.")
+    sums = forward.sums.copy() if keep_forward else forward.sums
+    steps = _Kernels(plan, forward.weights, sums, backward=True)
+    with reporter.stage("edge probabilities", plan.steps) as stage:
+        for _ in backward_walk(plan, steps):
+            cupy.cuda.get_current_stream().synchronize()
+            stage.advance(1)
+    gathered: Wide = cupy.asnumpy(steps.gathered)
+    return posterior_of_families(gathered, forward.log_weights, forward.log_scales, forward.log_total)
+
+
+def on_host(forward: DeviceForward) -> ForwardTable:
+    """The same table in the memory of the host."""
+    cupy = device.load_cupy()
+    plan = make_host_plan(forward.plan.nodes, forward.plan.max_parents)
+    weights, sums = cupy.asnumpy(forward.weights), cupy.asnumpy(forward.sums)
+    return ForwardTable(plan, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
+
+
+def require_memory(nodes: int, max_parents: int, *, backward: bool) -> None:
+    """Refuse, with both figures and the largest size that fits, what does not fit on the device."""
+    free = device.free_bytes()
+    needed = make_plan(nodes, max_parents).bytes_needed(backward=backward)
+    if needed > free:
+        largest = next((n for n in range(nodes - 1, 0, -1) if _fits(n, max_parents, backward, free)), 0)
+        device.require(
+            needed,
+            f"The exact table of {nodes} variables",
+            f"up to {largest} variables fit. Leave columns out, or use a method without tables, such as "
+            "'partition-mcmc'.",
+        )
+
+
+def fits(nodes: int, max_parents: int) -> bool:
+    """Whether the forward table fits on the device now."""
+    return _fits(nodes, max_parents, False, device.free_bytes())
+
+
+def _fits(nodes: int, max_parents: int, backward: bool, free: int) -> bool:
+    return make_plan(nodes, max_parents).bytes_needed(backward=backward) <= free
+
+
+class _Kernels:
+    """The steps of walk.py on the device, with the arrays they work on."""
+
+    def __init__(self, plan: DevicePlan, weights: Any, sums: Any, *, backward: bool = False) -> None:
+        cupy = device.load_cupy()
+        self.plan, self.weights, self.sums = plan, weights, sums
+        module, _ = kernels_for(plan)
+        slots = plan.nodes << plan.slot_bits
+        self._rows = cupy.empty((slots << plan.mid) * max(plan.row_sets, 1), dtype=np.int64)
+        self._constant = cupy.empty(slots * max(plan.all_sets - plan.row_sets, 1), dtype=np.int64)
+        self._levels = cupy.empty(max(int(plan.level_bases[-1]), 1), dtype=np.int64)
+        self._inners = [cupy.asarray(plan.inners_of_size(size)) for size in range(plan.inner_bits + 1)]
+        low, own = padded(1 << plan.low), padded(1 << (plan.low - 1))
+        tables = max(4 * low, plan.low * own)
+        self._let_in = module.get_function("let_in")
+        self._expand = _with_shared(module, "expand", 8 * _TILE << plan.mid)
+        self._forward = _with_shared(module, "forward_blocks", 8 * (tables + (1 << plan.low)))
+        self._backward = _with_shared(module, "backward_blocks", 8 * (tables + (1 << plan.low)))
+        if backward:
+            self._gather = _with_shared(module, "gather", 8 * 4 * low)
+            self._collect = _with_shared(module, "collect", 8 * _TILE << plan.mid)
+            self._give_back = module.get_function("give_back")
+            self.gathered = cupy.full(weights.shape, ZERO, dtype=np.int64)
+            self._gathered_levels = cupy.full(max(int(plan.level_bases[-1]), 1), ZERO, dtype=np.int64)
+            self._given = cupy.empty((slots << plan.mid) * plan.all_sets, dtype=np.int64)
+            self._kept = cupy.empty(1 << (plan.low + plan.inner_bits), dtype=np.int64)
+
+    def let_in(self, leaf: int, bit: int, backward: bool) -> None:
+        self._let_in(*self._over_level(bit), (self.weights, self._levels, *_ints(leaf, bit, backward)))
+
+    def expand(self, leaf: int, slot: int, backward: bool) -> None:
+        grid = (max(-(-self.plan.row_sets // _TILE), 1), self.plan.nodes)
+        arguments = (self.weights, self._levels, self._rows, self._constant, *_ints(leaf, slot, backward))
+        self._expand[0](grid, (_THREADS,), arguments, shared_mem=self._expand[1])
+
+    def forward_blocks(self, step: int, size: int) -> None:
+        self._blocks(self._forward, step, size)
+
+    def backward_blocks(self, step: int, size: int) -> None:
+        self._blocks(self._backward, step, size)
+
+    def keep_forward(self, step: int) -> None:
+        self._kept[:] = self.sums[step * len(self._kept) : (step + 1) * len(self._kept)]
+
+    def gather(self, step: int) -> None:
+        arguments = (self._kept, self.sums, self._given, *_ints(step))
+        self._gather[0]((1 << self.plan.inner_bits,), (_THREADS,), arguments, shared_mem=self._gather[1])
+
+    def collect(self, leaf: int, slot: int) -> None:
+        grid = (-(-self.plan.all_sets // _TILE), self.plan.nodes)
+        arguments = (self.gathered, self._gathered_levels, self._given, *_ints(leaf, slot))
+        self._collect[0](grid, (_THREADS,), arguments, shared_mem=self._collect[1])
+
+    def give_back(self, leaf: int, bit: int) -> None:
+        self._give_back(*self._over_level(bit), (self.gathered, self._gathered_levels, *_ints(leaf, bit)))
+
+    def _blocks(self, function: tuple[Any, int], step: int, size: int) -> None:
+        inners = self._inners[size]
+        arguments = (self._rows, self._constant, self.sums, inners, *_ints(step))
+        function[0]((len(inners),), (_THREADS,), arguments, shared_mem=function[1])
+
+    def _over_level(self, bit: int) -> tuple[tuple[int, int], tuple[int]]:
+        width = int(size_offsets(self.plan.max_parents)[self.plan.below + bit, self.plan.max_parents + 1])
+        return (-(-width // 256), self.plan.nodes), (256,)
+
+
+@lru_cache(maxsize=32)
+def kernels_for(plan: DevicePlan) -> tuple[Any, list[Any]]:
+    """The kernels compiled for the sizes of a plan, and the small arrays that they look things up in."""
+    constants = (
+        ("NODES", plan.nodes),
+        ("LOW", plan.low),
+        ("MID", plan.mid),
+        ("TOP", plan.top),
+        ("SLOT_BITS", plan.slot_bits),
+        ("MAX_PARENTS", plan.max_parents),
+        ("FAMILIES", plan.families),
+        ("ROW_SETS", plan.row_sets),
+        ("CONSTANT_SETS", plan.all_sets - plan.row_sets),
+        ("ALL_SETS", plan.all_sets),
+    )
+    module = device.compiled(_FILES, constants)
+    return module, _fill_tables(module, plan)
+
+
+def _fill_tables(module: Any, plan: DevicePlan) -> list[Any]:
+    """Put the numbering of the parent sets on the device and tell the kernels where."""
+    cupy = device.load_cupy()
+    subsets = np.arange(1 << plan.low, dtype=np.uint16)
+    sizes = np.bitwise_count(subsets)
+    by_size = subsets[np.argsort(sizes, kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(sizes, minlength=plan.low + 1))])
+    contents = (
+        binomials(plan.max_parents).astype(np.int32),
+        size_offsets(plan.max_parents).astype(np.int32),
+        plan.level_bases,
+        plan.places(plan.low),
+        plan.places(plan.low - 1),
+        by_size,
+        starts.astype(np.int32),
+    )
+    arrays = [cupy.asarray(np.ascontiguousarray(content)) for content in contents]
+    pointers = np.array([array.data.ptr for array in arrays], dtype=np.uint64)
+    cupy.ndarray(len(arrays), dtype=np.uint64, memptr=module.get_global("tables")).set(pointers)
+    return arrays
+
+
+def padded(size: int) -> int:
+    """The places that a table of `size` entries takes in shared memory."""
+    return size + (size >> 4) + 1
+
+
+def _with_shared(module: Any, name: str, size: int) -> tuple[Any, int]:
+    function = module.get_function(name)
+    function.max_dynamic_shared_size_bytes = size
+    return function, size
+
+
+def _ints(*values: int) -> tuple[np.int32, ...]:
+    return tuple(np.int32(value) for value in values)

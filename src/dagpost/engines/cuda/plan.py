@@ -1,0 +1,107 @@
+"""How the subsets of the nodes are cut up for a device, and how much of its memory the cuts need.
+
+The nodes fall into three groups: `low` ones, whose subsets are the entries of a block, one block of threads each; `mid`
+ones, over whose subsets the weights are summed in one go; and top ones, whose subsets are walked one after the other
+as in exact/walk.py. The lowest `slot_bits` of the top nodes are handled together with the mid ones: the blocks of one
+*step* are the subsets of both, thousands of them, which keeps a whole device busy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.families import family_count, parent_sets, size_offsets
+
+_LOW_NODES = 11
+_MID_NODES = 10
+_SLOT_BITS = 4
+
+
+@dataclass(frozen=True)
+class DevicePlan:
+    """The groups that `nodes` nodes fall into: the first `low`, the next `mid`, and `top`; see the module."""
+
+    nodes: int
+    max_parents: int
+    low: int
+    mid: int
+    slot_bits: int
+
+    @property
+    def below(self) -> int:
+        """Number of nodes that are not top nodes."""
+        return self.low + self.mid
+
+    @property
+    def top(self) -> int:
+        """Number of nodes whose subsets are walked."""
+        return self.nodes - self.below
+
+    @property
+    def inner_bits(self) -> int:
+        """The blocks of one step are the subsets of so many nodes."""
+        return self.mid + self.slot_bits
+
+    @property
+    def steps(self) -> int:
+        """Number of steps, one for each subset of the top nodes that share no slots."""
+        return 1 << (self.top - self.slot_bits)
+
+    @property
+    def families(self) -> int:
+        """Parent sets of a node."""
+        return family_count(self.nodes - 1, self.max_parents)
+
+    @property
+    def row_sets(self) -> int:
+        """Parent sets over the low nodes that have room for one more."""
+        return int(size_offsets(self.max_parents)[self.low, self.max_parents])
+
+    @property
+    def all_sets(self) -> int:
+        """Parent sets over the low nodes."""
+        return int(size_offsets(self.max_parents)[self.low, self.max_parents + 1])
+
+    @cached_property
+    def level_bases(self) -> NDArray[np.int64]:
+        """Where the restricted sums of every level of the walk begin; the last entry is where they end."""
+        widths = [self.nodes * family_count(self.below + level, self.max_parents) for level in range(self.top)]
+        return np.concatenate([[0], np.cumsum(widths, dtype=np.int64)]).astype(np.int64)
+
+    def inners_of_size(self, size: int) -> NDArray[np.int32]:
+        """The blocks of a step that have `size` nodes of its mid and slot nodes: they do not need each other."""
+        inners = np.arange(1 << self.inner_bits, dtype=np.int32)
+        chosen: NDArray[np.int32] = inners[np.bitwise_count(inners) == size]
+        return chosen
+
+    def places(self, bits: int) -> NDArray[np.uint16]:
+        """The masks over `bits` low nodes: parent sets in their numbering first, then all others."""
+        sets = parent_sets(bits, self.max_parents).astype(np.uint16)
+        others = np.setdiff1d(np.arange(1 << bits, dtype=np.uint16), sets)
+        return np.concatenate([sets, others])
+
+    def bytes_needed(self, *, backward: bool) -> int:
+        """Memory of the tables and of everything beside them."""
+        rows = (self.nodes << (self.mid + self.slot_bits)) * self.row_sets
+        numbers = (1 << self.nodes) + self.nodes * self.families + rows + int(self.level_bases[-1])
+        if backward:
+            given = (self.nodes << (self.mid + self.slot_bits)) * self.all_sets
+            numbers += self.nodes * self.families + given + int(self.level_bases[-1])
+            numbers += 1 << (self.low + self.inner_bits)
+        return 8 * numbers + (64 << 20)
+
+
+def make_plan(nodes: int, max_parents: int) -> DevicePlan:
+    """The groups that `nodes` nodes get on every device.
+
+    >>> plan = make_plan(34, 5)
+    >>> plan.low, plan.mid, plan.top, plan.steps
+    (11, 10, 13, 512)
+    """
+    low = min(nodes, _LOW_NODES)
+    mid = min(nodes - low, _MID_NODES)
+    return DevicePlan(nodes, min(max_parents, nodes - 1), low, mid, min(_SLOT_BITS, nodes - low - mid))

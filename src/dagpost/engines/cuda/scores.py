@@ -1,0 +1,84 @@
+"""Counting on a CUDA device: the sums over the cells of every set of columns, for tables of many rows.
+
+The host merges equal rows and shares work between sets (scores/counting.py), which nothing beats while the distinct
+rows are few. With many, every set costs one pass over them whatever one does, and a device makes thousands of passes at
+once: one block of threads a set, its counters in shared memory. The sets must have few enough cells for that.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost.engines.cuda import device
+from dagpost.families import binomials, family_count
+
+if TYPE_CHECKING:
+    from dagpost.arrays import Floats
+    from dagpost.scores.cells import CellFunction
+    from dagpost.scores.rows import Rows
+
+#: With fewer distinct rows the host is as quick.
+FEWEST_ROWS = 10_000
+_MOST_CELLS = 24_000
+_THREADS = 256
+#: Sets of one launch, between which a run can be stopped.
+_SETS_AT_ONCE = 65_536
+
+
+def sum_cells(rows: Rows, cells: CellFunction, max_size: int) -> Floats | None:
+    """Row 0: `A` of every set of at most `max_size` columns, in their numbering; then `B` of every variant.
+
+    None where the table is too small to be worth it, or a set may have more cells than there is room for.
+    """
+    nodes, count = rows.codes.shape
+    most_cells = int(np.prod(np.sort(rows.arities)[-max_size:].astype(np.float64)))
+    if count < FEWEST_ROWS or most_cells > _MOST_CELLS or nodes * count * 4 > device.free_bytes():
+        return None
+    cupy = device.load_cupy()
+    by_node = np.argsort(rows.order)
+    copies = 8 if most_cells <= 1024 else 1
+    module = _kernels(nodes, max_size, copies)
+    arities = np.ascontiguousarray(rows.arities[by_node]).astype(np.int32)
+    cupy.ndarray(nodes, dtype=np.int32, memptr=module.get_global("arities")).set(arities)
+    kernel = module.get_function("sum_cells")
+    shared = 4 * most_cells * copies
+    kernel.max_dynamic_shared_size_bytes = shared
+    codes, weights = cupy.asarray(rows.codes[by_node]), cupy.asarray(rows.weights)
+    variants = len(cells.penalties)
+    own_rows = len(cells.products) == 0 and len(cells.tables) > 1
+    sets = family_count(nodes, max_size)
+    totals = cupy.zeros((1 + variants, sets))
+    fixed = (
+        codes,
+        weights,
+        np.int32(count),
+        cupy.asarray(cells.parameters),
+        cupy.asarray(cells.penalties),
+        np.int32(variants),
+        np.int32(own_rows),
+        np.float64(cells.strength),
+        np.int32(cells.entropy),
+    )
+    first = 0
+    for size in range(max_size + 1):
+        of_size = int(binomials(max_size)[nodes, size])
+        for start in range(0, of_size, _SETS_AT_ONCE):
+            blocks = min(_SETS_AT_ONCE, of_size - start)
+            place = (np.int32(size), np.int32(first + start), np.int32(start), np.int64(sets))
+            kernel((blocks,), (_THREADS,), (*fixed, *place, totals), shared_mem=shared)
+            cupy.cuda.get_current_stream().synchronize()
+        first += of_size
+    result: Floats = cupy.asnumpy(totals)
+    return result
+
+
+@lru_cache(maxsize=32)
+def _kernels(nodes: int, max_size: int, copies: int) -> Any:
+    cupy = device.load_cupy()
+    module = device.compiled(("scores.cu",), (("NODES", nodes), ("MAX_SIZE", max_size), ("COPIES", copies)))
+    table = np.ascontiguousarray(binomials(max_size)[: nodes + 1, : max_size + 1]).astype(np.int32)
+    cupy.ndarray(table.shape, dtype=np.int32, memptr=module.get_global("binomial")).set(table)
+    return module

@@ -1,0 +1,59 @@
+"""What a user without a CUDA device is told."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dagpost import DagPosterior, datasets
+from dagpost.engines.cuda.device import DeviceError, load_cupy
+
+
+def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `import cupy` fail, as where it is not installed."""
+    real = builtins.__import__
+
+    def refuse(name: str, *arguments: Any, **options: Any) -> Any:
+        if name == "cupy":
+            raise ImportError("No module named 'cupy'")
+        return real(name, *arguments, **options)
+
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setattr(builtins, "__import__", refuse)
+
+
+def with_devices(monkeypatch: pytest.MonkeyPatch, count: int | Exception) -> None:
+    """A CuPy that sees so many devices, or whose driver fails."""
+
+    def devices() -> int:
+        if isinstance(count, Exception):
+            raise count
+        return count
+
+    runtime = SimpleNamespace(getDeviceCount=devices)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+
+
+def test_without_cupy_the_error_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_cupy(monkeypatch)
+    with pytest.raises(DeviceError, match=r'pip install "dagpost\[cuda\]"'):
+        DagPosterior(engine="cuda").fit(datasets.load("coronary"))
+
+
+@pytest.mark.parametrize("count", [0, RuntimeError("CUDA driver version is insufficient")])
+def test_without_a_device_the_error_names_the_other_engine(
+    monkeypatch: pytest.MonkeyPatch, count: int | Exception
+) -> None:
+    with_devices(monkeypatch, count)
+    with pytest.raises(DeviceError, match="engine='threads'"):
+        load_cupy()
+
+
+def test_auto_takes_the_threads_where_there_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_cupy(monkeypatch)
+    model = DagPosterior(engine="auto", seed=1).fit(datasets.load("coronary"))
+    assert model.sample(10, seed=1).provenance["engine"] == "threads"
