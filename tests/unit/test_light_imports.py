@@ -10,6 +10,8 @@ import pytest
 
 HEAVY = ("matplotlib", "networkx", "numba", "pandas", "pyarrow", "polars", "scipy", "sklearn")
 
+COMMANDS = ("edges", "query", "sample", "best", "predict", "report", "info", "demo", "data", "data list")
+
 RUN_COMMAND = """
 import sys
 from dagpost.cli import main
@@ -45,11 +47,18 @@ def test_import_loads_no_heavy_library() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], *([command, "--help"] for command in ("fit", "edges", "sample", "query", "demo"))],
+    [["--help"], ["--version"], ["fit", "--help"], ["data", "export", "--help"]],
     ids=" ".join,
 )
 def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
     assert heavy_imports_of(RUN_COMMAND.format(arguments=arguments)) == []
+
+
+def test_every_help_is_built_without_a_heavy_library() -> None:
+    """One process for all of them: the module of every command is loaded before the first help is shown."""
+    helps = [[*command.split(), "--help"] for command in COMMANDS]
+    program = "".join(RUN_COMMAND.format(arguments=arguments) for arguments in helps)
+    assert heavy_imports_of(program) == []
 
 
 def test_the_check_itself_sees_a_heavy_library() -> None:

@@ -1,0 +1,5 @@
+"""`python -m dagpost.cli` is the `dagpost` command."""
+
+from dagpost.cli import main
+
+main()

@@ -1,0 +1,122 @@
+"""The application that the commands belong to, and how a command ends: with which words and which exit status.
+
+Every error that a user can mend becomes one message on standard error, in the words of the command line (wording.py).
+Anything else is a fault of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from dagpost import progress
+from dagpost._version import __version__
+from dagpost.cli.process import INTERRUPTED, abandon_output, was_interrupted
+from dagpost.cli.wording import in_options, printable_lines
+from dagpost.errors import DagpostError, DagpostWarning
+
+WRONG = 2
+
+app = typer.Typer(
+    help="The posterior over Bayesian network structures: how probable is every edge, given a table?",
+    epilog="Start with: dagpost demo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class BrokenOffError(Exception):
+    """Ctrl-C, with a sentence on what was kept."""
+
+
+def add_command(group: typer.Typer, function: Callable[..., None], **settings: Any) -> None:
+    """Register a function as a command whose errors become messages and exit statuses."""
+
+    @functools.wraps(function)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        with _remarks(quiet=bool(options.get("quiet"))):
+            try:
+                function(*arguments, **options)
+                sys.stdout.flush()
+            except (typer.Exit, typer.Abort):
+                raise
+            except BaseException as error:
+                ending = _ending(error)
+                if ending is None:
+                    raise
+                status, words = ending
+                if isinstance(error, OSError):
+                    abandon_output()
+                if words:
+                    say(words)
+                raise typer.Exit(status) from None
+
+    group.command(**settings)(guarded)
+
+
+def say(text: str) -> None:
+    """A message of ours, on standard error."""
+    typer.echo(f"dagpost: {printable_lines(text)}", err=True)
+
+
+def _ending(error: BaseException) -> tuple[int, str] | None:
+    """Exit status and message; None for what is no fault of the user's."""
+    if isinstance(error, BrokenOffError):
+        return INTERRUPTED, f"interrupted. {error}"
+    if was_interrupted(error):
+        return INTERRUPTED, "interrupted."
+    if isinstance(error, DagpostError):
+        return WRONG, in_options(str(error))
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output has gone, as `head` does: nothing is wrong.
+        return 0, ""
+    if isinstance(error, MemoryError):
+        return WRONG, "The memory ran out. Leave columns out, lower --max-parents, or use fewer --threads."
+    if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
+        what = "Cannot write the output" if error.filename is None else repr(str(error.filename))
+        return WRONG, f"{what}: {error.strerror}."
+    return None
+
+
+#: What a disk, a quota or permissions do to a command; other errors of the system are faults of ours.
+_OF_THE_SYSTEM = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
+)
+
+
+@contextmanager
+def _remarks(*, quiet: bool) -> Iterator[None]:
+    """Warnings as messages of ours, without source lines; none of them if the user wants quiet."""
+    progress.NOTICES = not quiet
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_remark
+        # Whatever the environment says of warnings: these are remarks for the user.
+        warnings.simplefilter("ignore" if quiet else "always", DagpostWarning)
+        yield
+
+
+def _show_remark(message: Warning | str, *_: Any, **__: Any) -> None:
+    say(in_options(str(message)))
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"dagpost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,158 @@
+"""`dagpost best`: the most probable graphs of a model, or of a table, for which scores are enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dagpost.cli.application import add_command, say
+from dagpost.cli.choices import ScoreName
+from dagpost.cli.files import load_model
+from dagpost.cli.options import (
+    BinsOption,
+    CountsOption,
+    DiscretiseOption,
+    EssOption,
+    ForbiddenOption,
+    InterventionsOption,
+    JsonOption,
+    MaxParentsOption,
+    PriorOption,
+    QuietOption,
+    RequiredOption,
+    ScoreOption,
+    ThreadsOption,
+)
+from dagpost.cli.parsing import parse_edges, parse_prior, parse_score, parse_table
+from dagpost.cli.showing import print_json
+from dagpost.errors import InputError
+from dagpost.estimates import MODULARITY_WORDS
+from dagpost.names import printable
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.estimator import DagPosterior
+    from dagpost.posterior import DagSample
+
+#: What a model file has settled already.
+_OF_TABLES = ("score", "ess", "prior", "max_parents", "required", "forbidden", "counts", "interventions", "discretise")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add_command(app, best, no_args_is_help=True)
+
+
+def best(
+    ctx: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE|MODEL",
+            help="A model file, or a table as for `dagpost fit` (- reads a CSV from standard input).",
+            show_default=False,
+        ),
+    ],
+    number: Annotated[int, typer.Option("-k", "--number", metavar="NUMBER", help="How many graphs to list.")] = 10,
+    score: ScoreOption = ScoreName.BDEU,
+    ess: EssOption = None,
+    prior: PriorOption = "uniform",
+    max_parents: MaxParentsOption = 5,
+    required: RequiredOption = None,
+    forbidden: ForbiddenOption = None,
+    counts: CountsOption = None,
+    interventions: InterventionsOption = None,
+    discretise: DiscretiseOption = None,
+    bins: BinsOption = 3,
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the most probable graphs.
+
+    Each is counted once and shown with its share of the posterior. Of a table, only the scores are computed. The
+    options on scores, priors, edges and columns are for tables; a model has its own.
+
+    \b
+    Example: dagpost best coronary.dagpost -k 3
+    """
+    from pathlib import Path
+
+    from dagpost.estimator import DagPosterior
+    from dagpost.settings import check_count
+    from dagpost.storage import is_archive
+
+    check_count("count", number)
+    if source != "-" and is_archive(source):
+        given = [name for name in _OF_TABLES if ctx.get_parameter_source(name).name == "COMMANDLINE"]  # type: ignore[union-attr]
+        if given:
+            option = given[0].replace("_", "-")
+            raise InputError(
+                f"--{option} is for tables; {source!r} is a model, which was fitted with its own settings."
+            )
+        fitted = load_model(Path(source), threads=threads, quiet=quiet)
+        found = fitted.best(number)
+        if fitted.target_ != "structure" and not quiet:
+            say(
+                f"these are the best of all graphs, each counted once; the model itself speaks of something else "
+                f"({MODULARITY_WORDS[fitted.target_]})."
+            )
+    else:
+        model = DagPosterior(
+            score=parse_score(score, ess),
+            prior=parse_prior(prior),
+            max_parents=max_parents,
+            method="kbest",
+            required=parse_edges(required),
+            forbidden=parse_edges(forbidden),
+            threads=threads,
+            progress=False if quiet else None,
+        )
+        table = parse_table(source, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
+        found = _best_of_table(model, table, number)
+    _show(found, as_json=as_json)
+
+
+def _best_of_table(model: DagPosterior, table: Table, number: int) -> DagSample:
+    """From the scores alone; a fit would compute the whole posterior first."""
+    from dagpost import methods
+    from dagpost.fitting import weigh_families
+    from dagpost.priors import Constraints, resolve_prior
+    from dagpost.progress import reporter_for
+    from dagpost.scores import resolve_score
+    from dagpost.settings import check_settings, resolve_engine
+
+    check_settings(model)
+    tables = weigh_families(
+        model.method,
+        table,
+        resolve_score(model.score.setting),
+        resolve_prior(model.prior),
+        Constraints(model.required, model.forbidden, None),
+        model.max_parents,
+        resolve_engine(model.engine, model.threads, len(table.names)),
+        reporter_for(model.progress),
+    )
+    return methods.best(tables, table.names, number, {})
+
+
+def _show(found: DagSample, *, as_json: bool) -> None:
+    shares = found.posterior_probabilities()
+    listed = [list(graph.edges) for graph in found]
+    covered, tied = found.summary()["covered"], found.provenance["tied"]
+    if as_json:
+        graphs = [
+            {"log_joint": float(log), "probability": share, "edges": edges}
+            for log, share, edges in zip(found.log_joint, shares, listed, strict=True)
+        ]
+        print_json({"graphs": graphs, "covered": covered, "tied": tied})
+        return
+    for rank, (log, share, edges) in enumerate(zip(found.log_joint, shares, listed, strict=True), start=1):
+        arrows = ", ".join(f"{printable(parent)} -> {printable(child)}" for parent, child in edges) or "no edges"
+        probability = "" if share is None else f"probability {share:.4f}, "
+        typer.echo(f"{rank}. {probability}log score {log:.4f}: {arrows}")
+    if tied:
+        typer.echo("The next graph is as good as the last one listed.")
+    if covered is not None:
+        typer.echo(f"Together they hold {covered:.1%} of the posterior (each graph counted once).")

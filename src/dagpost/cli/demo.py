@@ -1,0 +1,75 @@
+"""`dagpost demo`: a bundled study from the table to the report, in one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dagpost.cli.application import add_command
+from dagpost.cli.files import may_write
+from dagpost.cli.options import JsonOption, QuietOption, ThreadsOption
+from dagpost.cli.showing import as_content, edge_list, print_edges, print_json, summary
+
+_MINIMUM = 0.05
+_QUESTIONS = (
+    ("directly", "Smoking -> Pressure"),
+    ("by any path", "Smoking ~> Pressure"),
+    ("through proteins", "Smoking -> Proteins & Proteins -> Pressure"),
+    ("in two steps or fewer", "Smoking ~>{2} Pressure"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add_command(app, demo)
+
+
+def demo(
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write the report; the model goes beside it."),
+    ] = Path("dagpost-demo.html"),
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn the network of a bundled study and write a report.
+
+    What goes with heart disease among 1,841 car workers?
+
+    \b
+    Example: dagpost demo
+    """
+    from dagpost.data import datasets
+    from dagpost.estimator import DagPosterior
+
+    page = may_write(output, "report")
+    model_file = may_write(output.with_suffix(".dagpost"), "model")
+    model = DagPosterior(seed=1, threads=threads, progress=False if quiet else None).fit(datasets.load("coronary"))
+    listed = edge_list(model.edge_probabilities_)
+    answers = model.probability([statement for _, statement in _QUESTIONS])
+    model.save(model_file)
+    written = model.report(page, title="Heart disease among 1,841 car workers")
+    if as_json:
+        print_json({**as_content(model, listed, model_file), "report": str(written)})
+        return
+    typer.echo(datasets.describe("coronary"))
+    typer.echo()
+    shown = [edge for edge in listed if edge[2] >= _MINIMUM]
+    print_edges(shown)
+    typer.echo(f"({len(listed) - len(shown)} edges below {_MINIMUM} not shown)")
+    for line in summary(model):
+        typer.echo(line)
+    typer.echo()
+    typer.echo("Does smoking influence blood pressure?")
+    for (words, _), answer in zip(_QUESTIONS, answers, strict=True):
+        typer.echo(f"  {words:22} {answer}")
+    typer.echo()
+    typer.echo("How to read this: an arrow A -> B at 0.73 means that, summed over every graph there is, those in")
+    typer.echo("which A is a direct parent of B hold 73% of the posterior probability. Where A -> B and B -> A are")
+    typer.echo("both likely, the data tell that the two go together, but not which way.")
+    typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
+    typer.echo(f"Model: {model_file}")
+    typer.echo(f"Report, to open in a browser: {written}")

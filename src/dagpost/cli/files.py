@@ -1,0 +1,100 @@
+"""Files that commands read and write: which kind they are, and whether a result may go where it is sent.
+
+A result never takes the place of something that is not a result of the same kind: `-o table.csv` must not cost anyone a
+table. That is found out before the work, not after it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagpost.errors import DagpostError, InputError
+
+if TYPE_CHECKING:
+    from dagpost.estimator import DagPosterior
+    from dagpost.posterior import DagSample
+
+_HTML = (b"<!doctype html", b"<html")
+
+
+def load_model(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior:
+    """A fitted model that works on so many threads, with bars unless the user wants quiet."""
+    from dagpost.estimator import DagPosterior
+    from dagpost.progress import reporter_for
+    from dagpost.settings import resolve_engine
+
+    model = DagPosterior.load(path)
+    model._tables.engine = resolve_engine("auto", threads, len(model.names_))
+    model._tables.reporter = reporter_for(False if quiet else None)
+    return model
+
+
+def load_source(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior | DagSample:
+    """A model or a sample, whichever the file holds."""
+    from dagpost.posterior import DagSample
+    from dagpost.storage import kind_of
+
+    if kind_of(path) == "sample":
+        return DagSample.load(path)
+    return load_model(path, threads=threads, quiet=quiet)
+
+
+def may_write(output: Path, kind: str) -> Path:
+    """Refuse a place where a result of this kind ("model", "sample" or "report") cannot or must not go."""
+    _check_place(output)
+    if output.exists() and not _is_of_kind(output, kind):
+        raise InputError(
+            f"{str(output)!r} is there already and is no dagpost {kind}; it is not written over. Name another file "
+            "with -o, or move that one away."
+        )
+    return output
+
+
+def may_create(output: Path) -> Path:
+    """Refuse a place where a new file cannot go."""
+    _check_place(output)
+    if output.exists():
+        raise InputError(f"{str(output)!r} is there already; it is not written over. Name another file with -o.")
+    return output
+
+
+def _check_place(output: Path) -> None:
+    if output.is_dir():
+        raise InputError(f"{str(output)!r} is a folder. Name a file in it.")
+    if output.exists() and not output.is_file():
+        raise InputError(f"{str(output)!r} is no ordinary file. Name a file.")
+    folder = output.parent
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {str(folder)!r} to write {output.name!r} to.")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"Cannot write {output.name!r} to {str(folder)!r}: Permission denied. Name another folder.")
+
+
+def _is_of_kind(path: Path, kind: str) -> bool:
+    from dagpost.storage import kind_of
+
+    if kind == "report":
+        with path.open("rb") as file:
+            return file.read(64).lstrip().lower().startswith(_HTML)
+    try:
+        return kind_of(path) == kind
+    except DagpostError:
+        return False
+
+
+def default_model(table: str) -> Path | None:
+    """Where the model of a table goes unless the user says so; nowhere if the table comes from standard input."""
+    return None if table == "-" else Path(Path(table).stem + ".dagpost")
+
+
+def shell_command(*words: object) -> str:
+    """A command that can be pasted into a shell as it stands."""
+    return shlex.join(["dagpost", *(_argument(word) for word in words)])
+
+
+def _argument(word: object) -> str:
+    # A file whose name begins with a dash would be taken for an option.
+    return f".{os.sep}{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)

@@ -1,0 +1,169 @@
+"""`dagpost fit`: from a table to a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dagpost.cli.application import BrokenOffError, add_command
+from dagpost.cli.choices import Modularity, ScoreName
+from dagpost.cli.files import default_model, may_write, shell_command
+from dagpost.cli.options import (
+    BinsOption,
+    CountsOption,
+    DiscretiseOption,
+    EssOption,
+    ForbiddenOption,
+    InterventionsOption,
+    JsonOption,
+    MaxParentsOption,
+    MethodOption,
+    ModularityOption,
+    PriorOption,
+    QuietOption,
+    RequiredOption,
+    ScoreOption,
+    SeedOption,
+    TableArgument,
+    ThreadsOption,
+)
+from dagpost.cli.parsing import parse_edges, parse_method, parse_prior, parse_score, parse_table
+from dagpost.cli.resuming import announce_going_on, checkpoint_for, how_to_go_on, keeping
+from dagpost.cli.showing import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
+from dagpost.names import printable
+
+if TYPE_CHECKING:
+    from dagpost.checkpoints import Checkpoint
+    from dagpost.estimator import DagPosterior
+
+_SHOWN = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add_command(app, fit, no_args_is_help=True)
+
+
+def fit(
+    table: TableArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where to keep the model. Unless given: in this folder, named after the table; of standard input, "
+            "nowhere.",
+            show_default=False,
+        ),
+    ] = None,
+    score: ScoreOption = ScoreName.BDEU,
+    ess: EssOption = None,
+    prior: PriorOption = "uniform",
+    modularity: ModularityOption = Modularity.STRUCTURE,
+    max_parents: MaxParentsOption = 5,
+    method: MethodOption = "auto",
+    samples: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Graphs drawn when an answer needs a sample.")
+    ] = 30_000,
+    required: RequiredOption = None,
+    forbidden: ForbiddenOption = None,
+    counts: CountsOption = None,
+    interventions: InterventionsOption = None,
+    discretise: DiscretiseOption = None,
+    bins: BinsOption = 3,
+    seed: SeedOption = None,
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the posterior of a table: how probable is every edge?
+
+    A run that is broken off, by Ctrl-C or otherwise, goes on where it stopped when the same command is given again.
+
+    \b
+    Example: dagpost fit coronary.csv --counts counts
+    """
+    from dagpost.cli.plan import announce, plan_of
+    from dagpost.estimator import DagPosterior
+    from dagpost.settings import check_settings
+
+    model_file = output or default_model(table)
+    if model_file is not None:
+        may_write(model_file, "model")
+    model = DagPosterior(
+        score=parse_score(score, ess),
+        prior=parse_prior(prior),
+        modularity=modularity.value,
+        max_parents=max_parents,
+        method=parse_method(method),
+        samples=samples,
+        required=parse_edges(required),
+        forbidden=parse_edges(forbidden),
+        threads=threads,
+        seed=seed,
+        progress=False if quiet else None,
+    )
+    check_settings(model)
+    data = parse_table(table, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
+    checkpoint = checkpoint_for(model_file)
+    with keeping(checkpoint):
+        plan = plan_of(model, data)
+        if not quiet:
+            announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
+            announce_going_on(checkpoint)
+        model.fit(data, checkpoint=checkpoint)
+        if model_file is not None:
+            model.save(model_file)
+    broken_off = _broken_off(model)
+    if checkpoint is not None and not broken_off:
+        checkpoint.remove()
+    _show(model, model_file, as_json=as_json, quiet=quiet)
+    if broken_off:
+        raise BrokenOffError(_what_is_kept(model, model_file, checkpoint))
+
+
+def _show(model: DagPosterior, model_file: Path | None, *, as_json: bool, quiet: bool) -> None:
+    listed = edge_list(model.edge_probabilities_)
+    if as_json:
+        print_json(as_content(model, listed, model_file))
+        return
+    print_edges(listed[:_SHOWN])
+    if len(listed) > _SHOWN:
+        typer.echo(f"({len(listed) - _SHOWN} less probable edges not shown)")
+    for line in summary(model):
+        typer.echo(printable(line))
+    typer.echo(assumptions(model))
+    if model_file is not None:
+        typer.echo(f"Model: {model_file}")
+    if not quiet:
+        _hint(listed, model_file)
+
+
+def _hint(listed: EdgeList, model_file: Path | None) -> None:
+    """The next command to try, as it can be pasted into a shell."""
+    from dagpost.features import path
+
+    if model_file is None:
+        typer.echo("Next: add -o FILE to keep the model and ask it more", err=True)
+        return
+    parent, child, _ = listed[0]
+    question = shell_command("query", model_file, printable(path(parent, child)))
+    picture = shell_command("report", model_file, "-o", Path(model_file.with_suffix(".html").name))
+    typer.echo(f"Next: {printable(question)}\n  or: {printable(picture)}", err=True)
+
+
+def _broken_off(model: DagPosterior) -> bool:
+    """Whether Ctrl-C ended the chains that the edges come from: they then give what they have."""
+    from dagpost.methods import CHAINS
+
+    return not model.exact_ and model.method_ in CHAINS and len(model.own_sample()) < model.samples
+
+
+def _what_is_kept(model: DagPosterior, model_file: Path | None, checkpoint: Checkpoint | None) -> str:
+    had = f"the {len(model.own_sample()):,} of {model.samples:,} graphs that the chains had by then"
+    if model_file is None:
+        return f"Shown is what {had} say."
+    return f"{model_file} rests on {had}; {how_to_go_on(checkpoint)}."

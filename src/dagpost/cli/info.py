@@ -1,0 +1,259 @@
+"""`dagpost info`: what is in a model, a sample or a table, and what computing with it would cost."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dagpost.cli.application import add_command
+from dagpost.cli.options import (
+    BinsOption,
+    CountsOption,
+    DiscretiseOption,
+    InterventionsOption,
+    JsonOption,
+    MaxParentsOption,
+    QuietOption,
+    ThreadsOption,
+)
+from dagpost.cli.parsing import parse_table
+from dagpost.cli.showing import print_columns, print_json, readable_setting
+from dagpost.cli.wording import duration
+from dagpost.estimates import MODULARITY_WORDS
+from dagpost.names import printable, shortened
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+
+#: One line of what is shown: a label and what it says.
+Line = tuple[str, str]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add_command(app, info, no_args_is_help=True)
+
+
+def info(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A model, a sample, or a table as for `dagpost fit` (- reads a CSV from standard input).",
+            show_default=False,
+        ),
+    ],
+    counts: CountsOption = None,
+    interventions: InterventionsOption = None,
+    discretise: DiscretiseOption = None,
+    bins: BinsOption = 3,
+    max_parents: MaxParentsOption = 5,
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,  # noqa: ARG001
+    as_json: JsonOption = False,
+) -> None:
+    """Say what is in a model, a sample or a table.
+
+    Of a table also what exact answers would cost. The options on columns, parents and threads are for tables.
+
+    \b
+    Example: dagpost info coronary.csv --counts counts
+    """
+    from dagpost.storage import is_archive, kind_of
+
+    if source != "-" and is_archive(source):
+        file, kind = Path(source), kind_of(source)
+        about = _about(file, kind)
+        if as_json:
+            print_json(about)
+        else:
+            _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
+        return
+    table = parse_table(source, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
+    costs = _costs(table, max_parents, threads)
+    if as_json:
+        print_json({**_about_table(table), "costs": costs})
+    else:
+        _print_table(table, costs)
+
+
+def _about(file: Path, kind: str) -> dict[str, Any]:
+    """What a file says of itself, with its size and date."""
+    from dagpost import storage
+
+    about, arrays = storage.read_archive(file, kind)
+    with zipfile.ZipFile(file) as archive:
+        year, month, day, hour, minute, _ = archive.getinfo("about.json").date_time
+    about["created"] = f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}"
+    about["file"], about["bytes"] = str(file), file.stat().st_size
+    about["arrays"] = {
+        name: {"shape": list(array.shape), "kind": str(array.dtype), "bytes": int(array.nbytes)}
+        for name, array in sorted(arrays.items())
+    }
+    return about
+
+
+def _lines_of_model(about: dict[str, Any]) -> list[Line]:
+    settings, (method, reason) = about["settings"], about["method"]
+    target = _target(method, settings["modularity"])
+    how = "exact" if about["exact"] else "estimated from graphs"
+    evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
+    observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
+    lines = [
+        ("data", f"{len(about['names'])} variables, {observations} observations"),
+        ("fingerprint", about["data_fingerprint"]),
+        ("score", readable_setting(settings["score"])),
+        ("prior", readable_setting(settings["prior"])),
+        ("modularity", f"{settings['modularity']} ({MODULARITY_WORDS[settings['modularity']]})"),
+        ("most parents", str(about["max_parents"])),
+        *_constraints(settings),
+        ("method", f"{readable_setting(method)}: {reason}"),
+        ("edges", f"{how} ({MODULARITY_WORDS[target]}){evidence}"),
+        ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
+    ]
+    if about.get("verdict"):
+        lines.append(("verdict", about["verdict"]))
+    kept = [words for key, words in _PARTS.items() if about.get(key) is not None]
+    return [*lines, ("kept along", ", ".join(kept) or "nothing")]
+
+
+def _seed(seed: int | None) -> str:
+    return "no fixed seed" if seed is None else f"seed {seed}"
+
+
+_PARTS = {
+    "sample": "its own sample of graphs",
+    "statistics": "what was counted for prediction",
+    "rows": "the rows of the table",
+}
+
+
+def _target(method: Any, modularity: str) -> str:
+    from dagpost.methods import resolve_method
+    from dagpost.settings import restore
+
+    return str(getattr(resolve_method(restore(method)), "target", modularity))
+
+
+def _constraints(settings: dict[str, Any]) -> list[Line]:
+    lines = [
+        (name, ", ".join(f"{parent} -> {child}" for parent, child in settings[name]))
+        for name in ("required", "forbidden")
+        if settings[name]
+    ]
+    if settings["tiers"]:
+        lines.append(("tiers", " before ".join(", ".join(map(str, tier)) for tier in settings["tiers"])))
+    return lines
+
+
+def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
+    origin = about["provenance"]
+    lines = [
+        ("graphs", f"{about['arrays']['parents']['shape'][0]:,}"),
+        ("method", readable_setting(origin.get("method", about["method"]))),
+        ("speaks of", MODULARITY_WORDS[about["modularity"]]),
+        ("estimator", about["estimator"]),
+        ("seed", str(origin.get("seed"))),
+    ]
+    if about["guarantee"] is not None:
+        precision, confidence = about["guarantee"]
+        lines.append(("guarantee", f"within {precision:g} of the truth with confidence {confidence:g}"))
+    if about.get("chains") is not None:
+        lines.append(("chains", f"{len(about['chains']['lengths'])}, which --resume lets go on"))
+    for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
+        if key in origin:
+            lines.append((words, readable_setting(origin[key])))
+    return lines
+
+
+def _print(lines: list[Line], about: dict[str, Any]) -> None:
+    from dagpost.memory import readable
+
+    file = f"{about['file']}, {readable(about['bytes'])}"
+    head = [
+        (f"{about['dagpost']} file", file),
+        ("written", f"{about['created']} by dagpost {about['version']} (format {about['format']})"),
+    ]
+    print_columns([(label, printable(words)) for label, words in [*head, *lines]])
+    levels = about.get("levels") or [None] * len(about["names"])
+    typer.echo("variables")
+    print_columns(
+        [
+            (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")
+            for name, of in zip(about["names"], levels, strict=True)
+        ],
+        indent="  ",
+    )
+
+
+def _about_table(table: Table) -> dict[str, Any]:
+    from dagpost.names import readable_level
+
+    columns = [
+        {"name": name, "kind": "continuous"}
+        if levels is None
+        else {"name": name, "kind": "discrete", "levels": [readable_level(level) for level in levels]}
+        for name, levels in zip(table.names, table.levels, strict=True)
+    ]
+    return {
+        "rows": table.rows,
+        "observations": table.observations,
+        "interventions": 0 if table.interventions is None else int((table.interventions != 0).sum()),
+        "fingerprint": table.fingerprint(),
+        "columns": columns,
+    }
+
+
+def _costs(table: Table, max_parents: int, threads: int | None) -> list[dict[str, Any]]:
+    """Time and memory of exact answers under both priors, and what `--method auto` would do instead."""
+    from dagpost.cli.plan import plan_of
+    from dagpost.engines import ThreadEngine
+    from dagpost.estimator import DagPosterior
+    from dagpost.exact import order, structure
+    from dagpost.memory import available_bytes
+    from dagpost.settings import check_settings
+
+    nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
+    workers, free = ThreadEngine(threads).workers, available_bytes()
+    needs = {
+        "structure": (structure.expected_seconds(nodes, workers), structure.memory_needed(nodes, limit, workers)),
+        "order": (order.expected_seconds(nodes, workers), order.table_bytes(nodes)),
+    }
+    costs = []
+    for modularity, (seconds, size) in needs.items():
+        model = DagPosterior(modularity=modularity, max_parents=max_parents, threads=threads)  # type: ignore[arg-type]
+        check_settings(model)
+        plan = plan_of(model, table)
+        costs.append(
+            {
+                "modularity": modularity,
+                "seconds": seconds,
+                "bytes": size,
+                "fits": size <= free,
+                "method": plan.method,
+                "reason": plan.reason,
+                "edges": "exact" if plan.exact else "sampled",
+            }
+        )
+    return costs
+
+
+def _print_table(table: Table, costs: list[dict[str, Any]]) -> None:
+    from dagpost.memory import readable
+
+    typer.echo("\n".join(printable(line) for line in repr(table).split("\n")))
+    typer.echo(f"Fingerprint {table.fingerprint()}")
+    typer.echo("What exact edges cost, roughly, and what fit would do:")
+    rows = [
+        (
+            f"--modularity {cost['modularity']}",
+            duration(cost["seconds"]),
+            readable(cost["bytes"]) + ("" if cost["fits"] else " (more than is free)"),
+            f"edges {cost['edges']}, graphs by {cost['method']}",
+        )
+        for cost in costs
+    ]
+    print_columns(rows, indent="  ")

@@ -1,0 +1,181 @@
+"""Before a long run: what will be done, by which method and why, and roughly what it takes in time and memory.
+
+The figures are those by which the library itself decides (exact/order.py, exact/structure.py); where it has none, of
+scores and of samples, constants measured on a machine of 2024, good to a factor of a few.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from dagpost.cli.wording import duration, in_options
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.engines import Engine
+    from dagpost.estimator import DagPosterior
+
+#: Shorter runs are not announced.
+_LONG_SECONDS = 2.0
+#: Scoring a parent set: for itself, and for every row.
+_SECONDS_A_FAMILY, _SECONDS_A_ROW = 250e-9, 0.16e-9
+#: A step of a chain, for every parent set of the model, and however few there are.
+_SECONDS_A_STEP = {
+    "order-mcmc": 4e-9,
+    "partial-order-mcmc": 10e-9,
+    "partition-mcmc": 9e-9,
+    "structure-mcmc": 0.1e-9,
+    "hybrid-mcmc": 0.1e-9,
+}
+_SECONDS_A_STEP_AT_LEAST = 0.5e-6
+_SECONDS_A_GRAPH = 50e-6
+_BYTES_A_GRAPH = 100
+
+
+class Step(NamedTuple):
+    """A stage of the work, in words, with its cost."""
+
+    name: str
+    what: str
+    seconds: float
+    size: float
+
+
+class Plan(NamedTuple):
+    """The steps, the method that will be used and why, and whether edges will be exact or rest on chains."""
+
+    steps: list[Step]
+    method: str
+    reason: str
+    exact: bool
+    chains: bool
+
+    @property
+    def seconds(self) -> float:
+        """Of all steps."""
+        return sum(step.seconds for step in self.steps)
+
+
+def plan_of(model: DagPosterior, table: Table) -> Plan:
+    """What fitting a model to a table will do; what cannot fit is refused here already."""
+    import numpy as np
+
+    from dagpost.estimator import QUICKLY_DRAWN
+    from dagpost.fitting import exact_is_due
+    from dagpost.methods import CHAINS, OWN_TARGETS, choose_method, name_of, resolve_method, scores_candidates_only
+    from dagpost.progress import silent
+    from dagpost.settings import resolve_engine
+    from dagpost.tables import ExactTables
+
+    nodes, limit = len(table.names), min(model.max_parents, len(table.names) - 1)
+    engine = resolve_engine(model.engine, model.threads, nodes)
+    asked = resolve_method(model.method)
+    some_only = scores_candidates_only(asked, nodes, model.max_parents, engine)
+    # Without weights: enough to ask what fits and what is affordable.
+    tables = ExactTables(np.empty((nodes, 0)), limit, engine, silent)
+    method, reason = choose_method(asked, model.modularity, tables)
+    name = name_of(method)
+    own = name in OWN_TARGETS
+    exact = name in ("trees", "given-order") or (
+        not own and not some_only and exact_is_due(name, model.modularity, tables)
+    )
+    families = _families(nodes, limit, some_only)
+    steps = [_scores(table, families, engine.workers, some_only, method)]
+    steps += [] if own else _tables(name, model.modularity, nodes, limit, engine, exact)
+    drawn = not exact or nodes <= QUICKLY_DRAWN
+    steps += _samples(method, model.samples, nodes, families, engine.workers, drawn=drawn)
+    return Plan(steps, name, reason, exact, name in CHAINS and not exact)
+
+
+def plan_of_sample(model: DagPosterior, count: int) -> Plan:
+    """What drawing so many graphs from a fitted model will do, tables that its file does not keep included."""
+    from dagpost.methods import CHAINS, OWN_TARGETS
+    from dagpost.tables import ExactTables
+
+    tables, name = model._tables, model.method_
+    nodes, limit = tables.nodes, tables.max_parents
+    families = _families(nodes, limit, not isinstance(tables, ExactTables))
+    exact = name == "exact-layers"
+    steps = [] if name in OWN_TARGETS else _tables(name, model.modularity, nodes, limit, tables.engine, exact)
+    steps += _samples(model._method, count, nodes, families, tables.engine.workers, drawn=True)
+    return Plan(steps, name, model.method_reason_, exact, name in CHAINS)
+
+
+def announce(plan: Plan, what: str) -> None:
+    """Say what a long run will do and take; nothing of a short one."""
+    from dagpost.memory import available_bytes
+
+    # What cannot fit is refused at once.
+    if plan.seconds < _LONG_SECONDS or max(step.size for step in plan.steps) > available_bytes():
+        return
+    typer.echo(f"{what}. What will be done:", err=True)
+    for line in plan_lines(plan):
+        typer.echo(line, err=True)
+    typer.echo(f"Method: {plan.method} ({in_options(plan.reason)}).", err=True)
+    if plan.chains:
+        typer.echo("After their burn-in, Ctrl-C ends the chains early, with the graphs that they have.", err=True)
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    """One line a step."""
+    from dagpost.memory import readable
+
+    width = max(len(step.what) for step in plan.steps)
+    return [
+        f"  {step.name:8} {step.what:{width}}  {_about(step.seconds)}, {readable(step.size)}" for step in plan.steps
+    ]
+
+
+def _about(seconds: float) -> str:
+    return duration(seconds) if seconds < 1.0 else f"about {duration(seconds)}"
+
+
+def _families(nodes: int, limit: int, some_only: bool) -> int:
+    from dagpost.families import family_count
+    from dagpost.mcmc.families import MOST_FAMILIES
+
+    count = nodes * family_count(nodes - 1, limit)
+    return min(count, MOST_FAMILIES) if some_only else count
+
+
+def _scores(table: Table, families: int, workers: int, some_only: bool, method: Any) -> Step:
+    from dagpost.targets import Bootstrap
+
+    seconds = families * (_SECONDS_A_FAMILY + _SECONDS_A_ROW * table.rows) / workers
+    what = f"{families:,} parent sets{', of promising candidates' if some_only else ''}"
+    if isinstance(method, Bootstrap):
+        what += f", anew in each of {method.replicates:,} replicates"
+        seconds *= 1 + method.replicates
+    return Step("scores", what, seconds, 8 * families)
+
+
+def _tables(name: str, modularity: str, nodes: int, limit: int, engine: Engine, exact: bool) -> list[Step]:
+    from dagpost.exact import order, structure
+    from dagpost.methods import CHAINS
+
+    workers = engine.workers
+    if exact and modularity == "structure":
+        size = structure.memory_needed(nodes, limit, workers)
+        return [Step("tables", "exact sums over all graphs", structure.expected_seconds(nodes, workers), size)]
+    if exact or name not in CHAINS or name == "hybrid-mcmc":
+        seconds = order.expected_seconds(nodes, workers)
+        return [Step("tables", "exact sums over all orders", seconds, order.table_bytes(nodes))]
+    return []
+
+
+def _samples(method: Any, count: int, nodes: int, families: int, workers: int, *, drawn: bool) -> list[Step]:
+    from dagpost.methods import CHAINS, name_of
+    from dagpost.targets import Bootstrap
+
+    name = name_of(method)
+    if isinstance(method, Bootstrap) or not drawn:
+        return []
+    size = count * (_BYTES_A_GRAPH + 2 * nodes)
+    if name in CHAINS:
+        steps = count * method.thinning + method.chains * method.burn_in
+        seconds = steps * max(families * _SECONDS_A_STEP[name], _SECONDS_A_STEP_AT_LEAST) / min(workers, method.chains)
+        what = f"{count:,} graphs from {method.chains} chains"
+        return [Step("samples", what, seconds, size)]
+    return [Step("samples", f"{count:,} graphs by {name}", count * _SECONDS_A_GRAPH / workers, size)]

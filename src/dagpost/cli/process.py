@@ -1,0 +1,85 @@
+"""The command as a process: signals, streams and the exit status that are left when it ends.
+
+Ctrl-C may fall anywhere, also into the import of a library that turns it into an error of its own. So the signal is
+noted when it comes, and whatever goes wrong after it is taken for its consequence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+INTERRUPTED = 130
+
+_signals: list[int] = []
+
+
+def run() -> None:
+    """Run the command line on the arguments of this process and end it."""
+    status = INTERRUPTED
+    try:
+        signal.signal(signal.SIGINT, _note)
+        _never_fail_to_encode()
+        from dagpost.cli.commands import app
+
+        app(prog_name="dagpost")
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0 if end.code is None else 2
+    except BaseException as error:
+        if not was_interrupted(error):
+            raise
+        _say("dagpost: interrupted.")
+    # Chains that were broken off give what they have; a script that goes on must know nevertheless.
+    _end(INTERRUPTED if was_interrupted() else status)
+
+
+def was_interrupted(error: BaseException | None = None) -> bool:
+    """Whether an error is Ctrl-C, or came after it."""
+    return isinstance(error, KeyboardInterrupt) or bool(_signals)
+
+
+def _note(number: int, frame: FrameType | None) -> Any:
+    _signals.append(number)
+    return signal.default_int_handler(number, frame)
+
+
+def _never_fail_to_encode() -> None:
+    """A name that the terminal or the pipe has no letters for is shown with escapes instead of ending the run."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def abandon_output() -> None:
+    """Point standard output elsewhere, so that Python does not stumble over it once more when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text + "\n")
+
+
+def _end(status: int) -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        abandon_output()
+        status = status or 2
+    if status == INTERRUPTED:
+        # An interrupt inside code that a library makes up as it goes would let Python end itself by the signal; and
+        # threads that are still at work need not be waited for.
+        _leave(status)
+    raise SystemExit(status)
+
+
+#: Ends the process at once; a test puts something milder here.
+_leave: Callable[[int], object] = os._exit

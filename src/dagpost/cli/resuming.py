@@ -1,0 +1,56 @@
+"""Long runs that are broken off and go on: where the unfinished work lies, and what the user is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dagpost.cli.application import BrokenOffError, say
+from dagpost.cli.process import was_interrupted
+
+if TYPE_CHECKING:
+    from dagpost.checkpoints import Checkpoint
+
+
+def checkpoint_for(output: Path | None) -> Checkpoint | None:
+    """Beside the result, under its name; none where no result is kept."""
+    from dagpost.checkpoints import Checkpoint
+
+    return None if output is None else Checkpoint(output.with_name(output.name + ".partial"))
+
+
+@contextmanager
+def keeping(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Where Ctrl-C ends the work inside, say whether the same command can go on."""
+    try:
+        yield
+    except BaseException as error:
+        if not was_interrupted(error):
+            raise
+        if checkpoint is None or not can_go_on(checkpoint):
+            if checkpoint is not None:
+                checkpoint.remove()
+            raise BrokenOffError("Nothing was written.") from None
+        kept = f"What was done is kept in {checkpoint.folder}"
+        raise BrokenOffError(f"{kept}; the same command goes on from there.") from None
+
+
+def announce_going_on(checkpoint: Checkpoint | None) -> None:
+    """Say that what an earlier run kept will be used; if it is of another run, that is an error soon after."""
+    if checkpoint is not None and can_go_on(checkpoint):
+        say(f"an earlier run was broken off; going on from {checkpoint.folder}.")
+
+
+def how_to_go_on(checkpoint: Checkpoint | None) -> str:
+    """What the same command would do now."""
+    starts = checkpoint is None or not can_go_on(checkpoint)
+    return f"the same command {'starts anew' if starts else 'goes on from there'}"
+
+
+def can_go_on(checkpoint: Checkpoint) -> bool:
+    """Whether anything was kept; a run of a few seconds leaves nothing to go on from."""
+    from dagpost.checkpoints.folder import MANIFEST
+
+    return (checkpoint.folder / MANIFEST).exists()

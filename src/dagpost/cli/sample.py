@@ -1,0 +1,116 @@
+"""`dagpost sample`: graphs drawn from the posterior of a model, kept in a file."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dagpost.cli.application import BrokenOffError, add_command
+from dagpost.cli.files import load_model, may_write, shell_command
+from dagpost.cli.options import JsonOption, ModelArgument, QuietOption, SeedOption, ThreadsOption
+from dagpost.cli.resuming import announce_going_on, checkpoint_for, how_to_go_on, keeping
+from dagpost.cli.showing import print_json
+from dagpost.names import printable
+
+if TYPE_CHECKING:
+    from dagpost.posterior import DagSample
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add_command(app, sample, no_args_is_help=True)
+
+
+def sample(
+    model: ModelArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where to keep the graphs. Unless given: in this folder, as NAME-graphs.dagpost.",
+            show_default=False,
+        ),
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--number",
+            metavar="NUMBER",
+            help="How many graphs to draw; as the model says unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="Instead of a number: how near the truth a frequency shall be.", show_default=False
+        ),
+    ] = None,
+    confidence: Annotated[float, typer.Option(metavar="P", help="How sure, with --precision.")] = 0.95,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SAMPLE",
+            help="Let chains go on from this sample until there are NUMBER graphs in all.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: SeedOption = None,
+    threads: ThreadsOption = None,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw graphs from the posterior of a fitted model and keep them.
+
+    A run that is broken off, by Ctrl-C or otherwise, goes on where it stopped when the same command is given again.
+
+    \b
+    Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
+    """
+    from dagpost.cli.plan import announce, plan_of_sample
+    from dagpost.posterior import DagSample
+
+    target = may_write(output or Path(f"{model.stem}-graphs.dagpost"), "sample")
+    before = None if resume is None else DagSample.load(resume)
+    fitted = load_model(model, threads=threads, quiet=quiet)
+    asked = fitted._usual_count() if number is None else number
+    checkpoint = checkpoint_for(target)
+    with keeping(checkpoint):
+        if not quiet:
+            if precision is None:
+                announce(plan_of_sample(fitted, asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
+            announce_going_on(checkpoint)
+        drawn = fitted.sample(
+            number, precision=precision, confidence=confidence, seed=seed, resume=before, checkpoint=checkpoint
+        )
+        drawn.save(target)
+    # Ctrl-C ends chains with the graphs that they have.
+    broken_off = drawn.chains is not None and len(drawn) < asked
+    if checkpoint is not None and not broken_off:
+        checkpoint.remove()
+    _show(drawn, target, as_json=as_json, quiet=quiet)
+    if broken_off:
+        raise BrokenOffError(
+            f"{target} holds the {len(drawn):,} of {asked:,} graphs that the chains had by then; "
+            f"{how_to_go_on(checkpoint)}, and --resume {shlex.quote(str(target))} adds to them."
+        )
+
+
+def _show(drawn: DagSample, target: Path, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        print_json({"sample": str(target), "graphs": len(drawn), "distinct": len(drawn.unique()), **drawn.summary()})
+        return
+    typer.echo(f"{drawn!r}: {len(drawn.unique()):,} distinct. Kept in {target}")
+    if drawn.chains is not None and drawn.diagnostics().trusted:
+        typer.echo(printable(drawn.diagnostics().verdict))
+    if not quiet:
+        from dagpost.features import path
+
+        statement = printable(path(drawn.names[0], drawn.names[1]))
+        typer.echo(f"Next: {printable(shell_command('query', target, statement))}", err=True)
