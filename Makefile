@@ -19,10 +19,10 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-dep
 # Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
 
-.PHONY: help demo test test-all lint format bench paper docs dist lock clean
+.PHONY: help demo test test-all lint format bench paper docs dist lock vendor clean
 
 help:
-	@echo "make demo      the exact edge probabilities of a bundled data set"
+	@echo "make demo      a bundled study: its edges, a question or two, and a report to open in a browser"
 	@echo "make test      all tests but the long ones"
 	@echo "make test-all  all tests"
 	@echo "make lint      ruff and mypy; 'make format' mends the layout"
@@ -31,6 +31,7 @@ help:
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
 	@echo "make dist      wheel and sdist in dist"
 	@echo "make lock      new versions in the lock files"
+	@echo "make vendor    new versions of the JavaScript inside the report (needs npm; nothing else does)"
 	@echo "make clean     remove everything that was made, .venv too"
 
 demo: $(READY)
@@ -91,6 +92,10 @@ lock:
 	{ echo "# Made by 'make lock': what dagpost, its tests and its checks run with."; cat build/requirements.lock; } > requirements.lock
 	{ echo "# Made by 'make lock': what 'make docs' needs beside requirements.lock."; cat build/requirements-docs.lock; } > requirements-docs.lock
 
+# The files are part of the package; commit them with their hashes.
+vendor:
+	$(PYTHON) tools/vendor.py
+
 clean:
-	rm -rf .venv build dist docs/_build benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/auto_gallery docs/sg_execution_times.rst benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +

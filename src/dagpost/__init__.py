@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from dagpost.posterior import DagSample
     from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior
     from dagpost.scores import BIC, K2, BDe, BDeu, BGe, LocalScores, local_scores
+    from dagpost.show import plots
     from dagpost.summaries import (
         adjacency_table,
         compare,
@@ -127,6 +128,7 @@ _HOMES = {
     "parent_set": "dagpost.features",
     "path": "dagpost.features",
     "plot_comparison": "dagpost.summaries",
+    "plots": "dagpost.show",
     "read_jkl": "dagpost.export",
     "read_json": "dagpost.export",
     "read_table": "dagpost.data",
@@ -199,6 +201,7 @@ __all__ = [
     "parent_set",
     "path",
     "plot_comparison",
+    "plots",
     "read_jkl",
     "read_json",
     "read_table",

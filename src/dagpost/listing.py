@@ -17,6 +17,7 @@ from dagpost.methods import best
 from dagpost.names import position_of
 from dagpost.posterior import DagSample
 from dagpost.settings import check_count
+from dagpost.show.plotting import Plotting
 from dagpost.tables import ExactTables, ModelTables
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from dagpost.summaries.given import GivenGraph
 
 
-class Listing:
+class Listing(Plotting):
     """Lists of a fitted model."""
 
     if TYPE_CHECKING:

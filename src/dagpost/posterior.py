@@ -24,7 +24,9 @@ from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.masks import distinct_rows
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.diagnostics import ChainDiagnostics, chain_estimate, diagnose
+from dagpost.reporting import Reporting
 from dagpost.sampling.weights import ESTIMATORS, WeightedSample, weigh, weighted_estimate
+from dagpost.show.plotting import Plotting
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -54,7 +56,7 @@ def mask_type(nodes: int) -> type[np.unsignedinteger[Any]]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DagSample:
+class DagSample(Plotting, Reporting):
     """Graphs drawn from a posterior.
 
     `log_joint` is log p(graph, data) of each, `log_proposal` the log probability that one draw is this graph and

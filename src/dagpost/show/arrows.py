@@ -1,0 +1,259 @@
+"""Lines between the boxes of a graph, with a head at each end as large as the share of that direction.
+
+Matplotlib's own arrows have heads of one size, and stop at a box only where they are straight. These are worked out
+when they are drawn, from the boxes as they are then: axes may be resized, and a figure saved in any format.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.colors import to_rgba
+from matplotlib.legend_handler import HandlerBase
+from matplotlib.lines import Line2D
+from matplotlib.patches import BoxStyle, Polygon
+from matplotlib.path import Path
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox, IdentityTransform
+
+#: A direction with less than this share has no head.
+SMALLEST_SHARE = 0.05
+#: A direction with less than this share has a hollow head.
+_EVEN = 0.4
+_SIDE = 0.1
+_CURVE = 0.45
+Stretch = tuple[float, float, float]
+
+
+def width_of(probability: float) -> float:
+    """Width of a line, in points."""
+    return 0.5 + 2.2 * probability
+
+
+def grey_of(probability: float) -> str:
+    """Grey of a line: the darker, the more probable."""
+    return f"{0.74 * (1.0 - probability):.3f}"
+
+
+def head_of(probability: float, share: float) -> tuple[float, float]:
+    """Length and width of a head, in points; a share that is next to nothing has none."""
+    if share < SMALLEST_SHARE:
+        return 0.0, 0.0
+    return 2.5 + 9.0 * share, width_of(probability) + 1.4 + 6.0 * share
+
+
+def face_of(probability: float, share: float) -> str:
+    """What a head is filled with: that of the less probable direction is hollow."""
+    return "white" if share < _EVEN else grey_of(probability)
+
+
+class EdgeArrow(Artist):
+    """The line of one pair; `shares` are those of the directions to the child and to the parent.
+
+    `stretches` (x, top, bottom), in data coordinates, lead it through the layers between, from box to box, leaving the
+    parent's box below and entering the child's above at `ports`, shares of their widths; None for a straight line.
+    """
+
+    def __init__(
+        self,
+        parent: Text,
+        child: Text,
+        probability: float,
+        shares: tuple[float, float],
+        stretches: Sequence[Stretch] | None,
+        ports: tuple[float, float] = (0.5, 0.5),
+        scale: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.parent, self.child = parent, child
+        self.probability, self.shares = probability, shares
+        self.stretches, self.ports, self.scale = stretches, ports, scale
+        self.width = width_of(probability)
+        self.colour = grey_of(probability)
+        # It lies between boxes, which take part in the layout of the figure.
+        self.set_in_layout(False)
+
+    def draw(self, renderer: Any) -> None:
+        """Draw the line, with a white border where it crosses others, and its heads."""
+        if not self.get_visible():
+            return
+        found = self.path(renderer)
+        if found is None:
+            return
+        path, heads = found
+        context, identity = renderer.new_gc(), IdentityTransform()
+        renderer.open_group("edge", self.get_gid())
+        context.set_capstyle("butt")
+        for colour, extra in (("white", 1.8), (self.colour, 0.0)):
+            context.set_foreground(colour)
+            context.set_linewidth(self.scale * (self.width + extra))
+            renderer.draw_path(context, path, identity)
+        context.set_linewidth(0.8 * self.scale)
+        context.set_joinstyle("miter")
+        for head, share in heads:
+            face = to_rgba(face_of(self.probability, share))
+            renderer.draw_path(context, Path([*head, head[0]], closed=True), identity, face)
+        renderer.close_group("edge")
+        context.restore()
+        self.stale = False
+
+    def path(self, renderer: Any) -> tuple[Path, list[tuple[Any, float]]] | None:
+        """The line between its heads, and corners and share of each head, in pixels; None if there is no room."""
+        boxes = [_box(text, renderer) for text in (self.parent, self.child)]
+        pixel = renderer.points_to_pixels(self.scale)
+        sizes = [
+            tuple(pixel * size for size in head_of(self.probability, share)) for share in reversed(self.shares)
+        ]  # of the head at the parent, and of that at the child
+        if self.stretches is None:
+            ends = _between(*boxes)
+            if ends is None:
+                return None
+            way = (ends[1] - ends[0]) / np.hypot(*(ends[1] - ends[0]))
+            inner = [ends[0] + sizes[0][0] * way, ends[1] - sizes[1][0] * way]
+            path, ways = Path(inner), (-way, way)
+        else:
+            ends = self._at_ports(*boxes)
+            down = np.array([0.0, -1.0 if ends[0][1] > ends[1][1] else 1.0])
+            inner = [ends[0] + sizes[0][0] * down, ends[1] - sizes[1][0] * down]
+            path, ways = self._through_layers(*inner), (-down, down)
+        heads = [
+            (_corners(tip, way, *size), share)
+            for tip, way, size, share in zip(ends, ways, sizes, reversed(self.shares), strict=True)
+            if size[0]
+        ]
+        return path, heads
+
+    def middle(self, renderer: Any) -> tuple[float, float] | None:
+        """The point for a number on the line, about half-way, in pixels."""
+        found = self.path(renderer)
+        if found is None:
+            return None
+        points = np.concatenate(found[0].to_polygons(closed_only=False))
+        lengths = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+        # Straight lines meet in the middle of a circle: there the numbers would lie on each other.
+        half = lengths[-1] * (0.5 if self.stretches is not None else 0.38)
+        return float(np.interp(half, lengths, points[:, 0])), float(np.interp(half, lengths, points[:, 1]))
+
+    def _at_ports(self, upper: Bbox, lower: Bbox) -> list[Any]:
+        xs = [
+            b.x0 + b.width * (_SIDE + (1 - 2 * _SIDE) * port)
+            for b, port in zip((upper, lower), self.ports, strict=True)
+        ]
+        return [np.array([xs[0], upper.y0]), np.array([xs[1], lower.y1])]
+
+    def _through_layers(self, start: Any, end: Any) -> Path:
+        """Curves between the layers, straight down inside them."""
+        assert self.axes is not None
+        points, codes, here = [start], [Path.MOVETO], start
+        for x, top, bottom in self.stretches or ():
+            above, below = self.axes.transData.transform([(x, top), (x, bottom)])
+            points += [*_curve(here, above), below]
+            codes += [Path.CURVE4] * 3 + [Path.LINETO]
+            here = below
+        return Path([*points, *_curve(here, end)], [*codes, *[Path.CURVE4] * 3])
+
+
+class EdgeNumber(Text):
+    """The probability of a pair, written on the middle of its line."""
+
+    def __init__(self, arrow: EdgeArrow, **settings: Any) -> None:
+        super().__init__(0.0, 0.0, f"{arrow.probability:.2f}", ha="center", va="center", **settings)
+        self.arrow = arrow
+        self.set_transform(IdentityTransform())
+        self.set_in_layout(False)
+
+    def draw(self, renderer: Any) -> None:
+        """Go to where the line is now, and draw there."""
+        middle = self.arrow.middle(renderer)
+        if middle is not None:
+            self.set_position(middle)
+            super().draw(renderer)
+
+
+class RoundBox:
+    """A round box around a name, at least so wide, in letters, that all lines have room side by side."""
+
+    def __init__(self, pad: float, width: float) -> None:
+        self.pad, self.width = pad, width
+
+    def __call__(self, x0: float, y0: float, width: float, height: float, mutation_size: float) -> Path:
+        """The outline, as matplotlib asks for it."""
+        extra = max(self.width * mutation_size - width, 0.0) / 2
+        outline = BoxStyle.Round(pad=self.pad, rounding_size=0.3)
+        return outline(x0 - extra, y0, width + 2 * extra, height, mutation_size)
+
+
+class SampleLine:
+    """A line of the legend: how probable, and how large the share of the direction to the right is."""
+
+    def __init__(self, probability: float, share: float | None) -> None:
+        self.probability, self.share = probability, share
+
+    def get_label(self) -> str:
+        """No label of its own."""
+        return ""
+
+
+class SampleHandler(HandlerBase):
+    """Draws a `SampleLine` in a legend."""
+
+    def create_artists(
+        self, legend: Any, orig_handle: Any, xdescent: float, ydescent: float,
+        width: float, height: float, fontsize: float, trans: Any,
+    ) -> list[Artist]:  # fmt: skip
+        """The line and its heads."""
+        del legend, fontsize
+        sample, y = orig_handle, height / 2 - ydescent
+        left, right = -xdescent, width - xdescent
+        shares = (0.0, 0.0) if sample.share is None else (1.0 - sample.share, sample.share)
+        sizes = [head_of(sample.probability, share) for share in shares]
+        colour = grey_of(sample.probability)
+        ends = [left + sizes[0][0], right - sizes[1][0]]
+        line = Line2D(ends, [y, y], color=colour, linewidth=width_of(sample.probability), solid_capstyle="butt")
+        artists: list[Artist] = [line]
+        for tip, way, size, share in zip((left, right), (-1.0, 1.0), sizes, shares, strict=True):
+            if size[0]:
+                corners = _corners(np.array([tip, y]), np.array([way, 0.0]), *size)
+                face = face_of(sample.probability, share)
+                artists.append(Polygon(corners, closed=True, facecolor=face, edgecolor=colour, linewidth=0.8))
+        for artist in artists:
+            artist.set_transform(trans)
+        return artists
+
+
+def _box(text: Text, renderer: Any) -> Bbox:
+    text.update_bbox_position_size(renderer)
+    patch = text.get_bbox_patch()
+    assert patch is not None
+    return patch.get_window_extent(renderer)
+
+
+def _corners(tip: Any, way: Any, length: float, width: float) -> Any:
+    side = np.array([-way[1], way[0]]) * width / 2
+    base = tip - length * way
+    return np.array([tip, base + side, base - side])
+
+
+def _curve(start: Any, end: Any) -> list[Any]:
+    """The rest of a curve that leaves and arrives straight down."""
+    drop = np.array([0.0, _CURVE * (end[1] - start[1])])
+    return [start + drop, end - drop, end]
+
+
+def _between(first: Bbox, second: Bbox) -> list[Any] | None:
+    """Where the line between the centres leaves one box and enters the other."""
+    centres = [np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2]) for box in (first, second)]
+    way = centres[1] - centres[0]
+    shares = []
+    for box in (first, second):
+        reach = [
+            side / 2 / abs(step) if step else math.inf for side, step in zip((box.width, box.height), way, strict=True)
+        ]
+        shares.append(min(reach))
+    if sum(shares) >= 1.0:
+        return None
+    return [centres[0] + shares[0] * way, centres[1] - shares[1] * way]

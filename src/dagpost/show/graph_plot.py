@@ -1,0 +1,332 @@
+"""The graph of a posterior: one line for each pair that may be joined, wide and dark where that is probable.
+
+A posterior is no single graph. Where both directions of an edge are possible they share one line, with a head at each
+end as large as the share of that direction. Layers follow the most probable direction of each line.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost.arrays import Floats
+from dagpost.errors import InputError
+from dagpost.names import printable
+from dagpost.show import placing
+from dagpost.show.figures import SMALL, axes_for, escaped, family_for, wrapped
+from dagpost.show.layering import Edge, acyclic_orientation
+from dagpost.show.sources import probabilities_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+    from dagpost.show.sources import Source
+
+#: Pairs that are joined with less probability than this are not drawn unless asked for.
+THRESHOLD = 0.1
+_LAYOUTS = ("layered", "circle", "graphviz")
+_FONT = 10.0
+_PAD = 0.35
+#: Room for the end of a line on a box, in letters.
+_ROOM = 1.0
+_MARGIN = 6.0
+#: So many lines, at most, have their number written on them.
+_NUMBERED = 12
+#: The smallest and the largest figure that is opened, in points.
+_SMALLEST, _LARGEST = (400.0, 150.0), (1000.0, 800.0)
+
+
+def graph(
+    source: Source,
+    *,
+    threshold: float = THRESHOLD,
+    layout: str | Mapping[str, Sequence[float]] = "layered",
+    numbers: bool | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the graph of a posterior: width and darkness of a line say how probable an edge is, either way.
+
+    Where both directions are possible, the heads at its two ends are as large as their shares.
+
+    Parameters
+    ----------
+    source
+        A fitted `DagPosterior`, a `DagSample`, or a table of edge probabilities, parents in the rows.
+    threshold
+        Pairs that are joined, either way, with less than this probability are not drawn; the caption says how many.
+    layout
+        "layered" (parents above children; a graph too dense for that is put on a circle), "circle", "graphviz" (needs
+        its program `dot`), or a position (x, y) for each name.
+    numbers
+        Whether each line has the probability of an edge, either way, written on it; None: up to 12 lines.
+    legend
+        Whether to explain lines and heads, and to say what the numbers are.
+    ax
+        Where to draw; None: in a new figure of fitting size.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> ax = graph(DagPosterior().fit(datasets.load("coronary")))
+    >>> sorted(text.get_text() for text in ax.texts if text.get_gid() == "node")[:2]
+    ['Family', 'M. Work']
+    """
+    from dagpost.summaries.edges import check_threshold
+
+    shown = probabilities_of(source)
+    check_threshold(threshold)
+    edges = np.nan_to_num(shown.matrix, nan=0.0)
+    positions = _given_positions(layout, shown.names)
+    pairs, hidden = _visible_pairs(edges, threshold)
+    oriented = acyclic_orientation(edges, pairs)
+    own, ax = ax is None, axes_for(ax, 6.0, 4.5)
+    ax.set_axis_off()
+    if layout == "layered" and placing.too_dense(oriented, len(shown.names)):
+        layout = "circle"
+    least = _least_widths(oriented, len(shown.names)) if layout == "layered" else [0.0] * len(shown.names)
+    nodes, key = _node_texts(ax, shown.names, least)
+    place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
+    caption = [" ".join([shown.sentence, *hidden, *_unknown(shown.matrix)]), *key] if legend else []
+    scale = _fit(ax, own, place, nodes, caption)
+    _draw_edges(ax, edges, oriented, place, nodes, scale, numbers)
+    return ax
+
+
+def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, float]] | None:
+    if isinstance(layout, str) and layout in _LAYOUTS:
+        return None
+    if not isinstance(layout, Mapping):
+        raise InputError(
+            f"The 'layout' must be one of {', '.join(map(repr, _LAYOUTS))}, or a dict with a position (x, y) for each "
+            f"name. Got {layout!r} instead."
+        )
+    layout = {str(name): position for name, position in layout.items()}
+    missing = [name for name in names if name not in layout]
+    if missing:
+        raise InputError(f"The 'layout' has no position for {missing[0]!r}. Give one for each of the {len(names)}.")
+    try:
+        found = [(float(layout[name][0]), float(layout[name][1])) for name in names]
+    except (TypeError, ValueError, IndexError, KeyError) as wrong:
+        raise InputError(f"A position in 'layout' must be two numbers (x, y): {wrong}.") from wrong
+    if not np.isfinite(found).all():
+        raise InputError("A position in 'layout' must be two finite numbers (x, y). Some are not finite.")
+    return found
+
+
+def _visible_pairs(edges: Floats, threshold: float) -> tuple[list[Edge], list[str]]:
+    """The pairs to draw, and what to say of those that are not."""
+    joined = np.triu(edges + edges.T)
+    drawn = (joined >= threshold) & (joined > 0.0)
+    left = (joined > 0.0) & ~drawn
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(drawn)]
+    if not left.any():
+        return pairs, []
+    number = int(left.sum())
+    expected = float(joined[left].sum())
+    which = f"{number} pair{'' if number == 1 else 's'} joined with a probability below {threshold:g}"
+    return pairs, [f"Not drawn: {which}, together {expected:.2g} expected edges."]
+
+
+def _unknown(matrix: Floats) -> list[str]:
+    number = int(np.isnan(matrix).sum())
+    return [f"Not known: {number} edge{'' if number == 1 else 's'}."] if number else []
+
+
+def _least_widths(oriented: Sequence[Edge], count: int) -> list[float]:
+    """How wide each box must be, in letters, for its lines to end side by side."""
+    ends = [[edge[end] for edge in oriented] for end in (0, 1)]
+    return [_ROOM * max(side.count(node) for side in ends) for node in range(count)]
+
+
+def _node_texts(ax: Axes, names: Sequence[str], least: Sequence[float]) -> tuple[list[Text], list[str]]:
+    """A box for each name, and a key to those that are shortened."""
+    from dagpost.show.arrows import RoundBox
+
+    labels = [wrapped(name) for name in names]
+    texts = [label for label, _ in labels]
+    family = family_for(names)
+    nodes, key = [], []
+    for number, (name, (label, short)) in enumerate(zip(names, labels, strict=True)):
+        # Two long names may begin alike.
+        shown = f"{label} [{number + 1}]" if texts.count(label) > 1 else label
+        if short:
+            key.append(f"{shown.replace(chr(10), ' ')}: {escaped(printable(name))}")
+        text = ax.text(
+            0.0,
+            0.0,
+            shown,
+            ha="center",
+            va="center",
+            fontsize=_FONT,
+            family=family,
+            linespacing=1.0,
+            zorder=4,
+            gid="node",
+            bbox={"boxstyle": RoundBox(_PAD, least[number]), "facecolor": "white", "edgecolor": "0.25"},
+        )
+        nodes.append(text)
+    return nodes, key
+
+
+def _sizes(ax: Axes, nodes: Sequence[Text], least: Sequence[float]) -> list[tuple[float, float]]:
+    """Widths and heights of the boxes, in points."""
+    points = 72.0 / ax.figure.dpi
+    extents = [text.get_window_extent() for text in nodes]
+    border = 2.0 * _PAD * _FONT + 1.0
+    return [
+        (max(extent.width * points, letters * _FONT) + border, extent.height * points + border)
+        for extent, letters in zip(extents, least, strict=True)
+    ]
+
+
+def _placed(layout: Any, positions: Any, oriented: Sequence[Edge], sizes: Any) -> placing.Placing:
+    if positions is not None:
+        return placing.as_given(positions, sizes)
+    if layout == "graphviz":
+        return placing.by_graphviz(oriented, sizes)
+    if layout == "circle":
+        return placing.on_circle(sizes)
+    return placing.layered(oriented, sizes)
+
+
+def _fit(ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str]) -> float:
+    """Put boxes, legend and caption into the axes; how much smaller letters became for want of room."""
+    figure: Any = ax.figure
+    wide, high = place.width + 2 * _MARGIN, place.height + 2 * _MARGIN
+    if own:
+        width = min(max(wide, _SMALLEST[0]), _LARGEST[0])
+        strip = _strip(width, caption)[1]
+        height = min(max(high, _SMALLEST[1]), _LARGEST[1]) + strip
+        figure.set_size_inches((width + 8.0) / 72.0, (height + 8.0) / 72.0)
+    else:
+        extent = ax.get_window_extent()
+        width, height = (side * 72.0 / figure.dpi for side in (extent.width, extent.height))
+    lines, strip = _strip(width, caption)
+    # In small axes the words must not take what the picture needs.
+    small = SMALL if own or not caption else SMALL * min(1.0, width / 330.0, 0.35 * height / strip)
+    strip *= small / SMALL
+    scale = min(1.0, width / wide, (height - strip) / high)
+    ax.set_xlim(-_MARGIN, place.width + _MARGIN)
+    ax.set_ylim(-_MARGIN - strip * high / max(height - strip, 1.0), place.height + _MARGIN)
+    for text, centre in zip(nodes, place.centres, strict=True):
+        text.set_position(centre)
+        text.set_fontsize(_FONT * scale)
+    if caption:
+        _explain(ax, lines, small)
+    return scale
+
+
+def _strip(width: float, caption: Sequence[str]) -> tuple[list[str], float]:
+    """The lines of the caption, and the height in points that they and the legend need."""
+    if not caption:
+        return [], 0.0
+    letters = max(int(width / (0.57 * SMALL)), 30)
+    lines = [line for part in caption for line in textwrap.wrap(part, letters)]
+    return lines, 1.25 * SMALL * len(lines) + 3.6 * SMALL + 8.0
+
+
+def _explain(ax: Axes, lines: Sequence[str], size: float) -> None:
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.transforms import ScaledTranslation
+
+    from dagpost.show.arrows import SampleHandler, SampleLine
+
+    ax.text(
+        0.0,
+        0.0,
+        "\n".join(lines),
+        transform=ax.transAxes,
+        fontsize=size,
+        va="bottom",
+        color="0.2",
+        linespacing=1.15,
+        family=family_for(lines),
+        gid="caption",
+    )
+    samples = [
+        (SampleLine(0.25, None), "0.25"),
+        (SampleLine(1.0, 1.0), "certain"),
+        (SampleLine(0.5, None), "0.5"),
+        (SampleLine(1.0, 0.75), "3 to 1"),
+        (SampleLine(1.0, None), "1"),
+        (SampleLine(1.0, 0.5), "even"),
+    ]
+    kept: dict[str, Any] = {"fontsize": size, "frameon": False, "borderpad": 0.0, "borderaxespad": 0.0}
+    kept |= {"loc": "lower left", "bbox_to_anchor": (0.0, 0.0), "labelspacing": 0.5}
+    # The words of the rows are a legend without lines: in the same one they would stand in a column for lines.
+    rows: list[tuple[float, list[Any], list[str], int, float]] = [
+        (0.0, [Line2D([], [], linestyle="none")] * 2, ["probability of an edge", "its direction"], 1, 0.0),
+        (13.0 * size, [sample for sample, _ in samples], [label for _, label in samples], 3, 3.2),
+    ]
+    for left, handles, labels, ncols, long in rows:
+        away = ScaledTranslation(left / 72.0, (1.25 * size * len(lines) + 5.0) / 72.0, ax.figure.dpi_scale_trans)
+        box = Legend(
+            ax,
+            handles,
+            labels,
+            handler_map={SampleLine: SampleHandler()},
+            bbox_transform=ax.transAxes + away,
+            ncols=ncols,
+            handlelength=long,
+            handletextpad=0.6 if long else 0.0,
+            columnspacing=1.4,
+            **kept,
+        )
+        box.set_zorder(5)
+        ax.add_artist(box)
+
+
+def _draw_edges(
+    ax: Axes,
+    edges: Floats,
+    oriented: Sequence[Edge],
+    place: placing.Placing,
+    nodes: Sequence[Text],
+    scale: float,
+    numbers: bool | None,
+) -> None:
+    from dagpost.show.arrows import EdgeArrow, EdgeNumber
+
+    ports = _ports(oriented, place)
+    numbered = len(oriented) <= _NUMBERED if numbers is None else numbers
+    # The most probable ones last, on top of the others.
+    for parent, child in sorted(oriented, key=lambda edge: (edges[edge] + edges[edge[::-1]], edge)):
+        joined = edges[parent, child] + edges[child, parent]
+        share = float(edges[parent, child] / joined)
+        arrow = EdgeArrow(
+            nodes[parent],
+            nodes[child],
+            min(float(joined), 1.0),
+            (share, 1.0 - share),
+            place.routes.get((parent, child)),
+            ports.get((parent, child), (0.5, 0.5)),
+            scale,
+        )
+        arrow.set_zorder(2)
+        ax.add_artist(arrow)
+        if numbered:
+            paper = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+            ax.add_artist(EdgeNumber(arrow, fontsize=SMALL * scale, color="0.1", zorder=3, bbox=paper))
+
+
+def _ports(oriented: Sequence[Edge], place: placing.Placing) -> dict[Edge, tuple[float, float]]:
+    """Where on its two boxes each edge begins and ends: side by side, in the order in which they come."""
+    found: dict[Edge, list[float]] = {edge: [0.5, 0.5] for edge in oriented if edge in place.routes}
+    for end in (0, 1):
+        for node in {edge[end] for edge in found}:
+            own = [edge for edge in found if edge[end] == node]
+            own.sort(key=lambda edge: (_next_x(edge, end, place), edge))
+            for number, edge in enumerate(own):
+                found[edge][end] = (number + 0.5) / len(own)
+    return {edge: (ports[0], ports[1]) for edge, ports in found.items()}
+
+
+def _next_x(edge: Edge, end: int, place: placing.Placing) -> float:
+    stretches = place.routes[edge]
+    if stretches:
+        return stretches[-end][0]
+    return place.centres[edge[1 - end]][0]

@@ -1,0 +1,197 @@
+"""The report as one HTML file: the template, the tables, the numbers for the script, and the libraries it needs.
+
+The page loads nothing: styles and scripts are inside it. Its Content-Security-Policy allows just these scripts, by
+their hashes, and no request of any kind, so that a name from the data could do nothing even if it were taken for code.
+The numbers stand in the page as JSON that no HTML parser can take for markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import json
+import os
+import platform
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dagpost._version import __version__
+from dagpost.errors import InputError
+from dagpost.export.writing import write_text
+from dagpost.names import printable
+from dagpost.show import report_tables as tables
+from dagpost.show import report_words as words
+from dagpost.show.report_citations import citation
+from dagpost.show.report_content import Content, gather
+from dagpost.show.small_graph import small_graph
+
+_LIBRARIES = ("cytoscape", "dagre")
+_SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
+#: Where the slider stands at first; lower, if nothing would be seen.
+_THRESHOLD = 0.5
+#: In the JSON: as many digits as matter to a reader.
+_DIGITS = 6
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def write_report(source: Any, path: str | os.PathLike[str], title: str | None = None) -> Path:
+    """Write the report of a model or a sample; the path that was written comes back."""
+    target = Path(path)
+    _check_target(target)
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"The 'title' of a report must be text. Got {title!r} instead.")
+    write_text(target, page(gather(source), title, datetime.datetime.now(datetime.UTC)))
+    return target
+
+
+def page(content: Content, title: str | None, written: datetime.datetime) -> str:
+    """The whole page."""
+    scripts = [_library(library) for library in _LIBRARIES] + [_template(script) for script in _SCRIPTS]
+    mood_word, mood = words.standing(content)
+    headline = words.heading(content) if title is None else title
+    versions = [
+        ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
+        ("Versions", f"dagpost {__version__}, Python {platform.python_version()}, NumPy {version('numpy')}"),
+    ]
+    works = citation(content.method, content.target, content.exact, content.settings)
+    parts = {
+        "policy": _policy(scripts),
+        "title": tables.text(headline),
+        "style": _template("report.css"),
+        "summary": tables.text(words.summary(content)),
+        "standing": tables.text(mood_word),
+        "mood": mood,
+        "certainty": tables.text(words.certainty(content)),
+        "prior": tables.text(words.prior(content)),
+        "arrows": tables.text(words.ARROWS + (" " + words.INTERVENTIONS if content.interventions else "")),
+        "picture": small_graph([printable(name) for name in content.names], content.edges),
+        "measure": words.measure(content),
+        "edge_note": tables.text(words.provenance_of_part(content, content.exact)),
+        "edges": tables.edge_table(content),
+        "paths": tables.path_table(content),
+        "graphs": tables.graph_table(content),
+        "classes": tables.class_table(content),
+        "rows": tables.text(_rows_text(content)),
+        "columns": tables.column_table(content),
+        "settings": tables.settings_table(content, versions),
+        "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
+        "version": tables.text(__version__),
+        "data": as_data(data_of(content)),
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    return _filled(_template("page.html"), parts)
+
+
+def data_of(content: Content) -> dict[str, Any]:
+    """The numbers that the script needs; variables are numbered as the columns are."""
+    edges, total = content.edges, len(content.names) * (len(content.names) - 1) // 2
+    pairs = [
+        [i, j, round(float(edges[i, j]), _DIGITS), round(float(edges[j, i]), _DIGITS)]
+        for i, j in tables.pairs_shown(content)
+    ]
+    return {
+        "names": [printable(name) for name in content.names],
+        "pairs": pairs,
+        "unlisted": [total - len(pairs), round(float(edges.sum()) - sum(pair[2] + pair[3] for pair in pairs), _DIGITS)],
+        "posterior": content.target != "bootstrap",
+        "measure": words.measure(content),
+        "threshold": _first_threshold(pairs),
+        "families": None if content.families is None else [_rounded(own) for own in content.families],
+        "familiesNote": _note(content, "families", content.families_exact),
+        "blankets": None if content.blankets is None else _blankets(content),
+        "blanketsNote": _note(content, "blankets", False),
+    }
+
+
+def as_data(data: Any) -> str:
+    """JSON that can stand in a page: nothing in it can end the element or begin another one.
+
+    >>> as_data(["</script>"])
+    '["\\\\u003c/script\\\\u003e"]'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
+
+
+def _rounded(families: Any) -> list[list[Any]]:
+    return [[list(parents), round(float(probability), _DIGITS)] for parents, probability in families]
+
+
+def _blankets(content: Content) -> list[list[list[float]]]:
+    """For every variable the others by their probability to be in its Markov blanket."""
+    assert content.blankets is not None
+    listed = []
+    for node, row in enumerate(content.blankets.tolist()):
+        others = [[other, round(value, _DIGITS)] for other, value in enumerate(row) if other != node and value > 0.0]
+        listed.append(sorted(others, key=lambda entry: -entry[1]))
+    return listed
+
+
+def _note(content: Content, part: str, exact: bool) -> str:
+    if part in content.omitted:
+        return f"Left out: {content.omitted[part]}."
+    return words.provenance_of_part(content, exact)
+
+
+def _first_threshold(pairs: list[list[Any]]) -> float:
+    highest = max((pair[2] + pair[3] for pair in pairs), default=1.0)
+    return _THRESHOLD if highest >= _THRESHOLD else max(int(highest * 20) / 20, 0.01)
+
+
+def _rows_text(content: Content) -> str:
+    if content.rows:
+        return content.rows + "."
+    if content.observations is not None:
+        return f"{content.observations:,} observations; the rows are not kept with these results."
+    return "Nothing is known of the rows: these results come from scores."
+
+
+# The page
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    """The template with every mark replaced; what is put in is not looked at again."""
+    pieces = []
+    for number, piece in enumerate(template.split("{{")):
+        mark, closed, rest = piece.partition("}}")
+        pieces.append(piece if number == 0 or not closed else parts[mark.strip()] + rest)
+    return "".join(pieces)
+
+
+def _policy(scripts: list[str]) -> str:
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def _template(name: str) -> str:
+    return files("dagpost.show").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _library(name: str) -> str:
+    """A library with its licence, and without the mark that would make a browser look for its source."""
+    folder = files("dagpost.show").joinpath("vendor")
+    licence = folder.joinpath(f"{name}.LICENSE").read_text(encoding="utf-8")
+    lines = folder.joinpath(f"{name}.min.js").read_text(encoding="utf-8").split("\n")
+    code = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))
+    return f"/*! {name}\n{licence.strip()}\n*/\n{code}\n"
+
+
+def _check_target(target: Path) -> None:
+    """Refuse before any work what could not be written after it."""
+    if target.is_dir():
+        raise InputError(f"{str(target)!r} is a folder. Name a file in it, such as {str(target / 'report.html')!r}.")
+    folder = target.resolve().parent
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {str(folder)!r} to write {target.name!r} to. Make it, or name another.")

@@ -1,0 +1,97 @@
+"""What a picture is drawn from: a fitted model, a sample of graphs, or a table of probabilities, read alike.
+
+Each comes with one sentence that says what the numbers are: exact or estimated, from how many graphs, and what is
+counted. An entry that is not known (nan) stays so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from dagpost.arrays import Floats
+from dagpost.errors import InputError
+from dagpost.estimates import MODULARITY_WORDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.estimator import DagPosterior
+    from dagpost.posterior import DagSample
+
+    Source: TypeAlias = DagPosterior | DagSample | pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """Names, the probability of a relation for every pair (0 on the diagonal), and what these numbers are."""
+
+    names: tuple[str, ...]
+    matrix: Floats
+    sentence: str
+
+
+def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
+    """The probabilities of a relation in a model, a sample or a table.
+
+    >>> import pandas as pd
+    >>> probabilities_of(pd.DataFrame([[0.0, 0.75], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"])).sentence
+    'Probabilities as given.'
+    """
+    if callable(getattr(source, "probability_matrix", None)):
+        frame = source.probability_matrix(relation)
+        names, matrix = _checked(frame)
+        return Probabilities(names, matrix, _sentence(source, relation))
+    if not (hasattr(source, "columns") and hasattr(source, "index")):
+        raise InputError(
+            "A picture is drawn from a fitted DagPosterior, a DagSample or a table (DataFrame) of probabilities with "
+            f"parents in the rows. Got {type(source).__name__} instead."
+        )
+    names, matrix = _checked(source)
+    return Probabilities(names, matrix, "Probabilities as given.")
+
+
+def _checked(frame: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
+    from dagpost.summaries.edges import check_probabilities
+
+    if not frame.shape[0]:
+        raise InputError("A table of probabilities has at least one variable. Got an empty one.")
+    try:
+        unknown = np.isnan(np.array(frame, dtype=np.float64))
+    except (TypeError, ValueError) as wrong:
+        raise InputError(f"A table of probabilities must hold numbers: {wrong}.") from wrong
+    names, matrix = check_probabilities(frame.astype(np.float64).fillna(0.0))
+    matrix[unknown] = np.nan
+    np.fill_diagonal(matrix, 0.0)
+    return names, matrix
+
+
+def _sentence(source: Any, relation: str) -> str:
+    if not hasattr(source, "names_"):
+        return f"Estimated from {_graphs(source)} ({MODULARITY_WORDS[source.modularity]})."
+    words = MODULARITY_WORDS[source.target_]
+    if _is_exact(source, relation):
+        return f"Exact ({words})."
+    # A model from a file may have no sample yet, and drawing one takes its time.
+    how = f"by {source.method_}" if source._drawn is None else f"from {_graphs(source._drawn)}"
+    return f"Estimated {how} ({words})."
+
+
+def _is_exact(model: Any, relation: str) -> bool:
+    from dagpost.answers import exact_paths
+    from dagpost.tables import ExactTables
+
+    if relation in ("->", "--"):
+        return bool(model.exact_)
+    known = model._results is not None and isinstance(model._tables, ExactTables) and relation == "~>"
+    return known and exact_paths(model._tables, model._results) is not None
+
+
+def _graphs(sample: Any) -> str:
+    """How many graphs, and by which method; of chains also whether to trust them."""
+    count = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'} by {sample.method}"
+    if not sample._from_chains:
+        return count
+    return f"{count}, {'to be trusted' if sample.diagnostics().trusted else 'not to be trusted yet'}"

@@ -1,0 +1,76 @@
+"use strict";
+// The graph as it stands on the screen, as a file: PNG from cytoscape, SVG written here.
+
+Report.savePicture = () => {
+  const made = Report.cy.png({ full: true, scale: 3, bg: Report.colour("--paper", document.documentElement), output: "blob" });
+  Report.save(made, "graph.png");
+};
+
+Report.escaped = (words) =>
+  words.replace(/[&<>"']/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[sign]);
+
+// Colours are those of an element of the page: the page itself, or one that is always light.
+Report.drawing = (palette) => {
+  const colour = (name) => Report.colour(name, palette);
+  const box = Report.cy.elements(":visible").boundingBox();
+  const lines = Report.cy.edges().not(".below").toArray().reverse().map((edge) => Report.drawnEdge(edge, colour));
+  const nodes = Report.cy.nodes().toArray().map((node) => Report.drawnNode(node, colour));
+  const frame = [box.x1 - 12, box.y1 - 12, box.w + 24, box.h + 24].map((number) => number.toFixed(1));
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${frame.join(" ")}" width="${frame[2]}" height="${frame[3]}" ` +
+    `font-family="sans-serif" font-size="14">` +
+    `<rect x="${frame[0]}" y="${frame[1]}" width="${frame[2]}" height="${frame[3]}" fill="${colour("--paper")}"/>` +
+    `${lines.join("")}${nodes.join("")}</svg>`;
+};
+
+Report.drawnEdge = (edge, colour) => {
+  const start = edge.sourceEndpoint();
+  const end = edge.targetEndpoint();
+  const bends = edge.controlPoints() || [];
+  const point = ({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`;
+  let way = `M${point(start)}`;
+  bends.forEach((bend, number) => {
+    const after = bends[number + 1];
+    way += ` Q${point(bend)} ${point(after ? { x: (bend.x + after.x) / 2, y: (bend.y + after.y) / 2 } : end)}`;
+  });
+  if (bends.length === 0) way += ` L${point(end)}`;
+  const clear = edge.hasClass("clear");
+  const ink = colour(clear ? "--line" : "--open");
+  const paper = colour("--paper");
+  const { from, to, onward, back, joined } = edge.data();
+  const wide = (1 + 3.5 * joined).toFixed(2);
+  const dashes = clear ? "" : ' stroke-dasharray="8 5"';
+  const heads = [Report.drawnHead(bends[bends.length - 1] || start, end, joined, ink, edge.hasClass("open") ? paper : ink)];
+  if (!clear) heads.push(Report.drawnHead(bends[0] || end, start, joined, ink, paper));
+  const names = Report.data.names;
+  const title = `${names[from]} → ${names[to]}: ${Report.number(onward)}; ${names[to]} → ${names[from]}: ${Report.number(back)}`;
+  return `<g opacity="${(0.3 + 0.7 * joined).toFixed(2)}"><title>${Report.escaped(title)}</title>` +
+    `<path d="${way}" fill="none" stroke="${ink}" stroke-width="${wide}"${dashes}/>${heads.join("")}</g>`;
+};
+
+Report.drawnHead = (from, tip, joined, ink, fill) => {
+  const angle = Math.atan2(tip.y - from.y, tip.x - from.x);
+  const size = 8 + 9 * joined;
+  const corner = (turn) => `${(tip.x - size * Math.cos(angle + turn)).toFixed(1)},${(tip.y - size * Math.sin(angle + turn)).toFixed(1)}`;
+  return `<polygon points="${tip.x.toFixed(1)},${tip.y.toFixed(1)} ${corner(0.45)} ${corner(-0.45)}" fill="${fill}" stroke="${ink}" stroke-width="1.2"/>`;
+};
+
+Report.drawnNode = (node, colour) => {
+  const { x, y } = node.position();
+  const wide = node.data("width");
+  const ink = colour("--ink");
+  const name = node.data("label");
+  const shown = name.length > 22 && wide >= WIDEST_NAME ? `${name.slice(0, 20)}…` : name;
+  return `<g><title>${Report.escaped(name)}</title><rect x="${(x - wide / 2).toFixed(1)}" y="${(y - 16).toFixed(1)}" ` +
+    `width="${wide.toFixed(1)}" height="32" rx="6" fill="${colour("--paper")}" stroke="${ink}" stroke-width="1.2"/>` +
+    `<text x="${x.toFixed(1)}" y="${(y + 5).toFixed(1)}" text-anchor="middle" fill="${ink}">${Report.escaped(shown)}</text></g>`;
+};
+
+// Paper gets a drawing of lines instead of the pixels of a screen, always in the light colours. It is kept ready, for
+// a browser does not wait for it once it prints.
+Report.refreshPrint = () => {
+  clearTimeout(Report.printTimer);
+  Report.printTimer = setTimeout(() => {
+    const picture = Report.find("printed");
+    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(Report.drawing(picture))}`;
+  }, 150);
+};

@@ -1,0 +1,258 @@
+"use strict";
+// The graph: one line for each pair of variables, drawn by cytoscape and arranged in layers by dagre.
+// The line leads from the more probable parent; its width and opacity say how probable it is that the two are joined,
+// its heads and dashes how sure the direction is.
+
+const CLEAR = 0.9;
+const LEANING = 0.6;
+const WIDEST_NAME = 150;
+
+Report.directionOf = (onward, back) => {
+  const share = onward / (onward + back);
+  if (share >= CLEAR) return "clear";
+  return share >= LEANING ? "leaning" : "open";
+};
+
+Report.makeGraph = () => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = "14px sans-serif";
+  const nodes = Report.data.names.map((name, place) => ({
+    data: { id: `n${place}`, place, label: name, width: Math.min(pen.measureText(name).width, WIDEST_NAME) + 22 },
+  }));
+  const edges = Report.data.pairs.map(([from, to, onward, back]) => ({
+    data: {
+      id: `e${from}-${to}`, source: `n${from}`, target: `n${to}`, from, to, onward, back,
+      joined: Math.min(onward + back, 1),
+    },
+    classes: Report.directionOf(onward, back),
+  }));
+  const box = Report.find("graph");
+  // The wheel scrolls the page, as everywhere; with Ctrl it zooms.
+  box.parentElement.addEventListener(
+    "wheel",
+    (event) => { if (!event.ctrlKey && !event.metaKey) event.stopPropagation(); },
+    { capture: true, passive: true },
+  );
+  Report.cy = cytoscape({
+    container: box,
+    elements: [...nodes, ...edges],
+    layout: { name: "preset" },
+    minZoom: 0.1,
+    maxZoom: 4,
+    boxSelectionEnabled: false,
+    autounselectify: true,
+  });
+  Report.paint();
+  Report.watch();
+};
+
+Report.colour = (name, palette) => getComputedStyle(palette).getPropertyValue(name).trim();
+
+// Colours come from the style sheet, so that dark screens and paper get their own.
+Report.paint = () => {
+  const colours = ["--ink", "--paper", "--line", "--open", "--strong"];
+  const [ink, paper, line, open, strong] = colours.map((name) => Report.colour(name, document.documentElement));
+  Report.cy.style([
+    { selector: "node", style: {
+      "label": "data(label)", "width": "data(width)", "height": 32, "shape": "round-rectangle",
+      "background-color": paper, "border-color": ink, "border-width": 1.2, "color": ink,
+      "font-size": 14, "font-family": "sans-serif", "text-valign": "center", "text-halign": "center",
+      "text-wrap": "ellipsis", "text-max-width": WIDEST_NAME,
+    } },
+    { selector: "node.marked", style: { "border-width": 3.5, "border-color": strong } },
+    { selector: "edge", style: {
+      "width": (edge) => 1 + 3.5 * edge.data("joined"),
+      "opacity": (edge) => 0.3 + 0.7 * edge.data("joined"),
+      "line-color": line, "target-arrow-color": line, "source-arrow-color": line,
+      "target-arrow-shape": "triangle", "arrow-scale": 1.1,
+      "curve-style": "unbundled-bezier", "edge-distances": "node-position",
+      "control-point-distances": (edge) => edge.scratch("distances") || [18],
+      "control-point-weights": (edge) => edge.scratch("weights") || [0.5],
+    } },
+    { selector: "edge.leaning, edge.open", style: {
+      "line-style": "dashed", "line-dash-pattern": [8, 5], "line-color": open, "target-arrow-color": open,
+      "source-arrow-color": open, "source-arrow-shape": "triangle", "source-arrow-fill": "hollow",
+    } },
+    { selector: "edge.open", style: { "target-arrow-fill": "hollow" } },
+    { selector: "edge.below", style: { "display": "none" } },
+    { selector: "edge.pointed", style: { "line-color": strong, "target-arrow-color": strong,
+      "source-arrow-color": strong, "opacity": 1 } },
+  ]);
+};
+
+// Which lines are shown
+
+Report.showFrom = (threshold) => {
+  const edges = Report.cy.edges();
+  Report.cy.batch(() => edges.forEach((edge) => {
+    edge.toggleClass("below", edge.data("joined") < threshold);
+  }));
+  const shown = edges.not(".below");
+  const sum = (some) => some.reduce((total, edge) => total + edge.data("joined"), 0);
+  const [others, joinedOthers] = Report.data.unlisted;
+  let words = `${shown.length} of ${edges.length + others} pairs are shown.`;
+  if (Report.data.posterior) {
+    const wrong = Math.max(0, shown.length - sum(shown));
+    const missed = Math.max(0, sum(edges.filter(".below")) + joinedOthers);
+    words += ` If the probabilities are right, about ${wrong.toFixed(1)} of them are not joined,` +
+      ` and about ${missed.toFixed(1)} of the rest are.`;
+  }
+  Report.find("shown").textContent = words;
+  Report.hideTip();
+  Report.refreshPrint();
+};
+
+// Where things stand
+
+Report.arrange = () => {
+  const shown = Report.cy.edges().not(".below");
+  const inside = new dagre.graphlib.Graph();
+  inside.setGraph({ rankdir: "TB", nodesep: 34, edgesep: 22, ranksep: 62 });
+  inside.setDefaultEdgeLabel(() => ({}));
+  shown.connectedNodes().forEach((node) => {
+    inside.setNode(node.id(), { width: node.data("width"), height: 32 });
+  });
+  shown.forEach((edge) => {
+    inside.setEdge(edge.source().id(), edge.target().id(), { weight: 1 + Math.round(9 * edge.data("joined")) });
+  });
+  if (shown.length > 0) dagre.layout(inside);
+  let bottom = 0;
+  let right = 0;
+  inside.nodes().forEach((id) => {
+    const { x, y } = inside.node(id);
+    Report.cy.getElementById(id).position({ x, y });
+    bottom = Math.max(bottom, y);
+    right = Math.max(right, x);
+  });
+  Report.placeLoose(Report.cy.nodes().not(shown.connectedNodes()), shown.length > 0 ? bottom + 90 : 0, Math.max(right, 520));
+  Report.cy.edges().forEach((edge) => {
+    edge.removeScratch("weights");
+    edge.removeScratch("distances");
+  });
+  shown.forEach((edge) => Report.bend(edge, inside.edge(edge.source().id(), edge.target().id()).points));
+  Report.cy.style().update();
+  Report.fit();
+};
+
+// Variables without lines stand in rows below the others.
+Report.placeLoose = (nodes, top, width) => {
+  let x = 0;
+  let y = top;
+  nodes.forEach((node) => {
+    const own = node.data("width");
+    if (x > 0 && x + own > width) {
+      x = 0;
+      y += 56;
+    }
+    node.position({ x: x + own / 2, y });
+    x += own + 30;
+  });
+};
+
+// A line follows the way that dagre found around the variables between, told as shares of its length.
+Report.bend = (edge, points) => {
+  // Between neighbouring layers nothing is in the way.
+  if (points.length <= 3) {
+    edge.scratch("weights", [0.5]);
+    edge.scratch("distances", [0]);
+    return;
+  }
+  const start = edge.source().position();
+  const end = edge.target().position();
+  const length = Math.hypot(end.x - start.x, end.y - start.y) || 1;
+  const along = { x: (end.x - start.x) / length, y: (end.y - start.y) / length };
+  const inner = points.slice(1, -1).map((point) => {
+    const dx = point.x - start.x;
+    const dy = point.y - start.y;
+    return { weight: (dx * along.x + dy * along.y) / length, distance: dx * -along.y + dy * along.x };
+  });
+  edge.scratch("weights", inner.map((point) => point.weight));
+  edge.scratch("distances", inner.map((point) => point.distance));
+};
+
+Report.fit = () => {
+  Report.cy.fit(undefined, 24);
+  if (Report.cy.zoom() > 1.4) {
+    Report.cy.zoom(1.4);
+    Report.cy.center();
+  }
+};
+
+Report.zoom = (factor) => {
+  const middle = { x: Report.cy.width() / 2, y: Report.cy.height() / 2 };
+  Report.cy.zoom({ level: Report.cy.zoom() * factor, renderedPosition: middle });
+};
+
+// Pointing, clicking, keys
+
+Report.mark = (place) => {
+  Report.cy.nodes().removeClass("marked");
+  if (place !== null) Report.cy.getElementById(`n${place}`).addClass("marked");
+};
+
+Report.hideTip = () => {
+  Report.find("tip").hidden = true;
+  Report.cy.edges().removeClass("pointed");
+};
+
+Report.tell = (lines, at) => {
+  const tip = Report.find("tip");
+  tip.replaceChildren(...lines.map(Report.line));
+  tip.hidden = false;
+  const frame = tip.parentElement;
+  tip.style.left = `${Math.max(4, Math.min(at.x + 14, frame.clientWidth - tip.offsetWidth - 4))}px`;
+  tip.style.top = `${Math.max(4, Math.min(at.y + 14, frame.clientHeight - tip.offsetHeight - 4))}px`;
+};
+
+Report.tellEdge = (edge, at) => {
+  Report.hideTip();
+  edge.addClass("pointed");
+  const { from, to, onward, back, joined } = edge.data();
+  Report.tell([
+    [from, " → ", to, `: ${Report.number(onward)}`],
+    [to, " → ", from, `: ${Report.number(back)}`],
+    [`joined: ${Report.number(joined)}`],
+  ], at);
+};
+
+Report.watch = () => {
+  const cy = Report.cy;
+  cy.on("mouseover", "edge", (event) => Report.tellEdge(event.target, event.renderedPosition));
+  cy.on("mouseover", "node", (event) => {
+    const place = event.target.data("place");
+    const shown = event.target.connectedEdges().not(".below").length;
+    Report.hideTip();
+    Report.tell([[place], [`${shown} ${shown === 1 ? "line" : "lines"} shown; click for parent sets`]], event.renderedPosition);
+  });
+  cy.on("mouseout", "node, edge", Report.hideTip);
+  cy.on("tap", "edge", (event) => Report.tellEdge(event.target, event.renderedPosition));
+  cy.on("tap", "node", (event) => Report.openPanel(event.target.data("place")));
+  cy.on("tap", (event) => { if (event.target === cy) Report.hideTip(); });
+  cy.on("grab viewport", Report.hideTip);
+  cy.on("position", Report.refreshPrint);
+  Report.find("graph").addEventListener("keydown", Report.press);
+  Report.find("graph").addEventListener("blur", Report.hideTip);
+};
+
+Report.press = (event) => {
+  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+  if (event.key in steps) {
+    // Most probable lines first, as in the table.
+    const shown = Report.cy.edges().not(".below").toArray();
+    if (shown.length > 0) {
+      const now = shown.findIndex((edge) => edge.hasClass("pointed"));
+      const next = now < 0 && steps[event.key] < 0 ? shown.length - 1 : (now + steps[event.key] + shown.length) % shown.length;
+      Report.tellEdge(shown[next], shown[next].renderedMidpoint());
+    }
+  } else if (event.key === "Enter") {
+    const pointed = Report.cy.edges(".pointed");
+    if (pointed.length > 0) {
+      Report.openPanel(pointed[0].data("to"));
+      Report.find("panel").focus();
+    }
+  } else if (event.key === "+" || event.key === "=") Report.zoom(1.25);
+  else if (event.key === "-") Report.zoom(0.8);
+  else if (event.key === "0") Report.fit();
+  else return;
+  event.preventDefault();
+};

@@ -1,0 +1,45 @@
+"use strict";
+// What the other scripts share: the numbers of the page, and how they are shown.
+// Names come from the data of strangers: they become text nodes and nothing else.
+
+const Report = {
+  data: JSON.parse(document.getElementById("numbers").textContent),
+};
+
+Report.find = (id) => document.getElementById(id);
+
+Report.number = (value) => {
+  if (value > 0 && value < 0.0005) return "<0.001";
+  if (value > 0.9995 && value < 1) return ">0.999";
+  return value.toFixed(3);
+};
+
+Report.element = (tag, words, kind) => {
+  const made = document.createElement(tag);
+  if (words !== undefined) made.textContent = words;
+  if (kind) made.className = kind;
+  return made;
+};
+
+// A name, whose direction of writing stays inside it; the whole of a long one shows when pointed at.
+Report.name = (place) => {
+  const whole = Report.data.names[place];
+  const made = Report.element("bdi", whole.length > 40 ? `${whole.slice(0, 39)}…` : whole);
+  if (whole.length > 40) made.title = whole;
+  return made;
+};
+
+// A line of text in which numbers stand for variables.
+Report.line = (parts) => {
+  const made = Report.element("div");
+  for (const part of parts) made.append(typeof part === "number" ? Report.name(part) : part);
+  return made;
+};
+
+Report.save = (blob, name) => {
+  const link = Report.element("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};

@@ -1,0 +1,62 @@
+"use strict";
+// Tables that can be sorted by any column, and searched.
+
+Report.sortBy = (table, column, falling) => {
+  const body = table.tBodies[0];
+  const value = (row) => {
+    const cell = row.cells[column];
+    const words = cell.textContent;
+    if (!cell.classList.contains("number")) return words;
+    const number = parseFloat(words.replace(/[<>]/, ""));
+    // "<0.0001" stands below and ">0.9999" above every number that is written out.
+    if (words.startsWith("<")) return number / 2;
+    return words.startsWith(">") ? 1 - (1 - number) / 2 : number;
+  };
+  const keyed = Array.from(body.rows, (row) => [value(row), row]);
+  const missing = (key) => typeof key === "number" && Number.isNaN(key);
+  keyed.sort(([a], [b]) => {
+    if (missing(a) || missing(b)) return missing(a) - missing(b);
+    const order = typeof a === "string" ? a.localeCompare(b) : a - b;
+    return falling ? -order : order;
+  });
+  body.append(...keyed.map(([, row]) => row));
+  Array.from(table.tHead.rows[0].cells).forEach((head, number) => {
+    if (number === column) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
+};
+
+Report.makeSortable = (table) => {
+  Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+    const button = Report.element("button", head.textContent);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const current = head.getAttribute("aria-sort");
+      const numbers = table.tBodies[0].rows.length > 0 && table.tBodies[0].rows[0].cells[column].matches(".number");
+      // Numbers fall at first, names rise.
+      Report.sortBy(table, column, current ? current === "ascending" : numbers);
+    });
+    head.replaceChildren(button);
+  });
+};
+
+Report.makeSearchable = (table) => {
+  const label = Report.element("label", "Only rows with ", "filter");
+  const field = Report.element("input");
+  field.type = "search";
+  field.id = "filter";
+  const count = Report.element("span", "", "help");
+  count.setAttribute("role", "status");
+  field.addEventListener("input", () => {
+    const wanted = field.value.toLocaleLowerCase();
+    let shown = 0;
+    for (const row of table.tBodies[0].rows) {
+      const words = `${row.cells[0].textContent}\n${row.cells[1].textContent}`.toLocaleLowerCase();
+      row.hidden = !words.includes(wanted);
+      shown += row.hidden ? 0 : 1;
+    }
+    count.textContent = wanted ? ` ${shown} of ${table.tBodies[0].rows.length} rows` : "";
+  });
+  label.append(field);
+  table.parentElement.before(label, count);
+};
