@@ -1,0 +1,24 @@
+"""
+The graph of a posterior
+========================
+
+One line for each pair of variables that may be joined. The wider and darker it is, the more probable is an edge between
+the two, whichever way it points. The heads at its ends have the shares of the two directions: a single head says that
+the direction is certain, a large one and a small hollow one that it is probable, two alike that the data cannot tell.
+"""
+
+from dagpost import DagPosterior, datasets, plots
+
+model = DagPosterior(seed=1).fit(datasets.load("coronary"))
+ax = plots.graph(model)
+ax.set_title("Risk factors of coronary heart disease")
+
+# %%
+# The caption says what the numbers are and what is left out. A higher threshold draws only what is well supported; a
+# position for each name puts the boxes where you want them. ``model.plot()`` is short for the same picture.
+
+places = {
+    "Smoking": (0, 2), "M. Work": (1, 3), "P. Work": (2, 2),
+    "Pressure": (0, 0), "Proteins": (1, 0), "Family": (2, 0),
+}  # fmt: skip
+plots.graph(model, threshold=0.9, layout=places)
