@@ -37,7 +37,6 @@ from dagpost.mcmc.hybrid import HybridMCMC
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.posterior import DagSample, make_sample
-from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import MOVED_TOGETHER, row_blocks, uniform_rows
 from dagpost.settings import CHAIN_KINDS, OWN_TARGET_KINDS, describe, restore
@@ -156,12 +155,11 @@ def draw(
     nan = np.full(count, np.nan)
     if name == "exact-layers":
         posterior = exact.structure().tables
-        parents, log_joint = sample_layers(
+        parents, log_joint = exact.sums.sample_layers(
             posterior,
             exact.ranked,
             count,
             seed=sequence,
-            engine=tables.engine,
             reporter=tables.reporter,
             checkpoint=tables.checkpoint,
         )

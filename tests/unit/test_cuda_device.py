@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import chi2
 
 from dagpost import DagPosterior, datasets
+from dagpost.checkpoints import none
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda import device
 from dagpost.errors import ResourceError
@@ -127,6 +128,21 @@ def test_edges_of_drawn_graphs_are_as_frequent_as_they_are_probable(cuda: Any, n
     log_level = np.log(2 * nodes**2 / 1e-6)
     allowed = np.sqrt(2 * edges * (1 - edges) * log_level / count) + 2 * log_level / (3 * count)
     assert (np.abs(frequencies - edges) <= allowed + 1e-9).all()
+
+
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+@pytest.mark.parametrize(("nodes", "max_parents"), [(5, 3), (7, 2), (12, 3), (18, 2)])
+def test_graphs_by_layers_are_those_of_the_host(cuda: Any, nodes: int, max_parents: int, spread: float) -> None:
+    """The same uniform numbers give the same layers; a sample may differ where a number falls on a rounding."""
+    weights = random_weights(nodes, max_parents, spread)
+    posterior, ranked = HOST.structure_posterior(weights, max_parents), rank_families(weights, max_parents)
+    seed = np.random.SeedSequence(11)
+    options = {"seed": seed, "reporter": silent, "checkpoint": none}
+    expected, expected_weights = HOST.sample_layers(posterior.tables, ranked, 5000, **options)  # type: ignore[arg-type]
+    found, found_weights = cuda.sample_layers(posterior.tables, ranked, 5000, **options)
+    same = (found == expected).all(axis=1)
+    assert same.mean() > 0.999
+    np.testing.assert_allclose(found_weights[same], expected_weights[same], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["coronary", "iris", "wine"])

@@ -47,7 +47,7 @@ from dagpost.exact.walk import (
     waves,
 )
 from dagpost.families import family_count, parent_sets
-from dagpost.kernels import inlined, kernel
+from dagpost.kernels import copy_into, inlined, kernel
 from dagpost.names import node_called
 from dagpost.progress import Reporter, silent
 from dagpost.widefloat import ONE, ZERO, add, check_range, from_logs, multiply, to_logs
@@ -147,7 +147,7 @@ def family_probabilities(
 
     def block(chunk: int, cancel: Integers) -> Wide:
         own, starts = entries_of(plan, forward.sums, chunk), starts_around(plan, chunk)
-        return backward_chunk(plan, forward.weights, own, backward, starts, chunk, cancel)
+        return backward_chunk(plan, forward.weights, own, backward, starts, chunk, True, cancel)
 
     all_waves = list(reversed(list(waves(plan.top))))
     saved = checkpoint.stage(
@@ -343,11 +343,12 @@ def _finish_backward(block: Wide, low_alpha: Wide) -> None:
 
 @kernel
 def backward_chunk(
-    plan: Plan, weights: Wide, forward: Wide, backward: Wide, starts: Integers, chunk: int, cancel: Integers
+    plan: Plan, weights: Wide, forward: Wide, backward: Wide, starts: Integers, chunk: int, gather: bool, cancel: Integers
 ) -> Wide:
     """Fill the backward sums of a chunk; returns what its blocks give to each weight, at the level where it starts.
 
     `forward` has the sums of this chunk alone; `starts` says where in `backward` it and those that it pulls from begin.
+    Without `gather`, `forward` is not looked at and what is returned is nothing yet: see `gather_chunk`.
     """
     nodes, low = plan.nodes, plan.low
     inner = nodes - low - plan.top
@@ -370,8 +371,8 @@ def backward_chunk(
                 # A high node that is in already goes on with nothing in any block below.
                 if node < low + bit or (node > low + bit and not (high >> (node - low)) & 1):
                     let_in_level(plan, arrays, bases, leaf, bit, node)
-        for place in range(size):
-            own_forward[place] = forward[(leaf << low) + place]
+        if gather:
+            copy_into(own_forward, forward[leaf << low : (leaf + 1) << low])
         begin = starts[plan.top] + (leaf << low)
         block = backward[begin : begin + size]
         block[:] = ZERO
@@ -387,14 +388,37 @@ def backward_chunk(
         for node in range(low):
             alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
         _finish_backward(block, low_alpha)
-        _gather_leaf(plan, own_forward, backward, starts, high, leaf, gathered, bases, alpha, lanes)
+        if gather:
+            _gather_leaf(plan, own_forward, backward, starts, high, leaf, 0, nodes, gathered, bases, alpha, lanes)
         if leaf:
             changed = lowest_bit(leaf)
-            for node in range(nodes):
-                if node < low + changed or (node > low + changed and not (high >> (node - low)) & 1):
-                    _give_back_level(plan, gathered, bases, leaf, changed, node)
     # A copy: a view would keep the levels of the whole walk alive as long as the result.
     return gathered[bases[inner] :].copy()
+
+
+@kernel
+def gather_chunk(
+    plan: Plan, forward: Wide, backward: Wide, starts: Integers, chunk: int, first: int, last: int, cancel: Integers
+) -> Wide:
+    """What a chunk gives to the weights of the nodes from `first` up to `last`, once its backward sums are there.
+
+    The same sums in the same order as `backward_chunk` takes them; those of different nodes never meet.
+    """
+    low = plan.low
+    inner = plan.nodes - low - plan.top
+    size = 1 << low
+    bases = level_bases(plan)
+    gathered = np.full(bases[-1], ZERO, dtype=np.int64)
+    lanes = np.empty(size, dtype=np.int64)
+    products = np.empty(size, dtype=np.int64)
+    for leaf in range((1 << inner) - 1, -1, -1):
+        if cancel[0]:
+            break
+        own_forward = forward[leaf << low : (leaf + 1) << low]
+        high = (chunk << inner) | leaf
+        _gather_leaf(plan, own_forward, backward, starts, high, leaf, first, last, gathered, bases, products, lanes)
+    width = plan.offset[low + inner, plan.max_parents + 1]
+    return gathered[bases[inner] + first * width : bases[inner] + last * width].copy()
 
 
 @inlined
@@ -405,17 +429,22 @@ def _gather_leaf(
     starts: Integers,
     high: int,
     leaf: int,
+    first: int,
+    last: int,
     gathered: Wide,
     bases: Integers,
     products: Wide,
     lanes: Wide,
 ) -> None:
-    """Add, for every node that may come next, forward times backward over all supersets of each parent set."""
+    """Add, for nodes that may come next, forward times backward over all supersets of each parent set.
+
+    What is gathered at levels that the walk leaves here goes to the levels above.
+    """
     low = plan.low
     size = 1 << low
     own_begin = starts[plan.top] + (leaf << low)
     block = backward[own_begin : own_begin + size]
-    for node in range(plan.nodes):
+    for node in range(first, last):
         bits = low
         if node >= low:
             if (high >> (node - low)) & 1:
@@ -445,6 +474,8 @@ def _gather_leaf(
             plan.binomial,
             plan.offset,
         )
+        if leaf:
+            _give_back_level(plan, gathered, bases, leaf, lowest_bit(leaf), node)
 
 
 @inlined

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import numpy as np
+
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
 from dagpost.checkpoints import Checkpoint, none
@@ -20,6 +22,7 @@ from dagpost.exact.order import ForwardTable
 from dagpost.exact.structure import StructurePosterior, StructureTables
 from dagpost.progress import Reporter, Stage, silent
 from dagpost.sampling.dags import RankedFamilies, draw_dags
+from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.orders import draw_orders
 
 #: Tables that take no more than this share of the free memory stay with the model.
@@ -110,6 +113,19 @@ class Sums(Protocol):
         """Log evidence when every graph counts once."""
         ...
 
+    def sample_layers(
+        self,
+        tables: StructureTables,
+        ranked: RankedFamilies,
+        count: int,
+        *,
+        seed: np.random.SeedSequence,
+        reporter: Reporter = silent,
+        checkpoint: Checkpoint = none,
+    ) -> tuple[Masks, Floats]:
+        """Independent graphs when every graph counts once (sampling/layers.py)."""
+        ...
+
     def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
         """The probability of every set of descendants of a node when every graph counts once."""
         ...
@@ -197,6 +213,20 @@ class HostSums:
     ) -> float:
         return structure.structure_evidence(
             log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
+        )
+
+    def sample_layers(
+        self,
+        tables: StructureTables,
+        ranked: RankedFamilies,
+        count: int,
+        *,
+        seed: np.random.SeedSequence,
+        reporter: Reporter = silent,
+        checkpoint: Checkpoint = none,
+    ) -> tuple[Masks, Floats]:
+        return sample_layers(
+            tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
         )
 
     def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:

@@ -151,6 +151,25 @@ class CudaSums:
         with device.left_clean():
             return structure.structure_evidence(log_weights, max_parents, reporter=reporter)
 
+    def sample_layers(
+        self,
+        tables: StructureTables,
+        ranked: RankedFamilies,
+        count: int,
+        *,
+        seed: np.random.SeedSequence,
+        reporter: Reporter,
+        checkpoint: Checkpoint,
+    ) -> tuple[Masks, Floats]:
+        from dagpost.engines.cuda import layers, structure
+
+        if tables.plan.nodes < structure.FEWEST_NODES:
+            return self._host.sample_layers(tables, ranked, count, seed=seed, reporter=reporter, checkpoint=checkpoint)
+        with device.left_clean():
+            return layers.sample_layers(
+                tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
+            )
+
     def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter) -> Floats:
         from dagpost.engines.cuda import structure
 

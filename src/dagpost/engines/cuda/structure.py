@@ -129,11 +129,7 @@ class _Run:
         self.forward, self.nodes = forward, forward.plan.nodes
         self.families_each = forward.plan.families
         self.module = _kernels(self.nodes, self.families_each)
-        sets = parent_sets(self.nodes - 1, forward.plan.max_parents)
-        self.sets = self.cupy.asarray(sets.copy())
-        self.alpha = self.cupy.full(self.nodes << (self.nodes - 1), ZERO, dtype=np.int64)
-        self._over_families("spread", (forward.weights, self.sets, self.alpha))
-        self._sum_bits(self.alpha, supersets=False)
+        self.alpha = dense_alpha(self.nodes, forward.plan.max_parents, forward.weights)
 
     def sum_over_graphs(self, reporter: Reporter) -> Any:
         """`A(S)` for every set, relative to the exponent of `L(S)`."""
@@ -176,9 +172,10 @@ class _Run:
 
     def families(self, given: Any) -> Any:
         """What the sums give to each weight. Destroys `given`."""
-        self._sum_bits(given, supersets=True)
+        _sum_bits(self.module, given, self.nodes, supersets=True)
         gathered = self.cupy.empty((self.nodes, self.families_each), dtype=np.int64)
-        self._over_families("pick", (given, self.sets, gathered))
+        sets = self.cupy.asarray(parent_sets(self.nodes - 1, self.forward.plan.max_parents).copy())
+        _over_families(self.module, "pick", (given, sets, gathered), gathered.size)
         return self.cupy.asnumpy(gathered)
 
     def _wave(self, kernel: Any, arrays: tuple[Any, ...], size: int, stage: Stage) -> None:
@@ -192,18 +189,31 @@ class _Run:
             self.cupy.cuda.get_current_stream().synchronize()
             stage.advance(terms * len(part))
 
-    def _over_families(self, name: str, arguments: tuple[Any, ...]) -> None:
-        blocks = -(-self.nodes * self.families_each // _THREADS)
-        self.module.get_function(name)((blocks,), (_THREADS,), arguments)
 
-    def _sum_bits(self, values: Any, *, supersets: bool) -> None:
-        bits, first = self.nodes - 1, 0
-        while first < bits:
-            count = 3 if bits - first >= 3 else 1
-            kernel = self.module.get_function("sum_three_bits" if count == 3 else "sum_one_bit")
-            blocks = min(max((self.nodes << (bits - count)) // _THREADS, 1), 1 << 20)
-            kernel((blocks,), (_THREADS,), (values, np.int32(first), np.int32(supersets)))
-            first += count
+def dense_alpha(nodes: int, max_parents: int, weights: Any) -> Any:
+    """alpha of every node at every set without it: one table of `2^(n-1)` wide floats a node."""
+    cupy = device.load_cupy()
+    module = _kernels(nodes, weights.shape[1])
+    alpha = cupy.full(nodes << (nodes - 1), ZERO, dtype=np.int64)
+    sets = cupy.asarray(parent_sets(nodes - 1, max_parents).copy())
+    _over_families(module, "spread", (weights, sets, alpha), weights.size)
+    _sum_bits(module, alpha, nodes, supersets=False)
+    return alpha
+
+
+def _over_families(module: Any, name: str, arguments: tuple[Any, ...], count: int) -> None:
+    module.get_function(name)((-(-count // _THREADS),), (_THREADS,), arguments)
+
+
+def _sum_bits(module: Any, values: Any, nodes: int, *, supersets: bool) -> None:
+    """Sums over subsets, or supersets, of every table of `2^(n-1)` entries."""
+    bits, first = nodes - 1, 0
+    while first < bits:
+        count = 3 if bits - first >= 3 else 1
+        kernel = module.get_function("sum_three_bits" if count == 3 else "sum_one_bit")
+        blocks = min(max((nodes << (bits - count)) // _THREADS, 1), 1 << 20)
+        kernel((blocks,), (_THREADS,), (values, np.int32(first), np.int32(supersets)))
+        first += count
 
 
 def _wide(evidence: float, exponent: int) -> np.int64:

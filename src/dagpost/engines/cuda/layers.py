@@ -1,0 +1,208 @@
+"""Independent graphs by source layers on a CUDA device: sampling/layers.py, with all samples one layer at a time.
+
+The samples that share their placed nodes and their last layer form a group. The groups with as many nodes left to place
+are worked on together: a tensor of `2^r` completions each, and then node by node every branch of decisions that some
+sample has taken splits in two, with half the tensor each. A decision needs both halves summed over the nodes that are
+still undecided (`fold`). Branches never hold more numbers than the tensors they came from, so memory is bounded by the
+groups that are begun together.
+
+The uniform numbers are used as on the host, and so the layers are those of the host but for roundings; parents are
+drawn on the host. Time: a few passes over `2^r` numbers for every group and at most `log2` of its samples more.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dagpost.arrays import Floats, Masks
+from dagpost.checkpoints import Checkpoint, none
+from dagpost.engines import Engine
+from dagpost.engines.cuda import device
+from dagpost.engines.cuda.structure import dense_alpha
+from dagpost.exact.structure import StructureTables
+from dagpost.progress import Reporter, Stage, silent
+from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
+from dagpost.sampling.orders import SEED_BLOCK, row_blocks, uniform_rows
+
+_THREADS = 256
+_MOST_BLOCKS = 1 << 16
+#: A device takes no more in the second dimension of a grid.
+_MOST_GROUPS = 65_535
+#: Entries of the tensors that are begun together, and samples that move together.
+_ENTRIES = 1 << 27
+_MOVED_TOGETHER = 128 * SEED_BLOCK
+_FOLDED_AT_ONCE = 10
+_FILES = ("widefloat.cuh", "layers.cu")
+
+
+def sample_layers(
+    tables: StructureTables,
+    families: RankedFamilies,
+    count: int,
+    *,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+    reporter: Reporter = silent,
+    checkpoint: Checkpoint = none,
+) -> tuple[Masks, Floats]:
+    """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph."""
+    on_device, nodes = _LayerTables(tables), tables.plan.nodes
+    parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
+    blocks = row_blocks(count, _MOVED_TOGETHER)
+    saved = checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
+    with reporter.stage("graphs", count) as stage:
+        for rows in saved.finished:
+            stage.advance(rows.stop - rows.start)
+        for rows in saved:
+            uniforms = uniform_rows(seed, rows, 2 * nodes)
+            parents[rows], log_joint[rows] = _draw(tables, on_device, families, uniforms, engine, stage)
+    return parents, log_joint
+
+
+class _LayerTables:
+    """What drawing needs on the device: the completions of every set, and alpha of every node there."""
+
+    def __init__(self, tables: StructureTables) -> None:
+        cupy = device.load_cupy()
+        self.nodes = tables.plan.nodes
+        needed = (self.nodes << (self.nodes + 2)) + (12 << self.nodes) + 5 * 8 * max(_ENTRIES, 1 << self.nodes)
+        device.require(needed, f"Drawing graphs of {self.nodes} variables by layers", "use engine='threads'.")
+        self.completions = cupy.asarray(tables.completions)
+        self.exponents = cupy.asarray(tables.completion_exponents)
+        self.alpha = dense_alpha(self.nodes, tables.plan.max_parents, cupy.asarray(tables.forward.weights))
+        self.kernels = _kernels(self.nodes)
+
+
+def _draw(
+    tables: StructureTables,
+    on_device: _LayerTables,
+    families: RankedFamilies,
+    uniforms: Floats,
+    engine: Engine,
+    stage: Stage,
+) -> tuple[Masks, Floats]:
+    """One graph for each row of `uniforms` (one number a layer, then one a node): parent masks, and log weights."""
+    cupy, nodes, samples = device.load_cupy(), on_device.nodes, len(uniforms)
+    numbers = cupy.asarray(np.ascontiguousarray(uniforms[:, :nodes]))
+    placed = cupy.zeros(samples, dtype=np.uint64)
+    last = cupy.zeros(samples, dtype=np.uint64)
+    allowed = cupy.zeros((nodes, samples), dtype=np.uint64)
+    to_meet = cupy.zeros((nodes, samples), dtype=np.uint64)
+    joined_weight = cupy.empty((samples, nodes))
+    results = (placed, last, allowed, to_meet, joined_weight)
+    everything = np.uint64((1 << nodes) - 1)
+    done = 0
+    for layer in range(nodes):
+        waiting = cupy.flatnonzero(placed != everything)
+        stage.advance(samples - len(waiting) - done)
+        done = samples - len(waiting)
+        if len(waiting) == 0:
+            break
+        keys = placed[waiting] << np.uint64(nodes) | last[waiting]
+        groups, group_of = cupy.unique(keys, return_inverse=True)
+        left = nodes - _bit_counts(groups >> np.uint64(nodes))
+        for size in sorted(set(left.tolist()), reverse=True):
+            own = np.flatnonzero(left == size)
+            at_once = min(max(_ENTRIES >> size, 1), _MOST_GROUPS)
+            for begin in range(0, len(own), at_once):
+                chosen = cupy.asarray(own[begin : begin + at_once])
+                _draw_layer(on_device, groups, chosen, group_of, waiting, size, numbers[:, layer], results)
+    stage.advance(samples - done)
+    log_totals = cupy.asnumpy(joined_weight) + tables.forward.log_scales
+    return draw_parents_in_layers(
+        families, cupy.asnumpy(allowed), cupy.asnumpy(to_meet), log_totals, uniforms[:, nodes:], engine=engine
+    )
+
+
+def _draw_layer(
+    on_device: _LayerTables,
+    groups: Any,
+    chosen_groups: Any,
+    group_of: Any,
+    waiting: Any,
+    left: int,
+    uniforms: Any,
+    results: tuple[Any, ...],
+) -> None:
+    """Draw the next layer of the samples of some groups, all of which have `left` nodes to place."""
+    cupy, kernels = device.load_cupy(), on_device.kernels
+    number = cupy.full(len(groups), -1, dtype=np.int32)
+    number[chosen_groups] = cupy.arange(len(chosen_groups), dtype=np.int32)
+    own_group = number[group_of]
+    taking_part = cupy.flatnonzero(own_group >= 0)
+    members = waiting[taking_part]
+    branch_of, left_over = own_group[taking_part], uniforms[members]
+    keys, nodes = groups[chosen_groups], np.uint64(on_device.nodes)
+    placed, last = keys >> nodes, keys & ((np.uint64(1) << nodes) - np.uint64(1))
+    count = len(placed)
+    outside = cupy.empty((count, left), dtype=np.int32)
+    now, before = cupy.empty((count, left)), cupy.empty((count, left))
+    exponents = cupy.empty((count, left), dtype=np.int32)
+    about = (np.int32(left), outside, now, before, exponents)
+    _launch(kernels, "describe_groups", count, (on_device.alpha, placed, last, np.int32(count), *about))
+    largest = cupy.full(count, -(1 << 30), dtype=np.int32)
+    grid = (min(max((1 << left) // _THREADS, 1), 4096), count)
+    where = (on_device.exponents, placed, outside, exponents, np.int32(left), largest)
+    kernels.get_function("largest_shifts")(grid, (_THREADS,), where)
+    tensors = cupy.empty(count << left)
+    kernels.get_function("fill_tensors")(grid, (_THREADS,), (on_device.completions, *where, tensors))
+    groups_of_branches = cupy.arange(count, dtype=np.int32)
+    chosen = cupy.zeros(count, dtype=np.uint64)
+    for position in range(left - 1, -1, -1):
+        branches = len(chosen)
+        parted = cupy.empty(2 * branches << position)
+        entries = np.uint64(branches)
+        arguments = (tensors, groups_of_branches, now, np.int32(left), np.int32(position), entries, parted)
+        _launch(kernels, "part_tensors", branches << position, arguments)
+        totals = _folded(kernels, parted, groups_of_branches, before, left, position, branches)
+        shared = (groups_of_branches, now, before, chosen, np.int32(left), np.int32(position), np.int32(branches))
+        _launch(kernels, "decide", len(members), (totals, *shared, np.int32(len(members)), branch_of, left_over))
+        present = cupy.zeros(2 * branches, dtype=np.int32)
+        present[branch_of] = 1
+        taken = cupy.flatnonzero(present)
+        branch_of = (cupy.cumsum(present) - 1)[branch_of].astype(np.int32)
+        tensors = cupy.empty(len(taken) << position)
+        rows = (parted, taken, np.int32(position), np.uint64(len(taken)), tensors)
+        _launch(kernels, "take_branches", len(taken) << position, rows)
+        joins = (taken >= branches).astype(np.uint64)
+        parents = taken % branches
+        chosen = chosen[parents] | joins << np.uint64(position)
+        groups_of_branches = groups_of_branches[parents]
+    details = (placed, last, outside, now, before, exponents, chosen, groups_of_branches, branch_of, members)
+    sizes = (np.int32(left), np.int32(len(members)), np.int64(len(uniforms)))
+    _launch(kernels, "place_layer", len(members), (*details, *sizes, *results))
+    cupy.cuda.get_current_stream().synchronize()
+
+
+def _folded(
+    kernels: Any, parted: Any, groups_of_branches: Any, before: Any, left: int, position: int, branches: int
+) -> Any:
+    """The sum over everything undecided of both halves of every branch."""
+    cupy, rows = device.load_cupy(), parted
+    while position > _FOLDED_AT_ONCE:
+        position -= 1
+        smaller = cupy.empty(2 * branches << position)
+        arguments = (rows, groups_of_branches, before, np.int32(left), np.int32(position), np.uint64(branches), smaller)
+        _launch(kernels, "fold", 2 * branches << position, arguments)
+        rows = smaller
+    totals = cupy.empty(2 * branches)
+    arguments = (rows, groups_of_branches, before, np.int32(left), np.int32(position), np.uint64(branches), totals)
+    kernels.get_function("fold_rest")((2 * branches,), (min(1 << max(position - 1, 5), 128),), arguments)
+    return totals
+
+
+def _launch(kernels: Any, name: str, threads: int, arguments: tuple[Any, ...]) -> None:
+    blocks = min(max(-(-threads // _THREADS), 1), _MOST_BLOCKS)
+    kernels.get_function(name)((blocks,), (_THREADS,), arguments)
+
+
+def _bit_counts(masks: Any) -> Any:
+    return np.bitwise_count(device.load_cupy().asnumpy(masks)).astype(np.int64)
+
+
+@lru_cache(maxsize=32)
+def _kernels(nodes: int) -> Any:
+    return device.compiled(_FILES, (("NODES", nodes),))

@@ -1,0 +1,238 @@
+"""An ordered partition of the variables as a chain holds it, and what the parts of it weigh (see partition.py).
+
+The nodes of a part are a mask. A node of part `p` has its parents in the parts before, one of them at least in part
+`p - 1`: the sum over such sets is the difference of two look-ups. Where they are so close that it has to be summed up
+set by set, the difference still is an upper bound, which nearly always is enough to refuse a move.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost.arrays import Floats, Integers, Masks
+from dagpost.kernels import borrowing, inlined
+from dagpost.mcmc.families import FamilyTables, bits_of, log_sum_inside, log_sum_meeting
+from dagpost.mcmc.reversal import all_nodes, node_of
+
+#: Nats behind the best place from which on a place is not looked at: chosen once in 10^10 steps.
+NEGLIGIBLE = 25.0
+#: A difference of two sums that is a smaller share than this of them is only a bound, once this error is added.
+_CANCELLED = 1e-5
+_ERROR = 1e-9
+
+
+class Work(NamedTuple):
+    """Where the chain stands, and room for one step."""
+
+    #: The nodes of each part; zeros follow.
+    parts: Masks
+    #: What confines the parents of each node: they are inside the one and meet the other. And a graph.
+    allowed: Masks
+    to_meet: Masks
+    parents: Masks
+    #: Another partition, or this one without a node; and for each part of it all nodes before, the log weight of its
+    #: nodes as they stand now, and what they could gain at most.
+    other: Masks
+    before: Masks
+    held: Floats
+    slack: Floats
+    #: Log weights of nodes: of all sets inside what they are allowed; of those that meet what they have to.
+    whole: Floats
+    fresh: Floats
+    #: The same where the node that is put back comes behind their part, right before it and alone, into the part
+    #: before theirs, or before that.
+    behind: Floats
+    alone: Floats
+    joined: Floats
+    passed: Floats
+    #: Places for that node: alone before part p (2 p) or inside it (2 p + 1). Its own log weight there, and all that
+    #: changes.
+    log_own: Floats
+    log_place: Floats
+
+
+@inlined
+def room_for(nodes: int) -> Work:
+    return Work(
+        np.zeros(nodes + 2, dtype=np.uint64),
+        np.zeros(nodes, dtype=np.uint64),
+        np.zeros(nodes, dtype=np.uint64),
+        np.zeros(nodes, dtype=np.uint64),
+        np.zeros(nodes + 2, dtype=np.uint64),
+        np.zeros(nodes + 2, dtype=np.uint64),
+        np.zeros(nodes + 2),
+        np.zeros(nodes + 2),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(nodes),
+        np.zeros(2 * nodes + 2),
+        np.zeros(2 * nodes + 2),
+    )
+
+
+@borrowing
+def first_of(members: np.uint64) -> int:
+    return node_of(members & (~members + np.uint64(1)))
+
+
+@borrowing
+def rest_of(members: np.uint64) -> np.uint64:
+    """All but the first."""
+    return members & (members - np.uint64(1))
+
+
+@borrowing
+def random_member(members: np.uint64, generator: np.random.Generator) -> np.uint64:
+    for _ in range(int(generator.random() * bits_of(members))):
+        members = rest_of(members)
+    return members & (~members + np.uint64(1))
+
+
+@borrowing
+def count_parts(parts: Masks) -> int:
+    count = 0
+    while parts[count] != np.uint64(0):
+        count += 1
+    return count
+
+
+@borrowing
+def part_before(parts: Masks, part: int) -> np.uint64:
+    return parts[part - 1] if part > 0 else np.uint64(0)
+
+
+@borrowing
+def all_before(parts: Masks, part: int) -> np.uint64:
+    mask = np.uint64(0)
+    for earlier in range(part):
+        mask |= parts[earlier]
+    return mask
+
+
+# Weights
+
+
+@borrowing
+def total_of(members: np.uint64, values: Floats) -> float:
+    total = 0.0
+    while members != np.uint64(0):
+        total += values[first_of(members)]
+        members = rest_of(members)
+    return total
+
+
+@borrowing
+def take(members: np.uint64, values: Floats, log_sums: Floats) -> None:
+    while members != np.uint64(0):
+        log_sums[first_of(members)] = values[first_of(members)]
+        members = rest_of(members)
+
+
+@borrowing
+def weigh_all(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whole: Floats) -> float:
+    """Log weights of all parent sets inside `allowed`, for some nodes; their total."""
+    total = 0.0
+    while members != np.uint64(0):
+        node = first_of(members)
+        whole[node] = log_sum_inside(tables, node, allowed)
+        total += whole[node]
+        members = rest_of(members)
+    return total
+
+
+@borrowing
+def weigh(
+    tables: FamilyTables,
+    members: np.uint64,
+    allowed: np.uint64,
+    to_meet: np.uint64,
+    whole: Floats,
+    result: Floats,
+    hope: float,
+) -> float:
+    """Log weights of the parent sets inside `allowed` that meet `to_meet`, for some nodes; their total and `hope`.
+
+    Where that is below 0, no more than this is known. `whole` is what `weigh_all` gave.
+    """
+    bounds = np.uint64(0)
+    while members != np.uint64(0):
+        node = first_of(members)
+        result[node] = whole[node]
+        if to_meet != np.uint64(0) and whole[node] > -math.inf:
+            share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole[node])
+            if share < _CANCELLED:
+                bounds |= np.uint64(1) << np.uint64(node)
+                share = max(share, 0.0) + _ERROR
+            result[node] += math.log(share)
+        hope += result[node]
+        members = rest_of(members)
+    while bounds != np.uint64(0) and hope >= 0.0:
+        node = first_of(bounds)
+        hope -= result[node]
+        result[node] = log_sum_above(tables, node, allowed, to_meet, -hope)
+        hope += result[node]
+        bounds = rest_of(bounds)
+    return hope
+
+
+@borrowing
+def log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
+    """`log_sum_meeting`, set by set; of what is below `floor` some may be missing."""
+    total = 0.0
+    heaviest = -math.inf
+    limit = floor - NEGLIGIBLE
+    for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
+        if tables.ranked_tails[position] < limit:
+            break
+        parents = tables.ranked_masks[position]
+        if parents & ~allowed == np.uint64(0) and parents & to_meet != np.uint64(0):
+            if total == 0.0:
+                heaviest = tables.ranked_logs[position]
+                limit = max(limit, heaviest - NEGLIGIBLE)
+            total += math.exp(tables.ranked_logs[position] - heaviest)
+    return heaviest + math.log(total) if total > 0.0 else -math.inf
+
+
+@borrowing
+def find_parts(parents: Masks, parts: Masks) -> None:
+    """The partition of a graph."""
+    left = all_nodes(len(parents))
+    for part in range(len(parts)):
+        parts[part] = np.uint64(0)
+        members = left
+        while members != np.uint64(0):
+            if parents[first_of(members)] & left == np.uint64(0):
+                parts[part] |= members & (~members + np.uint64(1))
+            members = rest_of(members)
+        left &= ~parts[part]
+
+
+@borrowing
+def confine(work: Work, tables: FamilyTables, log_sums: Floats, look_up: bool) -> None:
+    """What confines the parents of every node; if asked to, look weights up where that has changed."""
+    before, previous = np.uint64(0), np.uint64(0)
+    for part in range(count_parts(work.parts)):
+        members = work.parts[part]
+        while members != np.uint64(0):
+            node = first_of(members)
+            if look_up and (work.allowed[node] != before or work.to_meet[node] != previous):
+                log_sums[node] = log_sum_meeting(tables, node, before, previous)
+            work.allowed[node], work.to_meet[node] = before, previous
+            members = rest_of(members)
+        previous = work.parts[part]
+        before |= previous
+
+
+@borrowing
+def write_parts(work: Work, part_of: Integers) -> None:
+    for part in range(count_parts(work.parts)):
+        members = work.parts[part]
+        while members != np.uint64(0):
+            part_of[first_of(members)] = part
+            members = rest_of(members)
