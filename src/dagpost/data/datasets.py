@@ -5,6 +5,7 @@ Each is a `Table` of discrete columns, ready for any discrete score.
 
 from __future__ import annotations
 
+import difflib
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ import numpy as np
 from dagpost.data.discretise import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,9 +99,9 @@ def describe(name: str) -> str:
 def _entry(name: str) -> _Entry:
     if name in _ENTRIES:
         return _ENTRIES[name]
-    raise InputError(
-        f"There is no bundled data set {name!r}.{nearest(str(name), names())}"
-    )
+    close = difflib.get_close_matches(str(name), names(), n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InputError(f"There is no bundled data set {name!r}.{hint} Bundled are: {', '.join(names())}.")
 
 
 def _coronary() -> Table:
