@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from dagpost.network import BayesianNetwork
     from dagpost.posterior import DagSample
     from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior
-    from dagpost.scores import BIC, K2, BDe, BDeu, BGe, LocalScores, local_scores
+    from dagpost.scores import BIC, K2, BDe, BDeu, BGe
+    from dagpost.scores.local_scores import LocalScores, local_scores
     from dagpost.show import plots
     from dagpost.summaries import (
         adjacency_table,

@@ -75,7 +75,9 @@ class InDegreePrior:
 
 @dataclass(frozen=True)
 class EdgePrior:
-    """Every edge is there with the same probability, independently of the others.
+    """Every edge multiplies the weight of a graph by the same odds `p / (1 - p)`.
+
+    Were there no rule against cycles, every edge would be there with this probability, independently of the others.
 
     >>> np.exp(EdgePrior(0.1).log_weights(("a", "b", "c"), 1)[0]).round(2)
     array([0.81, 0.09, 0.09])

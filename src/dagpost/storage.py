@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from dagpost._version import __version__
 from dagpost.errors import InputError
+from dagpost.writing import replacing
 
 FORMAT_VERSION = 1
 _ABOUT = "about.json"
@@ -35,32 +35,13 @@ Result = TypeVar("Result")
 
 def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write one file of the given kind ("model", "sample"), replacing an older one only once it is complete."""
-    # Through a link, not over it.
-    target = Path(os.path.realpath(path))
     content = {"dagpost": kind, "format": FORMAT_VERSION, "version": __version__, "arrays": sorted(arrays), **about}
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as error:
-        raise InputError(
-            f"Cannot write {str(target)!r}: {error.strerror}. Name a folder that exists and is yours."
-        ) from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                archive.writestr(_ABOUT, text, compress_type=zipfile.ZIP_DEFLATED)
-                for key, array in arrays.items():
-                    with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        _adopt_permissions(name, target)
-        os.replace(name, target)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"Cannot write {str(target)!r}: {error.strerror}. Nothing was changed.") from error
-        raise
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_ABOUT, text, compress_type=zipfile.ZIP_DEFLATED)
+        for key, array in arrays.items():
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
@@ -123,13 +104,3 @@ def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
             f"dagpost {__version__}, which reads format {FORMAT_VERSION}. Use that version, or make the file again."
         )
     return about
-
-
-def _adopt_permissions(name: str, target: Path) -> None:
-    """A temporary file is private; the finished one is as open as the one it replaces, or as the user's default."""
-    if target.exists():
-        os.chmod(name, target.stat().st_mode & 0o777)
-    elif os.name == "posix":
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dagpost import DagPosterior, datasets
+from dagpost import DagPosterior, DagSample, datasets
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -382,3 +382,54 @@ CONTRASTS = """() => {
     }
     return found;
 }"""
+
+
+def test_paper_shows_every_row_of_a_long_table(browser: Any, tmp_path: Path) -> None:
+    """On the screen long tables scroll; on paper nobody can scroll."""
+    for seen in _opened(browser, _many(24, 30).report(tmp_path / "long.html")):
+        seen.open()
+        for part in ("edges", "paths"):
+            box = f"document.querySelector('#{part} .scroll')"
+            assert seen.page.evaluate(f"{box}.scrollHeight > {box}.clientHeight + 50"), part
+        seen.page.emulate_media(media="print")
+        for part in ("edges", "paths"):
+            box = f"document.querySelector('#{part} .scroll')"
+            assert seen.page.evaluate(f"{box}.clientHeight >= {box}.querySelector('table').offsetHeight"), part
+        assert seen.trouble == []
+
+
+def test_a_graph_of_too_many_lines_is_put_on_a_circle(browser: Any, tmp_path: Path) -> None:
+    """Layers of 435 lines are not readable, and those of 1,770 would hold up the page for minutes."""
+    for seen in _opened(browser, _many(30, 500).report(tmp_path / "dense.html")):
+        seen.open()
+        seen.set_threshold(0.01)
+        assert "too many to read" in seen.page.inner_text("#shown")
+        seen.page.click("#arrange")
+        places = seen.page.evaluate("Report.cy.nodes().map((node) => node.position())")
+        # On an ellipse around the middle, whose half axes are the farthest places.
+        wide, high = max(place["x"] for place in places), max(abs(place["y"]) for place in places)
+        for place in places:
+            assert (place["x"] / wide) ** 2 + (place["y"] / high) ** 2 == pytest.approx(1.0, abs=0.02)
+        seen.set_threshold(1.0)
+        assert "too many" not in seen.page.inner_text("#shown")
+        assert seen.trouble == []
+
+
+def test_a_long_name_leaves_the_numbers_of_the_panel_in_sight(hostile: Seen) -> None:
+    hostile.open()
+    for place in range(len(HOSTILE)):
+        hostile.page.select_option("#variable", str(place))
+        inside = hostile.page.evaluate(
+            "(() => { const panel = Report.find('panel'); return panel.scrollWidth <= panel.clientWidth; })()"
+        )
+        assert inside, HOSTILE[place]
+
+
+def _many(count: int, draws: int) -> DagSample:
+    """Random graphs in which any two variables are often joined."""
+    rng = np.random.default_rng(1)
+    before = ((1 << np.arange(count, dtype=np.uint32)) - 1).astype(np.uint32)
+    parents = rng.integers(0, 1 << count, (draws, count), dtype=np.uint32) & before
+    nothing, weights = np.full(draws, np.nan), np.full(draws, 1 / draws)
+    names = tuple(f"variable {number}" for number in range(count))
+    return DagSample(names, parents, nothing, nothing, nothing, weights, "order", "dds", "counting")

@@ -719,3 +719,14 @@ def test_every_script_of_the_gallery_runs_and_draws(script: Path) -> None:
     assert plt.get_fignums()
     for number in plt.get_fignums():
         plt.figure(number).canvas.draw()
+
+
+def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior) -> None:
+    shares = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
+    assert plots.edges(shares).get_xlabel() == "share of replicates"
+    assert plots.edges(model).get_xlabel() == "posterior probability"
+    assert plots.heat_map(shares).figure.axes[1].get_ylabel() == "share of replicates: from -> to"
+    assert plots.comparison(model, shares).get_xlabel() == "posterior probability or share of replicates"
+    words = [text.get_text() for legend in plots.graph(shares).artists for text in getattr(legend, "texts", [])]
+    assert "share with an edge" in words
+    assert "probability of an edge" not in words

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+import os
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -264,3 +265,16 @@ def test_still_picture_stands_in_without_javascript(page: Page, coronary: DagPos
     (still,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
     assert "<svg" in still
     assert html.escape("M. Work") in still
+
+
+def test_a_pipe_or_device_is_not_replaced_by_a_report(coronary: DagPosterior, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="is a device or a pipe"):
+        coronary.report(pipe)
+    assert pipe.is_fifo()
+
+
+def test_a_blank_title_leaves_the_usual_one(coronary: DagPosterior, tmp_path: Path) -> None:
+    text = coronary.report(tmp_path / "report.html", title="  ").read_text(encoding="utf-8")
+    assert "<h1>Probable connections among 6 variables</h1>" in text

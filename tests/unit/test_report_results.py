@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.report_page import Page, written
+from tests.report_page import Page, random_table, written
 
-from dagpost import Bootstrap, DagPosterior, DagSample, PartitionMCMC, datasets, local_scores
-from dagpost.show import report_content
+from dagpost import Bootstrap, DagPosterior, DagSample, EdgePrior, PartitionMCMC, Trees, datasets, local_scores
+from dagpost.show import report_content, report_words
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +162,51 @@ def test_many_variables_make_no_large_file(tmp_path: Path) -> None:
     page = Page(target.read_text(encoding="utf-8"))
     assert len(page.tables["matrix"]) == 31
     assert len(page.tables["edges"]) == 1 + 30 * 29 // 2
+
+
+def test_shares_of_a_bootstrap_are_nowhere_called_probabilities(tmp_path: Path) -> None:
+    model = DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(datasets.load("coronary"))
+    page = written(model, tmp_path)
+    for part in ("edges", "paths", "graphs", "graph-section"):
+        left = page.sections[part].replace("not a posterior probability", "").replace("is improbable", "")
+        assert "probab" not in left.lower().replace("graph of the probable edges", ""), part
+    assert "most frequent of the graphs seen" in page.sections["graphs"]
+    assert "by the share of graphs with an edge between them" in page.sections["edges"]
+
+
+@pytest.mark.parametrize("spanning", [True, False])
+def test_trees_have_one_parent_at_most_whatever_the_setting(spanning: bool, tmp_path: Path) -> None:
+    page = written(DagPosterior(method=Trees(spanning=spanning), seed=1).fit(datasets.load("coronary")), tmp_path)
+    assert dict(page.tables["settings"][1:])["Most parents"] == "1"
+
+
+def test_weights_of_a_prior_are_not_called_probabilities(tmp_path: Path) -> None:
+    """With cycles ruled out, no edge and no set of parents has the probability that its weight would be."""
+    table = datasets.load("coronary")
+    for prior, words in (
+        ("uniform", "every set of parents has the same weight"),
+        ("indegree", "every number of parents has the same weight"),
+        (EdgePrior(0.1), "an edge has the weight 0.1"),
+    ):
+        told = written(DagPosterior(prior=prior, seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+        assert words in told
+        assert "equally probable" not in told
+
+
+def test_independent_graphs_are_not_said_to_be_worth_their_own_number(coronary: DagPosterior, tmp_path: Path) -> None:
+    page = written(coronary.sample(precision=0.1, seed=1), tmp_path)
+    assert "worth about" not in page.words
+
+
+def test_two_variables_are_spoken_of_in_the_singular(tmp_path: Path) -> None:
+    page = written(DagPosterior(seed=1, samples=200).fit(random_table(["a", "b"])), tmp_path)
+    assert "A variable has at most 1 parent." in page.sections["trust"]
+    assert "1 pair of variables" in page.sections["edges"]
+
+
+def test_exact_edges_beside_chains_that_disagree_are_marked(tmp_path: Path) -> None:
+    """The edges are exact whatever the chains do; the mark at the top must not vouch for the rest."""
+    sampled = report_content.gather(DagPosterior(seed=1, samples=200).fit(datasets.load("coronary")))
+    assert report_words.standing(sampled) == ("Exact", "good")
+    disagreeing = dataclasses.replace(sampled, trusted=False)
+    assert report_words.standing(disagreeing) == ("Edges exact, the rest not to be trusted yet", "fair")

@@ -20,9 +20,9 @@ import numpy as np
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.export.frames import matrix_of_triples
-from dagpost.export.writing import replacing, write_text
 from dagpost.names import printable
 from dagpost.summaries.edges import check_probabilities
+from dagpost.writing import replacing, write_text
 
 if TYPE_CHECKING:
     import networkx as nx

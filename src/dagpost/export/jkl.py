@@ -25,11 +25,11 @@ import numpy as np
 from dagpost import memory
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.errors import InputError
-from dagpost.export.writing import replacing
 from dagpost.families import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
 from dagpost.kernels import kernel
 from dagpost.scores import LocalScores
 from dagpost.scores.parameters import parent_limit
+from dagpost.writing import replacing
 
 _BYTES_A_SET = 300
 #: Text in memory as lines, for every byte of a file.

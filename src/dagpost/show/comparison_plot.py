@@ -56,9 +56,10 @@ def comparison(
     if relation not in (("->", "~>", None) if second is None else ("->", "~>")):
         raise InputError(f"The relation must be '->', '~>' or None. Got {relation!r} instead.")
     if second is not None:
-        shown, rows = _of_two(first, second, labels, relation or "->")
+        shown, rows, measure = _of_two(first, second, labels, relation or "->")
     else:
         shown, rows = _of_comparison(first, relation)
+        measure = "probability"
     rows = rows[:count]
     texts = [text for text, _ in rows]
     values = np.array([numbers for _, numbers in rows]).reshape(len(rows), len(shown))
@@ -84,7 +85,7 @@ def comparison(
     ax.set_yticks(heights, [plain(text) for text in texts], family=family_for(texts))
     ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
-    ax.set_xlabel("posterior probability")
+    ax.set_xlabel(measure)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
     for side in ("top", "right", "left"):
@@ -110,7 +111,7 @@ def _of_comparison(found: Any, relation: str | None) -> tuple[tuple[str, ...], l
 
 def _of_two(
     first: Any, second: Any, labels: Sequence[str], relation: str
-) -> tuple[tuple[str, ...], list[tuple[str, list[float]]]]:
+) -> tuple[tuple[str, ...], list[tuple[str, list[float]]], str]:
     if isinstance(labels, str) or len(labels) != 2 or labels[0] == labels[1]:
         raise InputError(f"The 'labels' must be two different texts. Got {labels!r} instead.")
     one, two = probabilities_of(first, relation), probabilities_of(second, relation)
@@ -128,7 +129,7 @@ def _of_two(
     rows = [
         (_text(one.names[i], relation, one.names[j]), [float(matrix[i, j]) for matrix in matrices]) for i, j in pairs
     ]
-    return tuple(labels), rows
+    return tuple(labels), rows, " or ".join(dict.fromkeys([one.measure, two.measure]))
 
 
 def _text(source: str, relation: str, target: str) -> str:

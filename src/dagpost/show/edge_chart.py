@@ -59,7 +59,7 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
     ax.set_yticks(heights, labels, family=family_for(labels))
     ax.set_ylim(max(len(chosen), 1) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
-    ax.set_xlabel("posterior probability")
+    ax.set_xlabel(shown.measure)
     say(ax, said)
     ax.grid(axis="both", color="0.9")
     ax.set_axisbelow(True)

@@ -18,7 +18,7 @@ from dagpost.names import printable
 from dagpost.show import placing
 from dagpost.show.figures import SMALL, axes_for, escaped, family_for, wrapped
 from dagpost.show.layering import Edge, acyclic_orientation
-from dagpost.show.sources import probabilities_of
+from dagpost.show.sources import SHARE, probabilities_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def graph(
     nodes, key = _node_texts(ax, shown.names, least)
     place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
     caption = [" ".join([shown.sentence, *hidden, *_unknown(shown.matrix)]), *key] if legend else []
-    scale = _fit(ax, own, place, nodes, caption)
+    scale = _fit(ax, own, place, nodes, caption, shown.measure)
     _draw_edges(ax, edges, oriented, place, nodes, scale, numbers)
     return ax
 
@@ -192,7 +192,9 @@ def _placed(layout: Any, positions: Any, oriented: Sequence[Edge], sizes: Any) -
     return placing.layered(oriented, sizes)
 
 
-def _fit(ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str]) -> float:
+def _fit(
+    ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str], measure: str
+) -> float:
     """Put boxes, legend and caption into the axes; how much smaller letters became for want of room."""
     figure: Any = ax.figure
     wide, high = place.width + 2 * _MARGIN, place.height + 2 * _MARGIN
@@ -215,7 +217,7 @@ def _fit(ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], cap
         text.set_position(centre)
         text.set_fontsize(_FONT * scale)
     if caption:
-        _explain(ax, lines, small)
+        _explain(ax, lines, small, measure)
     return scale
 
 
@@ -223,12 +225,12 @@ def _strip(width: float, caption: Sequence[str]) -> tuple[list[str], float]:
     """The lines of the caption, and the height in points that they and the legend need."""
     if not caption:
         return [], 0.0
-    letters = max(int(width / (0.57 * SMALL)), 30)
+    letters = max(int(width / (0.62 * SMALL)), 30)
     lines = [line for part in caption for line in textwrap.wrap(part, letters)]
     return lines, 1.25 * SMALL * len(lines) + 3.6 * SMALL + 8.0
 
 
-def _explain(ax: Axes, lines: Sequence[str], size: float) -> None:
+def _explain(ax: Axes, lines: Sequence[str], size: float, measure: str) -> None:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.transforms import ScaledTranslation
@@ -259,7 +261,13 @@ def _explain(ax: Axes, lines: Sequence[str], size: float) -> None:
     kept |= {"loc": "lower left", "bbox_to_anchor": (0.0, 0.0), "labelspacing": 0.5}
     # The words of the rows are a legend without lines: in the same one they would stand in a column for lines.
     rows: list[tuple[float, list[Any], list[str], int, float]] = [
-        (0.0, [Line2D([], [], linestyle="none")] * 2, ["probability of an edge", "its direction"], 1, 0.0),
+        (
+            0.0,
+            [Line2D([], [], linestyle="none")] * 2,
+            ["share with an edge" if measure == SHARE else "probability of an edge", "its direction"],
+            1,
+            0.0,
+        ),
         (13.0 * size, [sample for sample, _ in samples], [label for _, label in samples], 3, 3.2),
     ]
     for left, handles, labels, ncols, long in rows:

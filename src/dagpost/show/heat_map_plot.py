@@ -11,7 +11,7 @@ from dagpost.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.show.figures import axes_for, family_for, plain, say
 from dagpost.show.layering import acyclic_orientation, topological_order
-from dagpost.show.sources import probabilities_of
+from dagpost.show.sources import SHARE, probabilities_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,8 @@ def heat_map(
     say(ax, shown.sentence)
     if colour_bar:
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, fraction=0.06, pad=0.03)
-        bar.set_label(f"P(from {relation} to)")
+        words = f"from {relation} to"
+        bar.set_label(f"{shown.measure}: {words}" if shown.measure == SHARE else f"P({words})")
         bar.outline.set_visible(False)
     return ax
 

@@ -20,13 +20,13 @@ from typing import Any
 
 from dagpost._version import __version__
 from dagpost.errors import InputError
-from dagpost.export.writing import write_text
 from dagpost.names import printable
 from dagpost.show import report_tables as tables
 from dagpost.show import report_words as words
 from dagpost.show.report_citations import citation
 from dagpost.show.report_content import Content, gather
 from dagpost.show.small_graph import small_graph
+from dagpost.writing import write_text
 
 _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
@@ -51,7 +51,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
     """The whole page."""
     scripts = [_library(library) for library in _LIBRARIES] + [_template(script) for script in _SCRIPTS]
     mood_word, mood = words.standing(content)
-    headline = words.heading(content) if title is None else title
+    headline = title if title and title.strip() else words.heading(content)
     versions = [
         ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
         ("Versions", f"dagpost {__version__}, Python {platform.python_version()}, NumPy {version('numpy')}"),
@@ -192,6 +192,9 @@ def _check_target(target: Path) -> None:
     """Refuse before any work what could not be written after it."""
     if target.is_dir():
         raise InputError(f"{str(target)!r} is a folder. Name a file in it, such as {str(target / 'report.html')!r}.")
+    if target.exists() and not target.is_file():
+        # Written as others are, the report would take the place of the device itself.
+        raise InputError(f"{str(target)!r} is a device or a pipe, which a report would replace. Name a file.")
     folder = target.resolve().parent
     if not folder.is_dir():
         raise InputError(f"There is no folder {str(folder)!r} to write {target.name!r} to. Make it, or name another.")

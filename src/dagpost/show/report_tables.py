@@ -12,7 +12,7 @@ import numpy as np
 
 from dagpost.names import printable
 from dagpost.show.report_content import GRAPHS, LEAST_SHOWN, Content
-from dagpost.show.report_words import measure, provenance_of_part, setting_rows
+from dagpost.show.report_words import best, measure, measure_of, provenance_of_part, setting_rows
 
 #: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
 _FULL = 0.72
@@ -81,7 +81,8 @@ def edge_table(content: Content) -> str:
     """One row a pair of variables."""
     pairs = pairs_shown(content)
     left_out = len(content.names) * (len(content.names) - 1) // 2 - len(pairs)
-    caption = f"{len(pairs)} pairs of variables, by the {measure(content)} of an edge between them, either way"
+    counted = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} of variables"
+    caption = f"{counted}, by the {measure_of(content)} an edge between them, either way"
     if left_out:
         caption += f" ({left_out} more below {LEAST_SHOWN:g} are not listed)"
     heads = ["From", "To", "From → To", "To → From", "Joined"]
@@ -111,9 +112,8 @@ def path_table(content: Content) -> str:
         return omission(content, "paths")
     heads = ["from \\ to", *(f"<span>{name(own)}</span>" for own in content.names)]
     rows = (_path_row(content.names, place, content.paths[place]) for place in range(len(content.names)))
-    caption = (
-        f"{measure(content).capitalize()} of a path of arrows from the row to the column, directly or through others. "
-    )
+    what = measure_of(content).capitalize()
+    caption = f"{what} a path of arrows from the row to the column, directly or through others. "
     return table(caption + provenance_of_part(content, content.paths_exact), heads, rows, "matrix")
 
 
@@ -138,6 +138,8 @@ def graph_table(content: Content) -> str:
         return omission(content, "graphs")
     if graphs.exact:
         how = f"In all, {graphs.covered:.1%} of the posterior."
+    elif content.target == "bootstrap":
+        how = f"In all, {graphs.covered:.1%} of the replicates."
     else:
         how = f"Their probability is their share of the weight of the graphs seen, in all {graphs.covered:.1%}."
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
@@ -148,7 +150,10 @@ def graph_table(content: Content) -> str:
         for place, joints in enumerate(found)
     )
     return table(
-        f"{_first(len(found))} {which}. {how}", ["Rank", measure(content).capitalize(), "Edges"], rows, "graphs"
+        f"{_first(content, len(found))} {which}. {how}",
+        ["Rank", measure(content).capitalize(), "Edges"],
+        rows,
+        "graphs",
     )
 
 
@@ -175,15 +180,15 @@ def class_table(content: Content) -> str:
         )
     heads = ["Rank", measure(content).capitalize(), *(["Certainly within"] if bounded else []), "Graphs seen", "Edges"]
     caption = (
-        f"{_first(len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. Graphs of one class "
-        "allow the same dependences, so data that were only observed cannot tell them apart; — is an edge whose "
-        f"direction differs within the class. {provenance_of_part(content, False)}"
+        f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. "
+        "Graphs of one class allow the same dependences, so data that were only observed cannot tell them apart; — is "
+        f"an edge whose direction differs within the class. {provenance_of_part(content, False)}"
     )
     return table(caption, heads, rows, "classes")
 
 
-def _first(count: int) -> str:
-    return "The most probable" if count == 1 else f"The {count} most probable"
+def _first(content: Content, count: int) -> str:
+    return f"The {best(content)}" if count == 1 else f"The {count} {best(content)}"
 
 
 def _joints(masks: Sequence[int]) -> _Joints:

@@ -51,9 +51,9 @@ INTERVENTIONS = (
 )
 
 _PRIORS = {
-    "UniformPrior": "every parent set is equally probable before the data",
-    "InDegreePrior": "every number of parents is equally probable before the data",
-    "EdgePrior": "every edge is there with probability {probability:g} before the data",
+    "UniformPrior": "before the data every set of parents has the same weight",
+    "InDegreePrior": "before the data every number of parents has the same weight",
+    "EdgePrior": "before the data an edge has the weight {probability:g}, and its absence what is missing to 1",
 }
 _SCORES = {
     "BDeu": "BDeu, equivalent sample size {equivalent_sample_size:g}",
@@ -66,13 +66,16 @@ _SCORES = {
 
 def heading(content: Content) -> str:
     """The title of a report that was given none."""
-    return f"Probable connections among {len(content.names)} variables"
+    probable = "Connections" if content.target == "bootstrap" else "Probable connections"
+    return f"{probable} among {len(content.names)} variables"
 
 
 def standing(content: Content) -> tuple[str, str]:
     """How sure the numbers are, in a word, and in which mood the page shows it: "good", "fair" or "poor"."""
     if content.target == "bootstrap":
         return "Not a posterior", "fair"
+    if content.exact and content.trusted is False:
+        return "Edges exact, the rest not to be trusted yet", "fair"
     if content.exact:
         return "Exact", "good"
     if content.trusted is False:
@@ -83,6 +86,16 @@ def standing(content: Content) -> tuple[str, str]:
 def measure(content: Content) -> str:
     """What the numbers are."""
     return "share" if content.target == "bootstrap" else "probability"
+
+
+def measure_of(content: Content) -> str:
+    """What the numbers are, before the thing that they are numbers of."""
+    return "share of graphs with" if content.target == "bootstrap" else "probability of"
+
+
+def best(content: Content) -> str:
+    """What the first ones of a list are."""
+    return "most frequent" if content.target == "bootstrap" else "most probable"
 
 
 def summary(content: Content) -> str:
@@ -128,11 +141,11 @@ def _exactly(content: Content) -> str:
     if content.sample is not None:
         worth = _worth(content.sample)
         text += (
-            f" Some other parts, marked as estimated, come from {len(content.sample):,} graphs drawn from the same "
+            f" Some other parts, marked as estimated, come from {len(content.sample):,} graphs that stand for the same "
             f"posterior{worth}."
         )
         if content.verdict is not None:
-            text += f" About these: {_sentence(content.verdict)}"
+            text += f" About these: {printable(content.verdict)}"
     return text
 
 
@@ -159,7 +172,7 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
     elif verdict is not None:
         text += (
             "They come from chains that wander among the graphs; R-hat compares these chains with each other, and is "
-            f"near 1 where they agree. {_sentence(verdict)} "
+            f"near 1 where they agree. {printable(verdict)} "
         )
     elif math.isfinite(sample.effective_samples) and sample.effective_samples > 0.0:
         error = 2.0 * math.sqrt(0.25 / sample.effective_samples)
@@ -172,14 +185,16 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
 
 def _worth(sample: DagSample) -> str:
     """What the draws are worth; where their exact probabilities are known, more than any count of them could say."""
-    effective = sample.effective_samples
-    if not math.isfinite(effective) or effective > 1.001 * len(sample):
-        return ", each weighted by its exact probability" if effective > len(sample) else ""
+    effective, count = sample.effective_samples, len(sample)
+    if math.isnan(effective) or abs(effective - count) <= 0.001 * count:
+        return ""
+    if effective > count:
+        return ", each weighted by its exact probability"
     return f", worth about {effective:,.0f} independent ones"
 
 
-def _sentence(text: str) -> str:
-    return printable(text)
+def _recorded(value: Any) -> str:
+    return "not recorded" if value is None else str(value)
 
 
 def _percent(share: float) -> str:
@@ -192,9 +207,9 @@ def prior(content: Content) -> str:
     if content.target == "bootstrap":
         return f"The graphs were scored by {score_text(settings.get('score'))}."
     limit = settings.get("max_parents")
-    parents = (
-        "" if limit is None or content.target in ("trees", "forests") else f" No variable has over {limit} parents."
-    )
+    parents = ""
+    if limit is not None and content.target not in ("trees", "forests"):
+        parents = f" A variable has at most {limit} parent{'' if limit == 1 else 's'}."
     rules = [f"{key} edges" for key in ("required", "forbidden") if settings.get(key)]
     rules += ["tiers"] if settings.get("tiers") else []
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
@@ -238,7 +253,7 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         ("Counted", MODULARITY_WORDS[content.target]),
         ("Score", score_text(settings.get("score"))),
         ("Prior", prior_text(settings.get("prior"))),
-        ("Most parents", str(settings.get("max_parents", "not recorded"))),
+        ("Most parents", "1" if content.target in ("trees", "forests") else _recorded(settings.get("max_parents"))),
     ]
     for key in ("required", "forbidden"):
         if settings.get(key):

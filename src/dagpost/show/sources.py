@@ -23,14 +23,21 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = DagPosterior | DagSample | pd.DataFrame
 
+#: What the numbers of a bootstrap are.
+SHARE = "share of replicates"
+
 
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """Names, the probability of a relation for every pair (0 on the diagonal), and what these numbers are."""
+    """Names, the probability of a relation for every pair (0 on the diagonal), and what these numbers are.
+
+    `sentence` says it in full, `measure` in a word or two, for an axis: shares of a bootstrap are no probabilities.
+    """
 
     names: tuple[str, ...]
     matrix: Floats
     sentence: str
+    measure: str
 
 
 def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
@@ -43,14 +50,14 @@ def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
     if callable(getattr(source, "probability_matrix", None)):
         frame = source.probability_matrix(relation)
         names, matrix = _checked(frame)
-        return Probabilities(names, matrix, _sentence(source, relation))
+        return Probabilities(names, matrix, _sentence(source, relation), _measure(source))
     if not (hasattr(source, "columns") and hasattr(source, "index")):
         raise InputError(
             "A picture is drawn from a fitted DagPosterior, a DagSample or a table (DataFrame) of probabilities with "
             f"parents in the rows. Got {type(source).__name__} instead."
         )
     names, matrix = _checked(source)
-    return Probabilities(names, matrix, "Probabilities as given.")
+    return Probabilities(names, matrix, "Probabilities as given.", "probability")
 
 
 def _checked(frame: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
@@ -66,6 +73,11 @@ def _checked(frame: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
     matrix[unknown] = np.nan
     np.fill_diagonal(matrix, 0.0)
     return names, matrix
+
+
+def _measure(source: Any) -> str:
+    target = source.target_ if hasattr(source, "names_") else source.modularity
+    return SHARE if target == "bootstrap" else "posterior probability"
 
 
 def _sentence(source: Any, relation: str) -> str:

@@ -6,6 +6,8 @@
 const CLEAR = 0.9;
 const LEANING = 0.6;
 const WIDEST_NAME = 150;
+// More lines than this are not readable in layers, and laying them out would hold up the page.
+const MOST_LAYERED = 250;
 
 Report.directionOf = (onward, back) => {
   const share = onward / (onward + back);
@@ -97,6 +99,7 @@ Report.showFrom = (threshold) => {
     words += ` If the probabilities are right, about ${wrong.toFixed(1)} of them are not joined,` +
       ` and about ${missed.toFixed(1)} of the rest are.`;
   }
+  if (shown.length > MOST_LAYERED) words += " These are too many to read: show fewer, then press Arrange.";
   Report.find("shown").textContent = words;
   Report.hideTip();
   Report.refreshPrint();
@@ -106,6 +109,17 @@ Report.showFrom = (threshold) => {
 
 Report.arrange = () => {
   const shown = Report.cy.edges().not(".below");
+  Report.cy.edges().forEach((edge) => {
+    edge.removeScratch("weights");
+    edge.removeScratch("distances");
+  });
+  if (shown.length > MOST_LAYERED) Report.placeOnCircle(shown);
+  else Report.placeInLayers(shown);
+  Report.cy.style().update();
+  Report.fit();
+};
+
+Report.placeInLayers = (shown) => {
   const inside = new dagre.graphlib.Graph();
   inside.setGraph({ rankdir: "TB", nodesep: 34, edgesep: 22, ranksep: 62 });
   inside.setDefaultEdgeLabel(() => ({}));
@@ -125,13 +139,19 @@ Report.arrange = () => {
     right = Math.max(right, x);
   });
   Report.placeLoose(Report.cy.nodes().not(shown.connectedNodes()), shown.length > 0 ? bottom + 90 : 0, Math.max(right, 520));
-  Report.cy.edges().forEach((edge) => {
-    edge.removeScratch("weights");
-    edge.removeScratch("distances");
-  });
   shown.forEach((edge) => Report.bend(edge, inside.edge(edge.source().id(), edge.target().id()).points));
-  Report.cy.style().update();
-  Report.fit();
+};
+
+// All variables on a circle, in the order of the columns, with straight lines between them.
+Report.placeOnCircle = (shown) => {
+  const nodes = Report.cy.nodes();
+  const across = nodes.length * 30;
+  const down = nodes.length * 16;
+  nodes.forEach((node, number) => {
+    const angle = (2 * Math.PI * number) / nodes.length;
+    node.position({ x: across * Math.sin(angle), y: -down * Math.cos(angle) });
+  });
+  shown.forEach((edge) => Report.straighten(edge));
 };
 
 // Variables without lines stand in rows below the others.
@@ -149,12 +169,16 @@ Report.placeLoose = (nodes, top, width) => {
   });
 };
 
+Report.straighten = (edge) => {
+  edge.scratch("weights", [0.5]);
+  edge.scratch("distances", [0]);
+};
+
 // A line follows the way that dagre found around the variables between, told as shares of its length.
 Report.bend = (edge, points) => {
   // Between neighbouring layers nothing is in the way.
   if (points.length <= 3) {
-    edge.scratch("weights", [0.5]);
-    edge.scratch("distances", [0]);
+    Report.straighten(edge);
     return;
   }
   const start = edge.source().position();

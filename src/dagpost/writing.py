@@ -20,6 +20,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     # Through a link, not over it.
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        # Root could replace a device, and everybody would be the poorer for it.
+        raise InputError(f"Cannot write {str(target)!r}: it is no ordinary file. Name another.")
     part = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         file = part.open("xb")
