@@ -16,8 +16,10 @@ from dagpost._version import __version__
 
 if TYPE_CHECKING:
     from dagpost.causal import CausalEffect
+    from dagpost.checkpoints import Checkpoint
     from dagpost.data import Table, datasets, discretise, read_table
     from dagpost.engines import ThreadEngine
+    from dagpost.engines.cuda.engine import CudaEngine
     from dagpost.errors import DagpostError, DagpostWarning, InputError, ResourceError
     from dagpost.estimates import Estimate
     from dagpost.estimator import DagPosterior
@@ -83,6 +85,8 @@ _HOMES = {
     "BayesianNetwork": "dagpost.network",
     "Bootstrap": "dagpost.targets",
     "CausalEffect": "dagpost.causal",
+    "Checkpoint": "dagpost.checkpoints",
+    "CudaEngine": "dagpost.engines.cuda.engine",
     "CustomPrior": "dagpost.priors",
     "DagPosterior": "dagpost.estimator",
     "DagSample": "dagpost.posterior",
@@ -156,6 +160,8 @@ __all__ = [
     "BayesianNetwork",
     "Bootstrap",
     "CausalEffect",
+    "Checkpoint",
+    "CudaEngine",
     "CustomPrior",
     "DagPosterior",
     "DagSample",
