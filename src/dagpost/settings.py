@@ -89,13 +89,17 @@ def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Eng
         from dagpost.engines.cuda.engine import CudaEngine
 
         return CudaEngine(threads)
+    if engine == "dask" or type(engine).__module__.partition(".")[0] == "distributed":
+        from dagpost.engines.dask.engine import DaskEngine
+
+        return DaskEngine(None if engine == "dask" else engine, threads=threads)
     if isinstance(engine, str) and engine in ("auto", "threads"):
         return ThreadEngine(threads)
     if not isinstance(engine, str) and hasattr(engine, "workers") and callable(getattr(engine, "run", None)):
         return engine
     raise InputError(
-        "The 'engine' parameter of DagPosterior must be 'auto', 'threads', 'cuda' or an engine object. Got "
-        f"{engine!r} instead."
+        "The 'engine' parameter of DagPosterior must be 'auto', 'threads', 'cuda', 'dask', a Dask client or an engine "
+        f"object. Got {engine!r} instead."
     )
 
 

@@ -89,7 +89,8 @@ def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result
         raise
     except _UNREADABLE as error:
         raise InputError(
-            f"{str(source)!r} is not a dagpost file, or it was cut short or damaged ({error}). Make it again."
+            f"{str(source)!r} is not a dagpost file, or it was cut short or damaged ({error}). Make it again; a table "
+            "is fitted first (`dagpost fit`)."
         ) from error
 
 

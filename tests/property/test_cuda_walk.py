@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive_cuda import NaiveSteps, sums_of_orders, visited_parent_sets
+from tests.naive_cuda_sampling import visited_parent_sets
+from tests.naive_cuda_walk import NaiveSteps, sums_of_orders
 
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda.plan import DevicePlan, make_plan

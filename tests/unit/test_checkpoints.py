@@ -331,6 +331,16 @@ def test_two_runs_at_once_are_refused(folder: Path) -> None:
     assert counted(eager(folder)) == list(range(2, 10))
 
 
+def test_a_folder_that_another_run_has_taken_since_is_left_to_it(folder: Path) -> None:
+    first = eager(folder)
+    counted(first, until=2)
+    with eager(folder).task("fit", IDENTITY):
+        first.remove()
+        assert (folder / "manifest.json").exists()
+    first.remove()
+    assert not folder.exists()
+
+
 def test_two_runs_that_begin_together_are_told_apart_at_the_first_write(folder: Path) -> None:
     with eager(folder).task("fit", IDENTITY) as first:
         counted(eager(folder), until=2)

@@ -1,4 +1,4 @@
-"""What a user without a CUDA device is told."""
+"""What a user without a CUDA device is told, and which engine is taken."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests import fake_cupy
 
-from dagpost import DagPosterior, datasets
+from dagpost import DagPosterior, datasets, settings
 from dagpost.engines.cuda.device import DeviceError, load_cupy
 
 
@@ -57,3 +58,12 @@ def test_auto_takes_the_threads_where_there_is_no_device(monkeypatch: pytest.Mon
     without_cupy(monkeypatch)
     model = DagPosterior(engine="auto", seed=1).fit(datasets.load("coronary"))
     assert model.sample(10, seed=1).provenance["engine"] == "threads"
+
+
+def test_auto_takes_the_device_once_there_are_variables_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = datasets.load("coronary")
+    with fake_cupy.installed():
+        for fewest, engine in ((len(table.names), "cuda"), (len(table.names) + 1, "threads")):
+            monkeypatch.setattr(settings, "_FEWEST_FOR_A_DEVICE", fewest)
+            model = DagPosterior(engine="auto", seed=1, progress=False).fit(table)
+            assert model.sample(10, seed=1).provenance["engine"] == engine

@@ -35,9 +35,9 @@ from dagpost.export import (
     write_graphml,
     write_json,
 )
-from dagpost.export.writing import replacing
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.summaries import pattern_graph
+from dagpost.writing import replacing
 
 #: Text without lone halves of surrogate pairs, which no table of pandas takes.
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

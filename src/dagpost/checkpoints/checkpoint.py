@@ -17,13 +17,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
-from dagpost.checkpoints.folder import Folder, Part, digest_of, size_of
+from dagpost.checkpoints.folder import Folder, InUseError, Part, digest_of, size_of
 from dagpost.errors import InputError, warn
 from dagpost.memory import readable
 
@@ -171,9 +171,13 @@ class Checkpoint:
         return Stage(steps, done, after)
 
     def remove(self) -> None:
-        """Remove the folder, once the result is safely somewhere else; nothing in it that is not ours."""
+        """Remove the folder, once the result is safely somewhere else; nothing in it that is not ours.
+
+        If another run has taken it since, it is left to that one.
+        """
         if self.folder.is_dir():
-            self._files.remove()
+            with suppress(InUseError):
+                self._files.remove()
 
     def _begin(self) -> None:
         self._given_up = False

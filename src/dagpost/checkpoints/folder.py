@@ -40,6 +40,10 @@ class Part(TypedDict):
     digest: str
 
 
+class InUseError(InputError):
+    """Another process has the folder."""
+
+
 class Folder:
     """The files of one checkpoint."""
 
@@ -65,7 +69,7 @@ class Folder:
             )
 
     def lock(self) -> None:
-        """Make the folder if need be, and take it: one process at a time."""
+        """Make the folder if need be, and take it: one process at a time, else `InUseError`."""
         self.path.mkdir(exist_ok=True)
         path = self.path / LOCK
         while self._lock is None:
@@ -80,7 +84,7 @@ class Folder:
             except BlockingIOError:
                 holder = path.read_text(errors="replace").strip() if path.exists() else ""
                 by = f" (process {holder})" if holder.isdigit() else ""
-                raise InputError(
+                raise InUseError(
                     f"Another run{by} is using the checkpoint folder {str(self.path)!r}. Wait until it ends, or give "
                     "this one another place for its result."
                 ) from None
@@ -110,14 +114,14 @@ class Folder:
 
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Replace the manifest."""
-        from dagpost.export.writing import write_text
+        from dagpost.writing import write_text
 
         whole = {"dagpost": "checkpoint", "format": FORMAT, "digest": _digest_of(content), "content": content}
         write_text(self.path / MANIFEST, json.dumps(whole, indent=1))
 
     def write_part(self, arrays: Sequence[NDArray[Any]]) -> Part:
         """Write arrays to a new file."""
-        from dagpost.export.writing import replacing
+        from dagpost.writing import replacing
 
         numbers = [int(match[1]) for match in map(_PART.fullmatch, self._names()) if match]
         name, size = f"part-{max(numbers, default=0) + 1:06d}.npy", size_of(arrays)

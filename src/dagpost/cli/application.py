@@ -6,19 +6,18 @@ Anything else is a fault of ours and keeps its traceback.
 
 from __future__ import annotations
 
-import errno
 import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
 
 from dagpost import progress
 from dagpost._version import __version__
-from dagpost.cli.process import INTERRUPTED, abandon_output, was_interrupted
+from dagpost.cli.process import INTERRUPTED, OF_THE_SYSTEM, abandon_output, was_interrupted
 from dagpost.cli.wording import in_options, printable_lines
 from dagpost.errors import DagpostError, DagpostWarning
 
@@ -63,8 +62,9 @@ def add_command(group: typer.Typer, function: Callable[..., None], **settings: A
 
 
 def say(text: str) -> None:
-    """A message of ours, on standard error."""
-    typer.echo(f"dagpost: {printable_lines(text)}", err=True)
+    """A message of ours, on standard error; where that cannot be written, nobody hears it."""
+    with suppress(OSError):
+        typer.echo(f"dagpost: {printable_lines(text)}", err=True)
 
 
 def _ending(error: BaseException) -> tuple[int, str] | None:
@@ -80,16 +80,10 @@ def _ending(error: BaseException) -> tuple[int, str] | None:
         return 0, ""
     if isinstance(error, MemoryError):
         return WRONG, "The memory ran out. Leave columns out, lower --max-parents, or use fewer --threads."
-    if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
+    if isinstance(error, OSError) and error.errno in OF_THE_SYSTEM:
         what = "Cannot write the output" if error.filename is None else repr(str(error.filename))
         return WRONG, f"{what}: {error.strerror}."
     return None
-
-
-#: What a disk, a quota or permissions do to a command; other errors of the system are faults of ours.
-_OF_THE_SYSTEM = frozenset(
-    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
-)
 
 
 @contextmanager

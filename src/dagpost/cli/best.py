@@ -23,10 +23,10 @@ from dagpost.cli.options import (
     RequiredOption,
     ScoreOption,
     ThreadsOption,
+    refuse_options_of_tables,
 )
 from dagpost.cli.parsing import parse_edges, parse_prior, parse_score, parse_table
 from dagpost.cli.showing import print_json
-from dagpost.errors import InputError
 from dagpost.estimates import MODULARITY_WORDS
 from dagpost.names import printable
 
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.estimator import DagPosterior
     from dagpost.posterior import DagSample
-
-#: What a model file has settled already.
-_OF_TABLES = ("score", "ess", "prior", "max_parents", "required", "forbidden", "counts", "interventions", "discretise")
 
 
 def register(app: typer.Typer) -> None:
@@ -64,7 +61,7 @@ def best(
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     discretise: DiscretiseOption = None,
-    bins: BinsOption = 3,
+    bins: BinsOption = None,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -85,12 +82,7 @@ def best(
 
     check_count("count", number)
     if source != "-" and is_archive(source):
-        given = [name for name in _OF_TABLES if ctx.get_parameter_source(name).name == "COMMANDLINE"]  # type: ignore[union-attr]
-        if given:
-            option = given[0].replace("_", "-")
-            raise InputError(
-                f"--{option} is for tables; {source!r} is a model, which was fitted with its own settings."
-            )
+        refuse_options_of_tables(ctx, source)
         fitted = load_model(Path(source), threads=threads, quiet=quiet)
         found = fitted.best(number)
         if fitted.target_ != "structure" and not quiet:

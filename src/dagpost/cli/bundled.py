@@ -70,7 +70,7 @@ def export(
     Example: dagpost data export coronary -o coronary.csv
     """
     from dagpost.data import datasets
-    from dagpost.export.writing import write_text
+    from dagpost.writing import write_text
 
     if output is not None:
         may_create(output)

@@ -50,6 +50,15 @@ class ScoreName(StrEnum):
     BGE = "bge"
 
 
+class EngineName(StrEnum):
+    """Where the tables of exact sums stand."""
+
+    AUTO = "auto"
+    THREADS = "threads"
+    CUDA = "cuda"
+    DASK = "dask"
+
+
 class Modularity(StrEnum):
     """What is counted once."""
 

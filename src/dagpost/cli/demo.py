@@ -11,6 +11,7 @@ from dagpost.cli.application import add_command
 from dagpost.cli.files import may_write
 from dagpost.cli.options import JsonOption, QuietOption, ThreadsOption
 from dagpost.cli.showing import as_content, edge_list, print_edges, print_json, summary
+from dagpost.errors import InputError
 
 _MINIMUM = 0.05
 _QUESTIONS = (
@@ -45,8 +46,13 @@ def demo(
     from dagpost.data import datasets
     from dagpost.estimator import DagPosterior
 
+    model_file = output.with_suffix(".dagpost")
+    if model_file == output:
+        raise InputError(
+            f"{str(output)!r} is where the model would go. Name the report otherwise, such as {output.stem}.html."
+        )
     page = may_write(output, "report")
-    model_file = may_write(output.with_suffix(".dagpost"), "model")
+    may_write(model_file, "model")
     model = DagPosterior(seed=1, threads=threads, progress=False if quiet else None).fit(datasets.load("coronary"))
     listed = edge_list(model.edge_probabilities_)
     answers = model.probability([statement for _, statement in _QUESTIONS])

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from dagpost.estimator import DagPosterior
     from dagpost.posterior import DagSample
 
+#: Of the folder with unfinished work beside a result.
+PARTIAL = ".partial"
+#: What file systems usually allow a name, in bytes.
+_LONGEST_NAME = 255
 _HTML = (b"<!doctype html", b"<html")
 
 
@@ -62,6 +66,11 @@ def may_create(output: Path) -> Path:
 
 
 def _check_place(output: Path) -> None:
+    longest = _LONGEST_NAME - len(PARTIAL)
+    if len(os.fsencode(output.name)) > longest:
+        raise InputError(
+            f"The name {output.name[:20]!r}... is too long for a file: at most {longest} bytes are possible."
+        )
     if output.is_dir():
         raise InputError(f"{str(output)!r} is a folder. Name a file in it.")
     if output.exists() and not output.is_file():

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dagpost.cli.application import BrokenOffError, add_command
-from dagpost.cli.choices import Modularity, ScoreName
+from dagpost.cli.choices import EngineName, Modularity, ScoreName
+from dagpost.cli.engines import chosen_engine
 from dagpost.cli.files import default_model, may_write, shell_command
 from dagpost.cli.options import (
     BinsOption,
+    ClusterOption,
     CountsOption,
     DiscretiseOption,
+    EngineOption,
     EssOption,
     ForbiddenOption,
     InterventionsOption,
@@ -28,8 +31,9 @@ from dagpost.cli.options import (
     SeedOption,
     TableArgument,
     ThreadsOption,
+    TiersOption,
 )
-from dagpost.cli.parsing import parse_edges, parse_method, parse_prior, parse_score, parse_table
+from dagpost.cli.parsing import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
 from dagpost.cli.resuming import announce_going_on, checkpoint_for, how_to_go_on, keeping
 from dagpost.cli.showing import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
 from dagpost.names import printable
@@ -70,12 +74,15 @@ def fit(
     ] = 30_000,
     required: RequiredOption = None,
     forbidden: ForbiddenOption = None,
+    tiers: TiersOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     discretise: DiscretiseOption = None,
-    bins: BinsOption = 3,
+    bins: BinsOption = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
+    engine: EngineOption = EngineName.AUTO,
+    cluster: ClusterOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -93,36 +100,39 @@ def fit(
     model_file = output or default_model(table)
     if model_file is not None:
         may_write(model_file, "model")
-    model = DagPosterior(
-        score=parse_score(score, ess),
-        prior=parse_prior(prior),
-        modularity=modularity.value,
-        max_parents=max_parents,
-        method=parse_method(method),
-        samples=samples,
-        required=parse_edges(required),
-        forbidden=parse_edges(forbidden),
-        threads=threads,
-        seed=seed,
-        progress=False if quiet else None,
-    )
-    check_settings(model)
-    data = parse_table(table, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
-    checkpoint = checkpoint_for(model_file)
-    with keeping(checkpoint):
-        plan = plan_of(model, data)
-        if not quiet:
-            announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
-            announce_going_on(checkpoint)
-        model.fit(data, checkpoint=checkpoint)
-        if model_file is not None:
-            model.save(model_file)
-    broken_off = _broken_off(model)
-    if checkpoint is not None and not broken_off:
-        checkpoint.remove()
-    _show(model, model_file, as_json=as_json, quiet=quiet)
-    if broken_off:
-        raise BrokenOffError(_what_is_kept(model, model_file, checkpoint))
+    with chosen_engine(engine, cluster, threads, quiet=quiet) as where:
+        model = DagPosterior(
+            score=parse_score(score, ess),
+            prior=parse_prior(prior),
+            modularity=modularity.value,
+            max_parents=max_parents,
+            method=parse_method(method),
+            samples=samples,
+            required=parse_edges(required),
+            forbidden=parse_edges(forbidden),
+            tiers=parse_tiers(tiers),
+            engine=where,
+            threads=threads,
+            seed=seed,
+            progress=False if quiet else None,
+        )
+        check_settings(model)
+        data = parse_table(table, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
+        checkpoint = checkpoint_for(model_file)
+        with keeping(checkpoint):
+            plan = plan_of(model, data)
+            if not quiet:
+                announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
+                announce_going_on(checkpoint)
+            model.fit(data, checkpoint=checkpoint)
+            if model_file is not None:
+                model.save(model_file)
+        broken_off = _broken_off(model)
+        if checkpoint is not None and not broken_off:
+            checkpoint.remove()
+        _show(model, model_file, as_json=as_json, quiet=quiet)
+        if broken_off:
+            raise BrokenOffError(_what_is_kept(model, model_file, checkpoint))
 
 
 def _show(model: DagPosterior, model_file: Path | None, *, as_json: bool, quiet: bool) -> None:

@@ -18,6 +18,7 @@ from dagpost.cli.options import (
     MaxParentsOption,
     QuietOption,
     ThreadsOption,
+    refuse_options_of_tables,
 )
 from dagpost.cli.parsing import parse_table
 from dagpost.cli.showing import print_columns, print_json, readable_setting
@@ -38,6 +39,7 @@ def register(app: typer.Typer) -> None:
 
 
 def info(
+    ctx: typer.Context,
     source: Annotated[
         str,
         typer.Argument(
@@ -49,7 +51,7 @@ def info(
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     discretise: DiscretiseOption = None,
-    bins: BinsOption = 3,
+    bins: BinsOption = None,
     max_parents: MaxParentsOption = 5,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,  # noqa: ARG001
@@ -65,6 +67,7 @@ def info(
     from dagpost.storage import is_archive, kind_of
 
     if source != "-" and is_archive(source):
+        refuse_options_of_tables(ctx, source)
         file, kind = Path(source), kind_of(source)
         about = _about(file, kind)
         if as_json:

@@ -8,14 +8,31 @@ from typing import Annotated
 
 import typer
 
-from dagpost.cli.choices import METHODS, ScoreName, Strategy, complete_method, complete_prior
+from dagpost.cli.choices import METHODS, EngineName, ScoreName, Strategy, complete_method, complete_prior
 from dagpost.cli.choices import Modularity as ModularityName
+from dagpost.errors import InputError
 
 
 def _probability(value: float) -> float:
     if math.isnan(value) or not 0.0 <= value <= 1.0:
         raise typer.BadParameter(f"{value} is not between 0 and 1.")
     return value
+
+
+#: What a file of ours has settled already.
+_OF_TABLES = (
+    *("score", "ess", "prior", "max_parents", "required", "forbidden"),
+    *("counts", "interventions", "discretise", "bins"),
+)
+
+
+def refuse_options_of_tables(ctx: typer.Context, source: str) -> None:
+    """Options that a model or a sample would ignore are an error, where a command takes these and tables."""
+    for name in _OF_TABLES:
+        given = ctx.get_parameter_source(name)
+        if given is not None and given.name == "COMMANDLINE":
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is for tables; {source!r} is no table, and was made with its own settings.")
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -27,6 +44,28 @@ SeedOption = Annotated[
 ThreadsOption = Annotated[
     int | None,
     typer.Option(min=1, metavar="NUMBER", help="Threads to use; every core unless given.", show_default=False),
+]
+EngineOption = Annotated[
+    EngineName,
+    typer.Option(
+        help="Where exact tables stand: on threads here, on a CUDA device (taken by itself where there is one), or "
+        "spread over a Dask cluster of processes."
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="The scheduler of a Dask cluster to work on, as tcp://host:8786.", show_default=False
+    ),
+]
+TiersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tier",
+        metavar="NAMES",
+        help="Columns of one tier, as A,B; may be repeated, earliest first: no edge leads back to an earlier tier.",
+        show_default=False,
+    ),
 ]
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file written by `dagpost fit`.", show_default=False)
@@ -55,7 +94,12 @@ InterventionsOption = Annotated[
 DiscretiseOption = Annotated[
     Strategy | None, typer.Option(help="Cut continuous columns into levels first.", show_default=False)
 ]
-BinsOption = Annotated[int, typer.Option(metavar="NUMBER", help="Number of levels that --discretise makes.")]
+BinsOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER", help="Number of levels that --discretise makes; 3 unless given.", show_default=False
+    ),
+]
 
 ScoreOption = Annotated[
     ScoreName, typer.Option(help="How well a parent set explains a column; bge is for continuous columns.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,20 @@ if TYPE_CHECKING:
     from dagpost.data.table import Table
 
 
+_BINS = 3
+
+
 def parse_table(
-    source: str, *, counts: str | None, interventions: str | None, discretise: Strategy | None, bins: int
+    source: str, *, counts: str | None, interventions: str | None, discretise: Strategy | None, bins: int | None
 ) -> Table:
     """The table of a file or of standard input, cut into levels if that is asked for."""
     from dagpost.data import discretise as discretise_table
     from dagpost.data import read_table
 
+    if discretise is None and bins is not None:
+        raise InputError("--bins says how many levels --discretise makes. Add --discretise quantile, or leave it out.")
     table = read_table(source, counts=counts, interventions=interventions)
-    return table if discretise is None else discretise_table(table, bins=bins, strategy=discretise.value)
+    return table if discretise is None else discretise_table(table, bins=bins or _BINS, strategy=discretise.value)
 
 
 def parse_score(name: ScoreName, ess: float | None) -> Any:
@@ -47,6 +53,17 @@ def parse_prior(text: str) -> Any:
     if colon or text not in ("uniform", "indegree"):
         raise InputError(f"--prior must be uniform, indegree or edge:P with P between 0 and 1. Got {text!r} instead.")
     return text
+
+
+def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
+    """Tiers of columns, each written as `A,B`; a name with a comma stands in double quotes."""
+    if texts is None:
+        return None
+    tiers = [[name.strip() for name in row] for row in csv.reader(texts, skipinitialspace=True)]
+    for text, tier in zip(texts, tiers, strict=False):
+        if not all(tier) or not tier:
+            raise InputError(f"A tier is written A,B. Got {text!r} instead.")
+    return tiers
 
 
 def parse_edges(texts: list[str] | None) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ noted when it comes, and whatever goes wrong after it is taken for its consequen
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -16,6 +17,11 @@ from typing import Any
 
 INTERRUPTED = 130
 
+#: What a disk, a quota or permissions do to a command; other errors of the system are faults of ours.
+OF_THE_SYSTEM = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
+)
+
 _signals: list[int] = []
 
 
@@ -24,6 +30,7 @@ def run() -> None:
     status = INTERRUPTED
     try:
         signal.signal(signal.SIGINT, _note)
+        _open_closed_streams()
         _never_fail_to_encode()
         from dagpost.cli.commands import app
 
@@ -32,9 +39,15 @@ def run() -> None:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0 if end.code is None else 2
     except BaseException as error:
-        if not was_interrupted(error):
+        if was_interrupted(error):
+            _say("dagpost: interrupted.")
+        elif isinstance(error, OSError) and error.errno in OF_THE_SYSTEM:
+            # Outside of any command: the help and the version, or a message of ours.
+            abandon_output()
+            _say(f"dagpost: Cannot write the output: {error.strerror}.")
+            status = 2
+        else:
             raise
-        _say("dagpost: interrupted.")
     # Chains that were broken off give what they have; a script that goes on must know nevertheless.
     _end(INTERRUPTED if was_interrupted() else status)
 
@@ -47,6 +60,16 @@ def was_interrupted(error: BaseException | None = None) -> bool:
 def _note(number: int, frame: FrameType | None) -> Any:
     _signals.append(number)
     return signal.default_int_handler(number, frame)
+
+
+def _open_closed_streams() -> None:
+    """Take a stream that the caller has closed, as `>&-` does, for an empty one.
+
+    Python leaves None in its place, which no library expects, and its number to the next file that is opened.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _never_fail_to_encode() -> None:

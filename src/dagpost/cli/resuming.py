@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dagpost.cli.application import BrokenOffError, say
+from dagpost.cli.files import PARTIAL
 from dagpost.cli.process import was_interrupted
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def checkpoint_for(output: Path | None) -> Checkpoint | None:
     """Beside the result, under its name; none where no result is kept."""
     from dagpost.checkpoints import Checkpoint
 
-    return None if output is None else Checkpoint(output.with_name(output.name + ".partial"))
+    return None if output is None else Checkpoint(output.with_name(output.name + PARTIAL))
 
 
 @contextmanager

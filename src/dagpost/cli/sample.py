@@ -74,8 +74,10 @@ def sample(
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
     from dagpost.cli.plan import announce, plan_of_sample
+    from dagpost.estimates import check_confidence
     from dagpost.posterior import DagSample
 
+    check_confidence(confidence)
     target = may_write(output or Path(f"{model.stem}-graphs.dagpost"), "sample")
     before = None if resume is None else DagSample.load(resume)
     fitted = load_model(model, threads=threads, quiet=quiet)

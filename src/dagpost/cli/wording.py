@@ -11,7 +11,7 @@ import re
 from dagpost.names import printable
 
 #: Parameters that are options, and those that have another name here.
-_SAME = "bins confidence counts interventions method modularity precision prior samples score seed threads unseen rows"
+_SAME = "bins confidence counts engine interventions method modularity precision prior rows samples score seed threads unseen"
 _OPTIONS = {name: f"--{name}" for name in _SAME.split()} | {
     "count": "--number",
     "equivalent_sample_size": "--ess",
@@ -20,7 +20,7 @@ _OPTIONS = {name: f"--{name}" for name in _SAME.split()} | {
 }
 _NAMES = "|".join(_OPTIONS)
 
-_SETTING = re.compile(r"\b(method|modularity|score|strategy|unseen)=(?:'([\w-]+)'|\"([\w-]+)\")")
+_SETTING = re.compile(r"\b(engine|method|modularity|score|strategy|unseen)=(?:'([\w-]+)'|\"([\w-]+)\")")
 _METHOD_OBJECT = re.compile(r"\bmethod=([A-Z]\w+)\(([\w=, ]*)\)")
 _MUST = re.compile(
     rf"(^|: )The '({_NAMES})'(?: parameter)?(?: of [^.]*?)? must be (.*?)(?:, or None)?\. Got ", re.DOTALL

@@ -47,7 +47,7 @@ class Parts(NamedTuple):
 
 def write_network(path: str | os.PathLike[str], network: Parts) -> None:
     """Write a network in the format that the name of the file asks for."""
-    from dagpost.export.writing import write_text
+    from dagpost.writing import write_text
 
     suffix = _suffix_of(path)
     levels = tuple(tuple(readable_level(level) for level in levels) for levels in network.levels)

@@ -70,6 +70,43 @@ def test_no_space_for_the_output_is_one_message_and_status_2(tmp_path: Path) -> 
     assert result.stderr == "dagpost: Cannot write the output: No space left on device.\n"
 
 
+@LINUX
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_no_space_for_the_help_is_one_message_too(option: str, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [*COMMAND, option], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 2
+    assert result.stderr == "dagpost: Cannot write the output: No space left on device.\n"
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("closed", "arguments", "status"),
+    [
+        (">&-", ["edges", "m"], 0),
+        ("2>&-", ["fit", "table.csv", "-o", "m"], 0),
+        ("<&- >&- 2>&-", ["edges", "m", "--json"], 0),
+        ("<&-", ["fit", "-"], 2),
+        ("2>&-", ["edges", "missing"], 2),
+    ],
+)
+def test_closed_streams_are_empty_ones(closed: str, arguments: list[str], status: int, tmp_path: Path) -> None:
+    DagPosterior(samples=50).fit(tmp_path / write_table(tmp_path)).save(tmp_path / "m")
+    line = f"{shlex.join([*COMMAND, *arguments])} {closed}"
+    result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == status, result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@LINUX
+def test_messages_that_cannot_be_written_leave_the_status_alone(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([*COMMAND, "edges", "missing"], cwd=tmp_path, stderr=full, check=False)
+    assert result.returncode == 2
+
+
 def started(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*COMMAND, *arguments],

@@ -113,7 +113,7 @@ def require_memory(nodes: int, max_parents: int) -> None:
     del max_parents
     free = device.free_bytes()
     if memory_needed(nodes) > free:
-        largest = max(n for n in range(1, nodes) if memory_needed(n) <= free)
+        largest = max((n for n in range(1, nodes) if memory_needed(n) <= free), default=0)
         device.require(
             memory_needed(nodes),
             f"The exact posterior of {nodes} variables, every graph counted once,",

@@ -368,10 +368,3 @@ extern "C" __global__ void give_back(wide *gathered, wide *levels, int leaf, int
         }
     }
 }
-
-extern "C" __global__ void fill(wide *values, long long count, wide value)
-{
-    for (long long place = blockIdx.x * (long long)blockDim.x + threadIdx.x; place < count;
-         place += (long long)gridDim.x * blockDim.x)
-        values[place] = value;
-}
