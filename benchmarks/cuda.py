@@ -23,9 +23,10 @@ from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.engine import CudaEngine
 from dagpost.engines.cuda.plan import make_plan
-from dagpost.exact.sums import HostSums
+from dagpost.errors import ResourceError
 from dagpost.families import family_count
 from dagpost.progress import silent
+from dagpost.sums import HostSums
 
 MAX_PARENTS = 5
 
@@ -77,13 +78,15 @@ def forward(results: dict[str, object]) -> None:
         taken = seconds(lambda w=weights: cuda.forward_table(w, MAX_PARENTS, reporter=silent))
         row: dict[str, object] = {"forward": taken, "bytes": forward_bytes(nodes)}
         row["share of copy"] = forward_bytes(nodes) / taken / peak
-        if nodes <= 33:
 
-            def all_families(w: np.ndarray = weights) -> object:
-                table = cuda.forward_table(w, MAX_PARENTS, reporter=silent)
-                return cuda.family_probabilities(table, reporter=silent, keep_forward=False)
+        def all_families(w: np.ndarray = weights) -> object:
+            table = cuda.forward_table(w, MAX_PARENTS, reporter=silent)
+            return cuda.family_probabilities(table, reporter=silent, keep_forward=False)
 
+        try:
             row["all families"] = seconds(all_families)
+        except ResourceError as error:
+            row["all families"] = str(error)
         if nodes <= 26:
             row["forward, threads"] = seconds(lambda w=weights: host.forward_table(w, MAX_PARENTS))
         results[f"forward {nodes}"] = row

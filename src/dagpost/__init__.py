@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dagpost.data import Table, datasets, discretise, read_table
     from dagpost.engines import ThreadEngine
     from dagpost.engines.cuda.engine import CudaEngine
+    from dagpost.engines.dask.engine import DaskEngine
     from dagpost.errors import DagpostError, DagpostWarning, InputError, ResourceError
     from dagpost.estimates import Estimate
     from dagpost.estimator import DagPosterior
@@ -92,6 +93,7 @@ _HOMES = {
     "DagSample": "dagpost.posterior",
     "DagpostError": "dagpost.errors",
     "DagpostWarning": "dagpost.errors",
+    "DaskEngine": "dagpost.engines.dask.engine",
     "EdgePrior": "dagpost.priors",
     "Estimate": "dagpost.estimates",
     "GivenOrder": "dagpost.targets",
@@ -167,6 +169,7 @@ __all__ = [
     "DagSample",
     "DagpostError",
     "DagpostWarning",
+    "DaskEngine",
     "EdgePrior",
     "Estimate",
     "GivenOrder",

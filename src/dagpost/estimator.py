@@ -21,7 +21,6 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.estimates import Estimate, check_confidence, exact_estimate, hoeffding_draws
 from dagpost.exact.order import check_weights
-from dagpost.exact.sums import sums_of
 from dagpost.features import Query, resolve
 from dagpost.features.predicates import Edge
 from dagpost.fitting import compute, find_replicates, settle_method, weigh_families
@@ -44,6 +43,7 @@ from dagpost.settings import (
     identity_of,
     resolve_engine,
 )
+from dagpost.sums import sums_of
 from dagpost.tables import ExactTables, ModelTables
 from dagpost.targets import Bootstrap, GivenOrder
 

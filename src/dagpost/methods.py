@@ -28,7 +28,6 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError, warn
 from dagpost.exact.given_order import draw_given_order
 from dagpost.exact.kbest import best_dags
-from dagpost.exact.sums import sums_of
 from dagpost.exact.trees import draw_trees
 from dagpost.families import family_count
 from dagpost.mcmc.chains import ChainRun, run_chains
@@ -40,6 +39,7 @@ from dagpost.posterior import DagSample, make_sample
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import MOVED_TOGETHER, row_blocks, uniform_rows
 from dagpost.settings import CHAIN_KINDS, OWN_TARGET_KINDS, describe, restore
+from dagpost.sums import sums_of
 from dagpost.tables import PATIENCE_SECONDS, ExactTables, ModelTables
 from dagpost.targets import Bootstrap, Trees
 

@@ -90,9 +90,9 @@ def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Eng
 
         return CudaEngine(threads)
     if engine == "dask" or type(engine).__module__.partition(".")[0] == "distributed":
-        from dagpost.engines.dask.engine import DaskEngine
+        from dagpost.engines.dask.engine import DaskEngine, shared_engine
 
-        return DaskEngine(None if engine == "dask" else engine, threads=threads)
+        return shared_engine() if engine == "dask" else DaskEngine(engine, threads=threads)
     if isinstance(engine, str) and engine in ("auto", "threads"):
         return ThreadEngine(threads)
     if not isinstance(engine, str) and hasattr(engine, "workers") and callable(getattr(engine, "run", None)):

@@ -19,12 +19,12 @@ from dagpost.exact import paths
 from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.structure import StructurePosterior
-from dagpost.exact.sums import Forward, Sums, sums_of
 from dagpost.exact.trees import TreePosterior, tree_posterior
 from dagpost.mcmc.candidates import weights_of_all
 from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables
 from dagpost.progress import Reporter
 from dagpost.sampling.dags import RankedFamilies, rank_families
+from dagpost.sums import Forward, Sums, sums_of
 from dagpost.targets import Bootstrap, GivenOrder, Trees
 
 #: The 3^n sums are not started unasked when they would take longer than this.

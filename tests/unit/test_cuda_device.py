@@ -19,11 +19,11 @@ from dagpost.checkpoints import none
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda import device, plan
 from dagpost.errors import ResourceError
-from dagpost.exact.sums import HostSums
 from dagpost.families import family_count
 from dagpost.progress import reporter_for, silent
 from dagpost.sampling.dags import rank_families
 from dagpost.sampling.orders import uniform_blocks
+from dagpost.sums import HostSums
 from dagpost.widefloat import to_logs
 
 

@@ -11,8 +11,9 @@ import re
 from dagpost.names import printable
 
 #: Parameters that are options, and those that have another name here.
-_SAME = "bins confidence counts engine interventions method modularity precision prior rows samples score seed threads unseen"
+_SAME = "bins confidence counts engine interventions method modularity precision prior rows samples score seed threads"
 _OPTIONS = {name: f"--{name}" for name in _SAME.split()} | {
+    "unseen": "--unseen",
     "count": "--number",
     "equivalent_sample_size": "--ess",
     "max_parents": "--max-parents",

@@ -35,3 +35,12 @@ class Engine(Protocol):
     def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Run `block` on every item; results in the order of the items."""
         ...
+
+
+def spread_of(engine: Engine) -> Engine:
+    """Where blocks may run that only return what they find and write to no array of the caller's.
+
+    An engine that has other processes offers them as `spread`.
+    """
+    spread: Engine = getattr(engine, "spread", engine)
+    return spread

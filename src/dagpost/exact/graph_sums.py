@@ -54,7 +54,7 @@ def sum_over_graphs(
     sources = graphs if known is None else known
 
     def block(leaf: int, cancel: Integers) -> Floats:
-        return _graphs_of_leaf(plan, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
+        return graphs_of_leaf(plan, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
 
     all_waves = list(waves(plan.top))
     # Every leaf adds to all leaves above it, so the table changes as a whole.
@@ -65,12 +65,12 @@ def sum_over_graphs(
         for wave in all_waves:
             for leaf, contribution in saved.run(engine, block, wave):
                 stage.advance(leaf_cost(plan, leaf))
-                _add_leaf(plan, contribution, graphs, leaf)
+                add_leaf(plan, contribution, graphs, leaf)
     return graphs
 
 
 @kernel
-def _graphs_of_leaf(
+def graphs_of_leaf(
     plan: Plan,
     weights: Wide,
     sums: Wide,
@@ -178,7 +178,7 @@ def _scatter(plan: Plan, places: Integers, gathered: Floats, given: Floats, row_
 
 
 @kernel
-def _add_leaf(plan: Plan, given: Floats, graphs: Floats, leaf: int) -> None:
+def add_leaf(plan: Plan, given: Floats, graphs: Floats, leaf: int) -> None:
     """Add what a leaf gives to the leaves above it; its own sums are final."""
     outside = np.empty(plan.nodes, dtype=np.int64)
     count = nodes_outside(plan, leaf, 0, plan.low, outside)

@@ -343,7 +343,14 @@ def _finish_backward(block: Wide, low_alpha: Wide) -> None:
 
 @kernel
 def backward_chunk(
-    plan: Plan, weights: Wide, forward: Wide, backward: Wide, starts: Integers, chunk: int, gather: bool, cancel: Integers
+    plan: Plan,
+    weights: Wide,
+    forward: Wide,
+    backward: Wide,
+    starts: Integers,
+    chunk: int,
+    gather: bool,
+    cancel: Integers,
 ) -> Wide:
     """Fill the backward sums of a chunk; returns what its blocks give to each weight, at the level where it starts.
 

@@ -103,7 +103,7 @@ def structure_evidence(
     forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
     plan = leaf_plan(len(log_weights), max_parents)
     graphs = sum_over_graphs(forward, plan, engine, reporter, checkpoint=checkpoint)
-    return _log_total(forward, graphs) + float(forward.log_scales.sum())
+    return log_total_of(forward, graphs) + float(forward.log_scales.sum())
 
 
 def structure_posterior(
@@ -127,7 +127,7 @@ def structure_posterior(
     forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
     plan = leaf_plan(nodes, max_parents)
     graphs = sum_over_graphs(forward, plan, engine, reporter, checkpoint=checkpoint)
-    log_total = _log_total(forward, graphs)
+    log_total = log_total_of(forward, graphs)
     completions = np.empty(1 << nodes)
     completion_exponents = np.empty(1 << nodes, dtype=np.int32)
     gathered = np.full(forward.weights.shape, ZERO, dtype=np.int64)
@@ -263,7 +263,7 @@ def cancelled(bound: float) -> PrecisionError:
     )
 
 
-def _log_total(forward: ForwardTable, graphs: Floats) -> float:
+def log_total_of(forward: ForwardTable, graphs: Floats) -> float:
     """Log of the sum over all graphs of the scaled weights."""
     if not graphs[-1] > 0.0:
         raise cancelled(math.inf)

@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.checkpoints import Checkpoint, none
-from dagpost.engines import Engine
+from dagpost.engines import Engine, spread_of
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import largest_r_hat
 from dagpost.progress import Reporter, Stage, silent
@@ -223,6 +224,8 @@ class _Runner:
         #: Rounds of an earlier run, which stand in one entry of `kept`.
         self.resumed = 0
         self._looked = time.monotonic()
+        # All that it needs comes with it and all that it finds is returned, so that it may run in another process.
+        self._block = partial(_advance_chain, method, context, nodes)
 
     @property
     def rounds(self) -> int:
@@ -231,8 +234,9 @@ class _Runner:
 
     def start(self) -> None:
         """Start every chain."""
-        starts = [self.method.start(self.context, self._generator(chain, 0)) for chain in range(len(self.kept))]
-        self.states = [self._copy(state) for state in starts]
+        chains = range(len(self.kept))
+        starts = [self.method.start(self.context, _generator(self._seed(chain, 0))) for chain in chains]
+        self.states = [_copy(self.method, state) for state in starts]
 
     def next_round(self, stage: Stage) -> None:
         """One round of every chain; those of the burn-in let it forget where it started."""
@@ -252,7 +256,7 @@ class _Runner:
         entry = number - self.burn_in_rounds - 1 - self.resumed + (self.resumed > 0)
         for kept in self.kept:
             if entry == len(kept):
-                kept.append(self._output(ROUND_GRAPHS))
+                kept.append(_empty_round(self.method, self.nodes, ROUND_GRAPHS))
         outputs = [kept[entry] for kept in self.kept]
         return [array for output in outputs for array in (output.parents, output.log_joint, output.log_state)]
 
@@ -286,7 +290,7 @@ class _Runner:
         for chain in range(len(self.kept)):
             rows = slice(starts[chain], starts[chain] + self.rounds * ROUND_GRAPHS)
             parents = previous.parents[rows].astype(np.uint64)
-            whole = self._output(0)._replace(
+            whole = _empty_round(self.method, self.nodes, 0)._replace(
                 parents=parents, log_joint=previous.log_joint[rows], log_state=record.log_state[rows]
             )
             self.kept[chain] = [whole] if self.rounds > 0 else []
@@ -331,21 +335,13 @@ class _Runner:
 
     def _advance(self, number: int, lengths: Sequence[int], stage: Stage) -> list[tuple[Any, Round]]:
         """Round `number` of every chain, from copies of their states: a round that is broken off leaves no trace."""
-
-        def block(chain: int, cancel: Integers) -> tuple[Any, Round]:
-            state = self._copy(self.states[chain])
-            output = self._output(lengths[chain])
-            self.method.advance(self.context, state, self._generator(chain, number), output, cancel)
-            return state, output
-
+        chains = range(len(self.kept))
+        items = [(self.states[chain], lengths[chain], self._seed(chain, number)) for chain in chains]
         results = []
-        for result in self.engine.run(block, range(len(self.kept))):
+        for result in spread_of(self.engine).run(self._block, items):
             results.append(result)
             stage.advance(1)
         return results
-
-    def _copy(self, state: Any) -> Any:
-        return self.method.state(*(np.array(part) for part in state))
 
     def _keep(self, outputs: Sequence[Round]) -> None:
         for kept, output in zip(self.kept, outputs, strict=True):
@@ -360,24 +356,42 @@ class _Runner:
             edges + np.stack([output.edges for _, output in results]),
         )
 
-    def _output(self, length: int) -> Round:
-        kinds = len(self.method.moves)
-        return Round(
-            self.method.thinning,
-            np.zeros((length, self.nodes), dtype=np.uint64),
-            np.zeros(length),
-            np.zeros(length),
-            np.zeros((self.nodes, self.nodes)),
-            np.zeros(kinds, dtype=np.int64),
-            np.zeros(kinds, dtype=np.int64),
-        )
-
-    def _generator(self, chain: int, number: int) -> np.random.Generator:
-        key = (*self.seed.spawn_key, chain, number)
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed.entropy, spawn_key=key)))
+    def _seed(self, chain: int, number: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, chain, number))
 
     def _agreement(self) -> str:
         draws = self.rounds * ROUND_GRAPHS
         step = math.ceil(draws / _LOOK_DRAWS)
         parents = np.stack([np.concatenate([output.parents for output in outputs])[::step] for outputs in self.kept])
         return f"R-hat {largest_r_hat(parents):.2f}"
+
+
+def _advance_chain(
+    method: ChainMethod, context: Any, nodes: int, item: tuple[Any, int, np.random.SeedSequence], cancel: Integers
+) -> tuple[Any, Round]:
+    """So many kept graphs more of one chain, from a copy of its state."""
+    before, length, seed = item
+    state, output = _copy(method, before), _empty_round(method, nodes, length)
+    method.advance(context, state, _generator(seed), output, cancel)
+    return state, output
+
+
+def _copy(method: ChainMethod, state: Any) -> Any:
+    return method.state(*(np.array(part) for part in state))
+
+
+def _empty_round(method: ChainMethod, nodes: int, length: int) -> Round:
+    kinds = len(method.moves)
+    return Round(
+        method.thinning,
+        np.zeros((length, nodes), dtype=np.uint64),
+        np.zeros(length),
+        np.zeros(length),
+        np.zeros((nodes, nodes)),
+        np.zeros(kinds, dtype=np.int64),
+        np.zeros(kinds, dtype=np.int64),
+    )
+
+
+def _generator(seed: np.random.SeedSequence) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed))

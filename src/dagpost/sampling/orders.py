@@ -168,8 +168,8 @@ def draw_chunk(
     """Move the samples whose set has the top nodes of `chunk` on, until they leave the chunk or are complete.
 
     `starts` says where in `sums` the chunk and those around it begin; -1: not there at all. Then a sample whose uniform
-    number is not reached by the nodes that stay in the chunk waits: `reached` gets the running sum so far, `waiting` the
-    sum of its set and alpha of every top node, and `orders` the last node that was possible.
+    number is not reached by the nodes that stay in the chunk waits: `reached` gets the running sum so far, `waiting`
+    the sum of its set and alpha of every top node, and `orders` the last node that was possible.
     """
     nodes, low = plan.nodes, plan.low
     inner = nodes - low - plan.top
@@ -287,7 +287,7 @@ def _alpha(high_alpha: Wide, low_alpha: Wide, low: int, low_set: int, node: int)
 
 @inlined
 def choose(probabilities: NDArray[np.float64], uniform: float) -> tuple[int, float]:
-    """The node at which the running sum passes the uniform number, and that sum; rounding leaves the last possible one."""
+    """The node at which the running sum passes the uniform number (rounding leaves the last possible), and that sum."""
     running = 0.0
     chosen = 0
     for node in range(len(probabilities)):

@@ -27,7 +27,7 @@ import numpy as np
 from dagpost.arrays import Floats, Masks
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.data.table import Table
-from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines import Engine, ThreadEngine, spread_of
 from dagpost.engines.interface import CancelFlag, Item, Result
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables, largest_small_size
@@ -82,7 +82,7 @@ def bootstrap_dags(
     with reporter.stage("bootstrap", count) as stage:
         for _ in saved.finished:
             stage.advance(1)
-        for replicate, found in saved.run(engine, block, range(count)):
+        for replicate, found in saved.run(spread_of(engine), block, range(count)):
             parents[replicate] = found
             stage.advance(1)
     return parents, log_weights_of_graphs(families, parents)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from dagpost.engines.cuda.order import DeviceForward
     from dagpost.exact.order import ForwardTable
     from dagpost.exact.structure import StructurePosterior, StructureTables
-    from dagpost.exact.sums import HostSums
     from dagpost.progress import Reporter, Stage
     from dagpost.sampling.dags import RankedFamilies
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
+    from dagpost.sums import HostSums
 
 #: Seconds for each of the n 2^(n-1) entries of all families, and for each of the 3^n terms, on an H200.
 _SECONDS_AN_ENTRY = 1e-10
@@ -41,7 +41,7 @@ class CudaEngine(ThreadEngine):
 
     @cached_property
     def sums(self) -> CudaSums:
-        """The sums of exact/sums.py on the device."""
+        """The sums of sums.py on the device."""
         return CudaSums(self)
 
     def sum_cells(self, rows: Rows, cells: CellFunction, max_size: int) -> Floats | None:
@@ -53,7 +53,7 @@ class CudaEngine(ThreadEngine):
 
 
 class CudaSums:
-    """`exact.sums.Sums` on a device: engines/cuda/order.py, sampling.py and structure.py."""
+    """`sums.Sums` on a device: engines/cuda/order.py, sampling.py and structure.py."""
 
     name = "cuda"
 
@@ -183,6 +183,6 @@ class CudaSums:
 
     @cached_property
     def _host(self) -> HostSums:
-        from dagpost.exact.sums import HostSums
+        from dagpost.sums import HostSums
 
         return HostSums(self.engine)

@@ -1,0 +1,115 @@
+"""How is a table over all sets of nodes cut into blocks that fit the workers, and what is known of each block?
+
+A block holds the sets with one subset of the top `p` nodes; it needs the blocks with one top node fewer (or more). The
+sums of a table are the same to the last bit however it is cut. What is gathered for the families is not: additions are
+taken chunk by chunk. So the chunks of `gathering_top`, which are those of the host up to 29 nodes, are kept whole
+inside blocks, and a result never depends on the number of workers.
+
+Up to `SMALL` nodes the table is made in seconds, and blocks are as large as still gives every thread something to do:
+a task costs about a millisecond. Beyond it a block is one chunk, so that a checkpoint fits any cluster; from 30 nodes
+on, chunks have 2^22 entries (33 MB), where the host goes on with 128 of them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from dagpost.arrays import Integers, Wide
+from dagpost.engines.dask.cluster import Cluster, Room
+from dagpost.exact.walk import Plan, make_plan, plan_with_top, waves
+
+SMALL = 24
+_LARGEST_CHUNK_BITS = 22
+
+
+def gathering_top(nodes: int, max_parents: int) -> int:
+    """The number of top nodes across the chunks in which families are gathered; depends on `nodes` alone."""
+    return max(make_plan(nodes, max_parents).top, nodes - _LARGEST_CHUNK_BITS)
+
+
+def block_top(nodes: int, max_parents: int, room: Room) -> int:
+    """The number `p` of top nodes across blocks.
+
+    >>> [block_top(22, 5, Room(threads, threads, threads << 30, 0)) for threads in (1, 2, 4, 16)]
+    [2, 3, 4, 6]
+    """
+    most = gathering_top(nodes, max_parents)
+    if cut_by_nodes_alone(nodes):
+        return most
+    enough = (p for p in range(2, most) if 2 * comb(p, p // 2) >= 3 * room.threads and _fits(nodes, p, room))
+    return next(enough, most)
+
+
+def cut_by_nodes_alone(nodes: int) -> bool:
+    """Whether any cluster cuts a table of so many nodes in the same way."""
+    return nodes > SMALL
+
+
+def task_bytes(nodes: int, top: int) -> int:
+    """Memory of a task at most: the blocks it pulls from as they came and side by side, its own one twice."""
+    return (2 * top + 2) * 8 << (nodes - top)
+
+
+def _fits(nodes: int, top: int, room: Room) -> bool:
+    return 2 * task_bytes(nodes, top) <= room.memory_per_thread
+
+
+@lru_cache(maxsize=8)
+def plan_of(nodes: int, max_parents: int, top: int) -> Plan:
+    """The plan of a task: made where it runs, since it is larger than what it is made from."""
+    return plan_with_top(nodes, max_parents, top)
+
+
+def side_by_side(size: int, pulled: tuple[Wide, ...]) -> Wide:
+    """Room for a block of `size` entries, and behind it the blocks it pulls from."""
+    sums = np.empty((1 + len(pulled)) * size, dtype=np.int64)
+    for number, piece in enumerate(pulled, start=1):
+        sums[number * size : (number + 1) * size] = piece
+    return sums
+
+
+def starts_of(top: int, across: list[int], size: int) -> Integers:
+    """Where the blocks of `side_by_side` begin, by the top node they differ in (-1: none), and (last) the own one."""
+    starts = np.full(top + 1, -1, dtype=np.int64)
+    for number, node in enumerate(across, start=1):
+        starts[node] = number * size
+    starts[top] = 0
+    return starts
+
+
+def nodes_in(block: int, top: int) -> list[int]:
+    """The top nodes in a block, by their position among the top ones."""
+    return [node for node in range(top) if (block >> node) & 1]
+
+
+def nodes_not_in(block: int, top: int) -> list[int]:
+    """The top nodes that are not in a block."""
+    return [node for node in range(top) if not (block >> node) & 1]
+
+
+def places_of(cluster: Cluster, top: int) -> list[str | None]:
+    """A worker for every block. The blocks of a wave go to all of them, neighbours in their numbering, which share most
+    of what they pull, to the same one."""
+    workers = cluster.places()
+    places: list[str | None] = [None] * (1 << top)
+    for wave in waves(top):
+        for number, block in enumerate(wave):
+            places[block] = workers.of(number, len(wave))
+    return places
+
+
+class Fetched:
+    """Stands for an array on the cluster whose size is known: fetched when someone looks at its contents."""
+
+    def __init__(self, size: int, fetch: Any) -> None:
+        self.nbytes = size
+        self._fetch = fetch
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The array itself."""
+        del dtype, copy
+        return self._fetch()

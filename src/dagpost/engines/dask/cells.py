@@ -1,0 +1,253 @@
+"""Scores of a table in parts whose distinct rows are too many for one machine: counts for every set of columns, summed.
+
+The codes of a part stay with the worker that read it (spilled to disk if need be), a byte or two a cell. For some sets
+of columns at a time every part counts its rows into the cells of each set, the counts are summed in a tree, and the
+last task turns them into the sums that scores are made of. So memory depends neither on the rows nor on how many of
+them are different; time is rows times sets, without the short cuts that scores/counting.py has. Scores differ from
+those of a table in memory in the last digits only, since the cells are summed in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.arrays import Floats, Integers, Masks
+from dagpost.data.encoding import code_type
+from dagpost.data.table import Table, checked_table
+from dagpost.engines.dask.cluster import Cluster, writeable
+from dagpost.engines.dask.counting import refuse_missing
+from dagpost.engines.dask.parts import Parts, agree_on_levels, batches_of, plain
+from dagpost.engines.threads import ThreadEngine
+from dagpost.errors import InputError
+from dagpost.families import parent_sets
+from dagpost.kernels import kernel
+from dagpost.progress import Reporter, silent
+from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
+from dagpost.scores.local_scores import LocalScores, local_scores
+
+if TYPE_CHECKING:
+    from dagpost.engines.dask.engine import DaskEngine
+    from dagpost.scores.local_scores import Score
+    from dagpost.scores.rows import Rows
+
+#: Cells that are counted at a time (8 bytes each), and cells of one set at most.
+_CELLS_AT_A_TIME = 1 << 21
+_MOST_CELLS = 1 << 24
+_ROWS_AT_A_TIME = 2048
+_MOST_LEVELS = 1 << 16
+
+#: Of a part: the levels of columns of categories, the values that occur in the others, the rows.
+_Seen = tuple[dict[str, list[Any]], dict[str, Any], int]
+
+
+def scores_of_parts(
+    source: Any,
+    engine: DaskEngine,
+    score: str | Score = "bdeu",
+    max_parents: int = 5,
+    *,
+    columns: Sequence[str] | None = None,
+    reporter: Reporter = silent,
+) -> LocalScores:
+    """Score every family from rows in parts (`source` as for `distinct_rows_of_parts`), for a discrete score."""
+    parts = Parts(engine.cluster, source)
+    wanted = None if columns is None else list(columns)
+    whole = _table_of(*parts.merged("levels", _merge_values, parts.map("levels", _values_of, wanted)).result())
+    codes = parts.map("codes", _codes_of, whole.names, whole.levels)
+    counting = _CountingParts(engine.cluster, parts, codes, whole.arities, engine.workers)
+    return local_scores(whole, score, max_parents, engine=counting, reporter=reporter)
+
+
+class _CountingParts(ThreadEngine):
+    """Threads, but the sums over cells come from the parts and not from the rows of the table at hand."""
+
+    def __init__(
+        self, cluster: Cluster, parts: Parts, codes: list[Any], arities: tuple[int, ...], threads: int
+    ) -> None:
+        super().__init__(threads)
+        self._cluster, self._parts, self._codes, self._arities = cluster, parts, codes, arities
+
+    def sum_cells(self, rows: Rows, cells: CellFunction, max_size: int) -> Floats:
+        """Row 0: `A` of every set of at most `max_size` columns, by its number; then the variants of `B`."""
+        del rows
+        terms = self._cluster.hand_over("terms", cells)
+        sets = parent_sets(len(self._arities), max_size)
+        futures = []
+        for begin, end in _groups_of(sets, self._arities):
+            counted = [
+                self._cluster.submit("count-cells", _count_part, codes, self._arities, sets[begin:end])
+                for codes in self._codes
+            ]
+            counts = self._parts.merged("sum-counts", _sum, counted)
+            futures.append(
+                self._cluster.submit("sum-terms", _terms_of, counts, self._arities, sets[begin:end], max_size, terms)
+            )
+        return np.concatenate(self._cluster.client.gather(futures), axis=1)
+
+
+def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations: int) -> Table:
+    """A table with the names and levels of all parts, and one row of codes 0 that stands for all observations."""
+    import pandas
+
+    if observations == 0:
+        raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
+    length = max(map(len, [*values.values(), *levels.values()]))
+    repeated = {name: np.resize(np.arange(len(found)), length) for name, found in values.items()}
+    frame = pandas.DataFrame({name: pandas.Series(values[name]).take(rows).array for name, rows in repeated.items()})
+    for name, known in levels.items():
+        frame[name] = pandas.Categorical(frame[name], categories=known)
+    table = checked_table(frame)
+    return replace(table, columns=tuple(column[:1] * 0 for column in table.columns), counts=np.array([observations]))
+
+
+def _values_of(part: Any, columns: list[str] | None) -> _Seen:
+    import pyarrow
+
+    levels: dict[str, list[Any]] = {}
+    values: dict[str, Any] = {}
+    rows = 0
+    for batch in batches_of(part, columns):
+        table = plain(batch, levels)
+        refuse_missing(table, part)
+        rows += table.num_rows
+        for name in table.column_names:
+            found = table.column(name).unique()
+            both = pyarrow.chunked_array([values[name], found]).unique() if name in values else found
+            if len(both) > _MOST_LEVELS:
+                raise InputError(
+                    f"Column {name!r} has more than {_MOST_LEVELS:,} different values. Drop the column if it is an "
+                    "identifier, or discretise it."
+                )
+            values[name] = both
+    return levels, {name: found.to_pandas() for name, found in values.items()}, rows
+
+
+def _merge_values(_: tuple[()], *seen: _Seen) -> _Seen:
+    import pandas
+
+    levels: dict[str, list[Any]] = {}
+    values: dict[str, Any] = {}
+    for own, found, _rows in seen:
+        agree_on_levels(levels, own)
+        if values and found and list(values) != list(found):
+            raise InputError(f"The parts have different columns: {list(values)} in one, {list(found)} in another.")
+        for name, column in found.items():
+            values[name] = pandas.concat([values[name], column]).drop_duplicates() if name in values else column
+    return levels, values, sum(rows for _, _, rows in seen)
+
+
+def _codes_of(part: Any, names: tuple[str, ...], levels: tuple[tuple[object, ...] | None, ...]) -> NDArray[Any]:
+    """The codes of a part: (columns, rows)."""
+    import pandas
+
+    indexes = [pandas.Index(list(found or ())) for found in levels]
+    kind = code_type(max(len(index) for index in indexes))
+    pieces = []
+    for batch in batches_of(part, names):
+        table = plain(batch, {})
+        pieces.append(
+            np.stack(
+                [
+                    index.get_indexer(pandas.Index(table.column(name).to_pandas())).astype(kind)
+                    for name, index in zip(names, indexes, strict=True)
+                ]
+            )
+        )
+    return np.concatenate(pieces, axis=1) if pieces else np.empty((len(names), 0), dtype=kind)
+
+
+def _groups_of(sets: Masks, arities: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Ranges of sets with about so many cells together as are counted at a time."""
+    edges, total = [0], 0
+    for number, mask in enumerate(sets.tolist()):
+        cells = prod(arity for node, arity in enumerate(arities) if mask >> node & 1)
+        if cells > _MOST_CELLS:
+            raise InputError(
+                f"A set of {mask.bit_count()} columns has {cells:,} cells, and at most {_MOST_CELLS:,} are counted. "
+                "Set max_parents lower, or discretise to fewer levels."
+            )
+        if total + cells > _CELLS_AT_A_TIME and total:
+            edges.append(number)
+            total = 0
+        total += cells
+    return list(zip(edges, [*edges[1:], len(sets)], strict=True))
+
+
+def _layout(sets: Masks, arities: tuple[int, ...]) -> tuple[Integers, Integers, Integers]:
+    """For each set: where its cells begin, the step from level to level of each column (0: not in it), its size."""
+    members = (sets[:, None] >> np.arange(len(arities), dtype=np.uint64)) & np.uint64(1) != 0
+    widths = np.where(members, np.array(arities), 1)
+    products = np.cumprod(widths, axis=1)
+    steps = np.where(members, products // widths, 0)
+    begins = np.concatenate([[0], np.cumsum(products[:, -1])])
+    return begins.astype(np.int64), steps.astype(np.int64), members.sum(axis=1).astype(np.int64)
+
+
+def _count_part(codes: NDArray[Any], arities: tuple[int, ...], sets: Masks) -> Integers:
+    begins, steps, _ = _layout(sets, arities)
+    counts = np.zeros(begins[-1], dtype=np.int64)
+    _count_cells(codes.astype(np.uint16), begins, steps, counts)
+    return counts
+
+
+def _sum(_: tuple[()], *counts: Integers) -> Integers:
+    total: Integers = np.sum(counts, axis=0)
+    return total
+
+
+def _terms_of(counts: Integers, arities: tuple[int, ...], sets: Masks, max_size: int, cells: CellFunction) -> Floats:
+    begins, _, sizes = _layout(sets, arities)
+    owned = CellFunction._make(writeable(part) if isinstance(part, np.ndarray) else part for part in cells)
+    totals = np.zeros((1 + cells.penalties.size, len(sets)))
+    _sum_terms(writeable(counts), begins, sizes, max_size, owned, totals)
+    return totals
+
+
+@kernel
+def _count_cells(codes: NDArray[np.uint16], begins: Integers, steps: Integers, counts: Integers) -> None:
+    """Add every row to its cell in each set; some rows at a time, so that they stay in the cache."""
+    columns, rows = codes.shape
+    places = np.empty(_ROWS_AT_A_TIME, dtype=np.int64)
+    for first in range(0, rows, _ROWS_AT_A_TIME):
+        last = min(first + _ROWS_AT_A_TIME, rows)
+        for number in range(len(steps)):
+            place = places[: last - first]
+            place[:] = begins[number]
+            for column in range(columns):
+                step = steps[number, column]
+                if step > 0:
+                    values = codes[column, first:last]
+                    for row in range(len(values)):
+                        place[row] += step * np.int64(values[row])
+            for row in range(len(place)):
+                counts[place[row]] += 1
+
+
+@kernel
+def _sum_terms(
+    counts: Integers, begins: Integers, sizes: Integers, max_size: int, cells: CellFunction, totals: Floats
+) -> None:
+    """What scores/counting.py writes for a set, from the counts of all its cells."""
+    occupied = np.empty(np.max(begins[1:] - begins[:-1]), dtype=np.uint32)
+    own_rows = cells.products.size == 0 and cells.tables.shape[0] > 1
+    for number in range(len(sizes)):
+        found = 0
+        for place in range(begins[number], begins[number + 1]):
+            if counts[place] > 0:
+                occupied[found] = counts[place]
+                found += 1
+        configurations = np.float64(begins[number + 1] - begins[number])
+        row = row_of(configurations, cells)
+        value = sum_terms(occupied, np.int64(found), row, parameter_of(configurations, cells), cells)
+        totals[0, number] = value
+        if sizes[number] < max_size:
+            for variant in range(cells.penalties.size):
+                if own_rows:
+                    value = sum_terms(occupied, np.int64(found), variant + 1, cells.parameters[variant + 1], cells)
+                totals[variant + 1, number] = value + cells.penalties[variant] * configurations

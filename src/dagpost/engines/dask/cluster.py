@@ -1,0 +1,201 @@
+"""Which cluster does the work, how much room is on it, and how are tasks handed to it?
+
+Scheduling, transport, spilling to disk and the recomputation of what a dead worker held are Dask's. What is here: a
+client for an address, or a local cluster of processes with one thread each where none is given; the memory and disk of
+the workers; names for tasks, which the diagnostics page of Dask shows.
+
+What a task needs beside the results of others (the weights, a function) is handed over as the result of a task too,
+not scattered: it is then made again when the worker that held it dies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.engines.threads import available_cores
+from dagpost.errors import InputError, ResourceError
+
+#: Seconds to wait for a scheduler, and for its first worker.
+_PATIENCE_SECONDS = 30
+#: Of the memory limit of a worker Dask lets results take so much before it moves them to disk.
+_HELD_SHARE = 0.6
+#: What workers should have in their environment (for the C library of Linux; others do not look at it).
+KEEPING_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+
+
+def load_distributed() -> Any:
+    """The library of Dask, or one sentence that says how to get it."""
+    try:
+        import distributed
+    except ImportError:
+        raise InputError('The Dask engine needs Dask, which is not installed: pip install "dagpost[dask]"') from None
+    return distributed
+
+
+@dataclass(frozen=True)
+class Room:
+    """What the workers have in all: threads, bytes of memory for results, bytes of disk for what does not fit there."""
+
+    workers: int
+    threads: int
+    memory: int
+    disk: int
+
+    @property
+    def memory_per_thread(self) -> int:
+        """Bytes of memory for each thread."""
+        return self.memory // max(self.threads, 1)
+
+
+def local_cluster(workers: int, **options: Any) -> Any:
+    """A cluster of so many processes on this machine, one thread each.
+
+    Dask has its processes hand memory back to the system whenever some is free. The kernels here ask for some megabytes
+    at a time, again and again, and would take up to twice as long; so they may keep what they have had.
+    """
+    import dask
+
+    distributed = load_distributed()
+    before_start = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPING_MEMORY.items()}
+    with dask.config.set(before_start):
+        return distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", **options
+        )
+
+
+class Places:
+    """The workers, to deal tasks out to.
+
+    Left to itself, Dask keeps short tasks where their inputs are, on one worker, while the others have nothing to do.
+    """
+
+    def __init__(self, threads: dict[str, int]) -> None:
+        self._workers = [worker for worker in sorted(threads) for _ in range(threads[worker])]
+
+    def of(self, number: int, count: int) -> str | None:
+        """The worker for task `number` of `count`: neighbours go to one worker, and every thread gets as many."""
+        return self._workers[number * len(self._workers) // count] if self._workers else None
+
+
+class Cluster:
+    """The workers behind one client, which is closed with it unless it was given."""
+
+    def __init__(self, client: Any = None) -> None:
+        distributed = load_distributed()
+        self._own: list[Any] = []
+        if client is None:
+            local = local_cluster(available_cores())
+            self.client = distributed.Client(local)
+            self._own = [self.client, local]
+        elif isinstance(client, str):
+            self.client = _connected(distributed, client)
+            self._own = [self.client]
+        elif isinstance(client, distributed.Client) and not client.asynchronous:
+            self.client = client
+        else:
+            raise InputError(
+                "A Dask engine is made with the address of a scheduler, such as 'tcp://10.0.0.1:8786', with a "
+                f"distributed.Client that is not asynchronous, or with nothing. Got {client!r} instead."
+            )
+        self._run = uuid4().hex[:8]
+        self._numbers = count()
+
+    def close(self) -> None:
+        """Close what was opened here."""
+        for part in self._own:
+            part.close()
+        self._own = []
+
+    def room(self) -> Room:
+        """What the workers have now; waits for the first one."""
+        distributed = load_distributed()
+        try:
+            self.client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
+        except (TimeoutError, distributed.TimeoutError):
+            raise ResourceError(
+                f"The cluster has had no worker for {_PATIENCE_SECONDS} seconds. Start some, for example with "
+                f"'dask worker {self.client.scheduler.address}', or wait for the batch system."
+            ) from None
+        rooms = list(self.client.run(_room_of_worker).values())
+        threads, memory, disk = (sum(room[part] for room in rooms) for part in range(3))
+        return Room(len(rooms), threads, memory, disk)
+
+    def threads(self) -> int:
+        """Threads of all workers together; at least one."""
+        return max(int(sum(self.client.nthreads().values())), 1)
+
+    def places(self) -> Places:
+        """The workers that there are now, to deal tasks out to."""
+        return Places(dict(self.client.nthreads()))
+
+    def submit(self, name: str, function: Callable[..., Any], *arguments: Any, at: str | None = None) -> Any:
+        """The future of `function(*arguments)`, futures among the arguments replaced by their results.
+
+        `at` is the worker that should run it, if it is still there when the time comes.
+        """
+        key = f"{name}-{self._run}-{next(self._numbers)}"
+        where = {} if at is None else {"workers": [at], "allow_other_workers": True}
+        return self.client.submit(function, *arguments, key=key, pure=False, **where)
+
+    def hand_over(self, name: str, value: Any) -> Any:
+        """A future of `value` that the cluster can make again."""
+        with large_graphs():
+            return self.submit(name, _itself, value)
+
+    def finish(self, future: Any) -> None:
+        """Wait until a future is done; raise what its task raised."""
+        if future.status == "pending":
+            load_distributed().wait([future])
+        if future.status != "finished":
+            future.result()
+
+
+@contextmanager
+def large_graphs() -> Iterator[None]:
+    """Let Dask take inputs of many megabytes without a warning: that they go to the scheduler is meant."""
+    import dask
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
+        yield
+
+
+def writeable(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy if it may not be written: kernels are compiled for arrays that may."""
+    return np.require(array, requirements=["C", "W"])
+
+
+def no_cancel() -> NDArray[np.int64]:
+    """The flag that kernels look at: a task that is given up on a cluster just ends."""
+    return np.zeros(1, dtype=np.int64)
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    try:
+        return distributed.Client(address, timeout=_PATIENCE_SECONDS)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(
+            f"No Dask scheduler answers at {address!r} ({str(error) or type(error).__name__}). Start one with 'dask "
+            "scheduler', which prints its address, or leave the address out for a cluster on this machine."
+        ) from None
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _room_of_worker(dask_worker: Any = None) -> tuple[int, int, int]:
+    import shutil
+
+    from dagpost.memory import available_bytes
+
+    limit = dask_worker.memory_manager.memory_limit or available_bytes()
+    disk = shutil.disk_usage(dask_worker.local_directory).free
+    return dask_worker.state.nthreads, int(_HELD_SHARE * limit), disk

@@ -1,0 +1,137 @@
+"""Which rows occur in a table that is larger than memory, and how often? Its distinct rows, with their counts.
+
+Every part groups its own rows, batch after batch, and the results are merged in a tree. Discrete tables have far fewer
+distinct rows than rows, and those with their counts are a `Table` like any other: scores, methods and predictions take
+it as it is. Memory of a task: a batch of rows and the distinct rows of the parts below it. Where there are too many of
+those, see cells.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dagpost.engines.dask.parts import Parts, agree_on_levels, batches_of, plain
+from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.engines.dask.engine import DaskEngine
+
+#: Distinct rows that one machine takes: beyond it, counting anew for every set of columns is the way.
+MOST_DISTINCT = 5_000_000
+_COUNT = "\0count"
+
+
+def distinct_rows_of_parts(
+    source: Any,
+    engine: DaskEngine,
+    *,
+    columns: Sequence[str] | None = None,
+    counts: str | None = None,
+    most: int = MOST_DISTINCT,
+) -> Table:
+    """The distinct rows of a table in parts, with counts.
+
+    Parameters
+    ----------
+    source
+        A folder of Parquet files (searched with its subfolders), a list of such files, or a dask.dataframe. The workers
+        must be able to read the files under the same names.
+    columns
+        The columns to take; all unless given.
+    counts
+        The name of a column that says how many observations a row stands for.
+    most
+        More distinct rows than this are an error.
+    """
+    from dagpost.data.table import as_table
+
+    wanted = None if columns is None else [*columns, *([] if counts is None else [counts])]
+    parts = Parts(engine.cluster, source)
+    grouped = parts.map("distinct-rows", _group_part, wanted, counts, most)
+    levels, table = parts.merged("merge-rows", _merge, grouped, most).result()
+    if table is None or table.num_rows == 0:
+        raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
+    frame = table.to_pandas()
+    for name, known in levels.items():
+        import pandas
+
+        frame[name] = pandas.Categorical(frame[name], categories=known)
+    return as_table(frame, counts=_COUNT)
+
+
+def _group_part(part: Any, columns: list[str] | None, counts: str | None, most: int) -> tuple[dict[str, Any], Any]:
+    """Distinct rows of one part, with counts in a column of their own, and the levels of columns of categories."""
+    import pyarrow
+
+    levels: dict[str, list[Any]] = {}
+    found = None
+    for batch in batches_of(part, columns):
+        rows = plain(batch, levels)
+        if counts is None:
+            own = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
+            own = own.rename_columns([*rows.column_names, _COUNT])
+        else:
+            own = _regrouped(rows.rename_columns([_COUNT if n == counts else n for n in rows.column_names]))
+        refuse_missing(own, part)
+        found = own if found is None else _regrouped(pyarrow.concat_tables([found, own]))
+        _refuse_many(found, most)
+    return levels, found
+
+
+def _merge(limits: tuple[int], *results: tuple[dict[str, Any], Any]) -> tuple[dict[str, Any], Any]:
+    import pyarrow
+
+    levels: dict[str, list[Any]] = {}
+    for own, _ in results:
+        agree_on_levels(levels, own)
+    tables = [table for _, table in results if table is not None]
+    for table in tables[1:]:
+        if table.schema.remove_metadata() != tables[0].schema.remove_metadata():
+            raise InputError(
+                f"The parts have different columns: {_described(tables[0])} in one, {_described(table)} in another."
+            )
+    if not tables:
+        return levels, None
+    if len(tables) == 1:
+        return levels, tables[0]
+    # In one piece: Arrow grumbles about the alignment of what came over the network.
+    whole = pyarrow.concat_tables([table.replace_schema_metadata(None) for table in tables]).combine_chunks()
+    merged = _regrouped(whole)
+    _refuse_many(merged, *limits)
+    return levels, merged
+
+
+def _regrouped(table: Any) -> Any:
+    names = [name for name in table.column_names if name != _COUNT]
+    summed = table.group_by(names, use_threads=False).aggregate([(_COUNT, "sum")])
+    return summed.rename_columns([_COUNT if name == f"{_COUNT}_sum" else name for name in summed.column_names])
+
+
+def refuse_missing(table: Any, part: Any) -> None:
+    """Refuse cells without a value: what they stand for is not for a count to decide."""
+    import pyarrow
+    import pyarrow.compute
+
+    for name in table.column_names:
+        column = table.column(name)
+        empty = column.is_null(nan_is_null=pyarrow.types.is_floating(column.type))
+        if pyarrow.compute.any(empty).as_py():
+            where = f"{part}: " if isinstance(part, str) else ""
+            raise InputError(
+                f"{where}column {name!r} has missing cells. Drop those rows, or fill them in, before they are counted."
+            )
+
+
+def _refuse_many(table: Any, most: int) -> None:
+    if table.num_rows > most:
+        raise InputError(
+            f"There are more than {most:,} distinct rows. Score the columns with "
+            "dagpost.engines.dask.cells.scores_of_parts, which counts for each set of columns; or take fewer columns, "
+            "or discretise to fewer levels."
+        )
+
+
+def _described(table: Any) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in table.schema if field.name != _COUNT)

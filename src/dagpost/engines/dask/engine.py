@@ -1,0 +1,261 @@
+"""The exact sums, the counting and whatever returns its results on a Dask cluster; the rest on threads of this process.
+
+| work | where |
+| --- | --- |
+| forward and backward tables, all families | blocks.py, order.py: spread over the workers |
+| orders and graphs drawn from them | drawing.py: the orders where the blocks are, then the graphs on threads here |
+| counting for discrete scores | scoring.py |
+| rows in parts, larger than memory | counting.py, cells.py |
+| chains, bootstrap replicates | spread.py |
+| sums over all graphs, `3^n` terms | structure.py: the work on the cluster, the tables here |
+
+Every result is the same to the last bit as with threads, whatever the number of workers (blocks.py says where, from 30
+variables on, that means the tables and draws but not the last digits of family probabilities).
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from dagpost.checkpoints import Checkpoint, none
+from dagpost.engines.dask.cluster import Cluster
+from dagpost.engines.threads import ThreadEngine
+from dagpost.progress import Reporter, Stage, silent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dagpost.arrays import Floats, Masks
+    from dagpost.engines.dask.order import SpreadForward
+    from dagpost.engines.dask.spread import Spread
+    from dagpost.exact.order import ForwardTable
+    from dagpost.exact.structure import StructurePosterior, StructureTables
+    from dagpost.sampling.dags import RankedFamilies
+    from dagpost.scores.cells import CellFunction
+    from dagpost.scores.rows import Rows
+    from dagpost.sums import HostSums
+
+#: Seconds for each of the n 2^(n-1) entries of all families on one thread, and for each task.
+_SECONDS_AN_ENTRY = 20e-9
+_SECONDS_A_TASK = 2e-3
+_KEPT_SHARE = 0.25
+
+
+class DaskEngine(ThreadEngine):
+    """Tables over all sets of variables spread over the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        A `distributed.Client`, the address of a scheduler, or None: a cluster of processes on this machine, one for
+        each core, which ends with the engine (in a script, keep the call under ``if __name__ == "__main__":``, as
+        Dask asks for).
+    threads
+        Threads of this process, for the work that stays here; all cores unless told otherwise.
+
+    Use it in a `with` statement, or call `close`.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> with DaskEngine() as engine:  # doctest: +SKIP
+    ...     model = DagPosterior(engine=engine).fit(datasets.load("coronary"))
+    """
+
+    def __init__(self, client: Any = None, *, threads: int | None = None) -> None:
+        super().__init__(threads)
+        self.cluster = Cluster(client)
+
+    @cached_property
+    def sums(self) -> DaskSums:
+        """The sums of sums.py on the cluster."""
+        return DaskSums(self)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """An engine for blocks that only return their results: runs them as tasks of the cluster."""
+        from dagpost.engines.dask.spread import Spread
+
+        return Spread(self.cluster)
+
+    @property
+    def dashboard_link(self) -> str:
+        """Where Dask shows what the cluster is doing."""
+        return str(self.cluster.client.dashboard_link)
+
+    def sum_cells(self, rows: Rows, cells: CellFunction, max_size: int) -> Floats | None:
+        """The sums that scores of discrete data are made of; None where it is not worth the way."""
+        from dagpost.engines.dask.scoring import sum_cells
+
+        return sum_cells(self.cluster, rows, cells, max_size)
+
+    def close(self) -> None:
+        """Close the client and the cluster, as far as they were made here."""
+        self.cluster.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DaskEngine:
+        """Copies of a model work on one and the same cluster."""
+        return self
+
+    def __repr__(self) -> str:
+        """Which cluster, and how large it is."""
+        client = self.cluster.client
+        if client.status != "running":
+            return "DaskEngine (closed)"
+        workers = client.nthreads()
+        return f"DaskEngine of {len(workers)} workers with {sum(workers.values())} threads"
+
+
+def shared_engine(address: str | None = None) -> DaskEngine:
+    """The engine of this process for the cluster at an address, or for one of its own; ends with the process.
+
+    For those who name an engine and do not hold one: every model starting a cluster would be many.
+    """
+    engine = _shared.get(address)
+    if engine is None or engine.cluster.client.status != "running":
+        engine = _shared[address] = DaskEngine(address)
+        atexit.register(engine.close)
+    return engine
+
+
+_shared: dict[str | None, DaskEngine] = {}
+
+
+class DaskSums:
+    """`sums.Sums` on a cluster: engines/dask/order.py and drawing.py."""
+
+    name = "dask"
+
+    def __init__(self, engine: DaskEngine) -> None:
+        self.engine = engine
+        self.cluster = engine.cluster
+
+    def order_fits(self, nodes: int, max_parents: int) -> bool:
+        from dagpost.engines.dask import order
+
+        return order.fits(nodes, max_parents, self.cluster.room())
+
+    def require_order(self, nodes: int, max_parents: int) -> None:
+        from dagpost.engines.dask import order
+
+        order.require_room(nodes, max_parents, self.cluster.room(), tables=1)
+
+    def order_seconds(self, nodes: int) -> float:
+        from dagpost.engines.dask.blocks import gathering_top
+
+        entries = _SECONDS_AN_ENTRY * nodes * 2.0 ** (nodes - 1) / self.cluster.threads()
+        return entries + _SECONDS_A_TASK * 2.0 ** gathering_top(nodes, 1)
+
+    def keeps_order(self, nodes: int) -> bool:
+        return (8 << nodes) <= _KEPT_SHARE * self.cluster.room().memory
+
+    def structure_fits(self, nodes: int, max_parents: int) -> bool:
+        return self._host.structure_fits(nodes, max_parents)
+
+    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+        from dagpost.engines.dask import structure
+        from dagpost.exact.structure import expected_seconds
+
+        if not structure.is_worth_it(self.engine, nodes):
+            return self._host.structure_seconds(nodes, measured=measured)
+        return expected_seconds(nodes, min(self.cluster.threads(), structure.MOST_CORES))
+
+    def keeps_structure(self, nodes: int, max_parents: int) -> bool:
+        return self._host.keeps_structure(nodes, max_parents)
+
+    def forward_table(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> SpreadForward:
+        from dagpost.engines.dask import order
+
+        return order.forward_table(self.cluster, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+
+    def family_probabilities(
+        self,
+        forward: SpreadForward,
+        *,
+        reporter: Reporter = silent,
+        keep_forward: bool = True,
+        checkpoint: Checkpoint = none,
+    ) -> Floats:
+        from dagpost.engines.dask import order
+
+        return order.family_probabilities(
+            self.cluster, forward, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
+        )
+
+    def draw_dags(
+        self, forward: SpreadForward, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
+    ) -> tuple[Masks, Floats]:
+        from dagpost.engines.dask.drawing import draw_orders
+        from dagpost.sampling.dags import draw_dags
+
+        nodes = forward.plan.nodes
+        orders = draw_orders(self.cluster, forward, uniforms[:, :nodes], stage=stage)
+        drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
+        stage.advance(len(uniforms))
+        return drawn
+
+    def draw_units(self, forward: SpreadForward) -> int:
+        return forward.plan.top + 2
+
+    def on_host(self, forward: SpreadForward) -> ForwardTable:
+        from dagpost.engines.dask.order import on_host
+
+        return on_host(forward)
+
+    def structure_posterior(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> StructurePosterior:
+        from dagpost.engines.dask import structure
+
+        if not structure.is_worth_it(self.engine, len(log_weights)):
+            return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+        return structure.structure_posterior(
+            self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
+        )
+
+    def structure_evidence(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> float:
+        from dagpost.engines.dask import structure
+
+        if not structure.is_worth_it(self.engine, len(log_weights)):
+            return self._host.structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+        return structure.structure_evidence(
+            self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
+        )
+
+    def sample_layers(
+        self,
+        tables: StructureTables,
+        ranked: RankedFamilies,
+        count: int,
+        *,
+        seed: np.random.SeedSequence,
+        reporter: Reporter = silent,
+        checkpoint: Checkpoint = none,
+    ) -> tuple[Masks, Floats]:
+        return self._host.sample_layers(tables, ranked, count, seed=seed, reporter=reporter, checkpoint=checkpoint)
+
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+        return self._host.descendant_sets(tables, node, reporter=reporter)
+
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+        return self._host.ancestor_sets(tables, node, reporter=reporter)
+
+    @cached_property
+    def _host(self) -> HostSums:
+        from dagpost.sums import HostSums
+
+        return HostSums(self.engine)

@@ -1,0 +1,110 @@
+"""Rows in parts: a folder of Parquet files, some such files, or a dask.dataframe, none of which need fit into memory.
+
+A part is read where its task runs, some hundred thousand rows at a time. Columns of categories keep their levels, which
+must be the same in every part; all other columns are plain values.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from dagpost.engines.dask.cluster import Cluster
+from dagpost.errors import InputError
+
+#: Rows that are looked at together.
+BATCH_ROWS = 1 << 18
+#: Results that are merged by one task.
+MERGED_TOGETHER = 8
+
+
+class Parts:
+    """The parts of a table, and how to run something on each."""
+
+    def __init__(self, cluster: Cluster, source: Any) -> None:
+        self._cluster = cluster
+        self._frame = source if hasattr(source, "to_delayed") and hasattr(source, "npartitions") else None
+        self._files = [] if self._frame is not None else _files_of(source)
+
+    def map(self, name: str, function: Any, *arguments: Any) -> list[Any]:
+        """Futures of `function(part, *arguments)`; a part is what `batches_of` takes."""
+        if self._frame is None:
+            return [self._cluster.submit(name, function, file, *arguments) for file in self._files]
+        from dask.delayed import delayed
+
+        lazily = delayed(function, pure=False)
+        tasks = [lazily(part, *arguments) for part in self._frame.to_delayed(optimize_graph=True)]
+        return list(self._cluster.client.compute(tasks))
+
+    def merged(self, name: str, function: Any, futures: list[Any], *arguments: Any) -> Any:
+        """One future of `function(arguments, *results)` over all results, merged in a tree."""
+        while True:
+            groups = [futures[begin : begin + MERGED_TOGETHER] for begin in range(0, len(futures), MERGED_TOGETHER)]
+            futures = [self._cluster.submit(name, function, arguments, *group) for group in groups]
+            if len(futures) == 1:
+                return futures[0]
+
+
+def batches_of(part: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The rows of a part, as Arrow tables of at most `BATCH_ROWS` rows."""
+    import pyarrow
+    import pyarrow.parquet
+
+    wanted = None if columns is None else list(columns)
+    if isinstance(part, str):
+        try:
+            with pyarrow.parquet.ParquetFile(part) as file:
+                for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
+                    yield pyarrow.Table.from_batches([batch])
+        except pyarrow.ArrowException as error:
+            raise InputError(f"{part}: is not a readable Parquet file ({str(error).splitlines()[0]})") from error
+        return
+    table = pyarrow.Table.from_pandas(part if wanted is None else part[wanted], preserve_index=False)
+    for begin in range(0, table.num_rows, BATCH_ROWS):
+        yield table.slice(begin, BATCH_ROWS)
+
+
+def plain(table: Any, levels: dict[str, list[Any]]) -> Any:
+    """The table without categories, whose levels are noted in `levels`, and without the row labels of pandas."""
+    import pyarrow
+
+    table = table.select([name for name in table.column_names if not name.startswith("__index_level_")])
+    for place, field in enumerate(table.schema):
+        if pyarrow.types.is_dictionary(field.type):
+            column = table.column(place).unify_dictionaries()
+            found = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
+            agree_on_levels(levels, {field.name: found})
+            table = table.set_column(place, field.name, column.cast(field.type.value_type))
+    return table
+
+
+def agree_on_levels(levels: dict[str, list[Any]], others: dict[str, list[Any]]) -> None:
+    """Note the levels of columns of categories; refuse those that differ from the ones noted before."""
+    for name, found in others.items():
+        if levels.setdefault(name, found) != found:
+            raise InputError(
+                f"The levels of column {name!r} are {levels[name]!r} in one part and {found!r} in another. Give all "
+                "parts the same categories in the same order, or turn the column into plain strings or integers."
+            )
+
+
+def _files_of(source: Any) -> list[str]:
+    if isinstance(source, (str, os.PathLike)):
+        folder = Path(source)
+        if not folder.is_dir():
+            raise InputError(f"{folder}: is no folder. Give a folder of Parquet files, or a list of such files.")
+        files = sorted(str(path) for path in folder.rglob("*.parquet"))
+        if not files:
+            raise InputError(f"{folder}: holds no file whose name ends in '.parquet'.")
+        return files
+    if isinstance(source, Sequence) and len(source) > 0 and all(isinstance(p, (str, os.PathLike)) for p in source):
+        missing = [str(path) for path in source if not Path(path).is_file()]
+        if missing:
+            raise InputError(f"{missing[0]}: there is no such file.")
+        return [str(path) for path in source]
+    raise InputError(
+        "Rows in parts come as a folder of Parquet files, a list of such files, or a dask.dataframe. Got "
+        f"{type(source).__name__} instead."
+    )

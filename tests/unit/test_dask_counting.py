@@ -1,0 +1,186 @@
+"""Rows in parts, counted where they lie, score as the same rows in memory do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("distributed")
+pytest.importorskip("pyarrow")
+
+from dagpost.data.table import as_table
+from dagpost.engines import ThreadEngine
+from dagpost.engines.dask import DaskEngine, cells, parts
+from dagpost.engines.dask.cells import scores_of_parts
+from dagpost.engines.dask.counting import distinct_rows_of_parts
+from dagpost.errors import InputError
+from dagpost.scores import local_scores
+
+ROWS = 3000
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DaskEngine]:
+    with DaskEngine() as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    generator = np.random.default_rng(1)
+    codes = generator.integers(0, 3, (ROWS, 6))
+    codes[:, 1] = (codes[:, 0] + (generator.random(ROWS) < 0.3)) % 3
+    # "never" does not occur, and is a level all the same.
+    ordered = pd.Categorical.from_codes(codes[:, 1], ["low", "mid", "high", "never"])
+    return pd.DataFrame(
+        {
+            "number": codes[:, 0],
+            "category": ordered,
+            "text": codes[:, 2].astype(str),
+            "flag": codes[:, 3] > 0,
+            "other": codes[:, 4] + 7,
+            "last": np.where(codes[:, 5] > 0, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture
+def folder(frame: pd.DataFrame, tmp_path: Path) -> Path:
+    for number, begin in enumerate(range(0, ROWS, 250)):
+        (tmp_path / f"year={number % 2}").mkdir(exist_ok=True)
+        frame.iloc[begin : begin + 250].to_parquet(tmp_path / f"year={number % 2}" / f"part-{number}.parquet")
+    return tmp_path
+
+
+def distinct(frame: pd.DataFrame) -> int:
+    return len(frame.drop_duplicates())
+
+
+@pytest.mark.parametrize("batch", [64, 1 << 18])
+def test_distinct_rows_of_a_folder_are_those_of_the_whole_table(
+    engine: DaskEngine, frame: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    engine.cluster.client.run(_set_batch, batch)
+    table = distinct_rows_of_parts(folder, engine)
+    engine.cluster.client.run(_set_batch, parts.BATCH_ROWS)
+    whole = as_table(frame)
+    assert table.names == whole.names
+    assert table.levels == whole.levels
+    assert (table.rows, table.observations) == (distinct(frame), ROWS)
+    for score in ("bdeu", "k2", "bic"):
+        found = local_scores(table, score, 3, engine=ThreadEngine(1)).values
+        expected = local_scores(whole, score, 3, engine=ThreadEngine(1)).values
+        assert np.allclose(found, expected, rtol=1e-12, atol=1e-9)
+
+
+def _set_batch(rows: int) -> None:
+    parts.BATCH_ROWS = rows
+
+
+def test_a_list_of_files_and_some_columns_will_do(engine: DaskEngine, frame: pd.DataFrame, folder: Path) -> None:
+    files = sorted(folder.rglob("*.parquet"))
+    table = distinct_rows_of_parts(files[:1], engine, columns=["text", "number"])
+    assert set(table.names) == {"text", "number"}
+    assert table.observations == 250
+
+
+def test_a_dask_dataframe_is_counted_by_its_partitions(engine: DaskEngine, frame: pd.DataFrame) -> None:
+    dataframe = pytest.importorskip("dask.dataframe")
+    table = distinct_rows_of_parts(dataframe.from_pandas(frame, npartitions=5), engine)
+    assert (table.rows, table.observations) == (distinct(frame), ROWS)
+    assert table.levels == as_table(frame).levels
+
+
+def test_rows_may_bring_counts_of_their_own(engine: DaskEngine, frame: pd.DataFrame, tmp_path: Path) -> None:
+    counted = frame[["number", "text"]].assign(n=np.arange(ROWS) % 5)
+    counted[:1000].to_parquet(tmp_path / "a.parquet")
+    counted[1000:].to_parquet(tmp_path / "b.parquet")
+    table = distinct_rows_of_parts(tmp_path, engine, counts="n")
+    assert (table.names, table.rows) == (("number", "text"), 9)
+    assert table.observations == counted["n"].sum()
+
+
+@pytest.mark.parametrize("score", ["bdeu", "bde", "bic"])
+def test_counts_for_every_set_of_columns_give_the_scores_of_the_whole_table(
+    engine: DaskEngine, frame: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch, score: str
+) -> None:
+    monkeypatch.setattr(cells, "_CELLS_AT_A_TIME", 500)
+    found = scores_of_parts(folder, engine, score, 3)
+    expected = local_scores(as_table(frame), score, 3, engine=ThreadEngine(1))
+    assert (found.names, found.max_parents) == (expected.names, expected.max_parents)
+    assert np.allclose(found.values, expected.values, rtol=1e-12, atol=1e-9)
+
+
+def test_too_many_distinct_rows_are_refused_with_the_way_out(engine: DaskEngine, folder: Path) -> None:
+    with pytest.raises(InputError, match=r"more than 100 distinct rows\. .*scores_of_parts"):
+        distinct_rows_of_parts(folder, engine, most=100)
+
+
+def test_more_observations_than_counters_hold_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+    pd.DataFrame({"a": [0, 1], "b": [1, 0], "n": [2**31, 2**31]}).to_parquet(tmp_path / "a.parquet")
+    table = distinct_rows_of_parts(tmp_path, engine, counts="n")
+    with pytest.raises(InputError, match=r"stands for 4,294,967,296 observations"):
+        local_scores(table, "bdeu", 1, engine=engine)
+
+
+@pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
+def test_missing_cells_are_refused(engine: DaskEngine, tmp_path: Path, count: Any) -> None:
+    pd.DataFrame({"a": [0.0, np.nan], "b": ["x", "y"]}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a.parquet: column 'a' has missing cells"):
+        count(tmp_path, engine)
+
+
+def test_parts_that_differ_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+    pd.DataFrame({"a": [0, 1], "b": [1, 0]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"a": [0, 1], "c": [1, 0]}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"different columns: a \(int64\), b \(int64\) in one"):
+        distinct_rows_of_parts(tmp_path, engine)
+    with pytest.raises(InputError, match=r"different columns"):
+        scores_of_parts(tmp_path, engine)
+
+
+def test_levels_that_differ_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+    for name, levels in (("a", ["x", "y"]), ("b", ["y", "x"])):
+        pd.DataFrame({"v": pd.Categorical(["x", "y"], levels), "w": [0, 1]}).to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(InputError, match=r"levels of column 'v' are \['x', 'y'\] in one part"):
+        distinct_rows_of_parts(tmp_path, engine)
+
+
+def test_too_many_levels_or_cells_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+    pd.DataFrame({"a": np.arange(70_000), "b": 0}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"Column 'a' has more than 65,536 different values"):
+        scores_of_parts(tmp_path, engine)
+    pd.DataFrame({name: np.arange(5000) for name in "ab"}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"A set of 2 columns has 25,000,000 cells"):
+        scores_of_parts(tmp_path, engine)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nowhere", "is no folder"),
+        (["none.parquet"], "there is no such file"),
+        (7, "Got int instead"),
+        ([], "Got list"),
+    ],
+)
+def test_what_is_no_table_in_parts_is_refused(engine: DaskEngine, source: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        distinct_rows_of_parts(source, engine)
+
+
+def test_a_folder_without_parts_or_parts_without_rows_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"holds no file whose name ends in '\.parquet'"):
+        distinct_rows_of_parts(tmp_path, engine)
+    (tmp_path / "broken.parquet").write_text("no")
+    with pytest.raises(InputError, match=r"broken.parquet: is not a readable Parquet file"):
+        distinct_rows_of_parts(tmp_path, engine)
+    pd.DataFrame({"a": [0], "b": [1]})[:0].to_parquet(tmp_path / "broken.parquet")
+    for count in (distinct_rows_of_parts, scores_of_parts):
+        with pytest.raises(InputError, match=r"The table is empty"):
+            count(tmp_path, engine)
