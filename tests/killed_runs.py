@@ -23,9 +23,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dagpost import DagPosterior, datasets
+from dagpost import (
+    DagPosterior,
+    datasets,
+    writing,  # noqa: F401  (here, not in every attempt)
+)
 from dagpost.checkpoints import Checkpoint
-from dagpost.export import writing  # noqa: F401  (here, not in every attempt)
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.targets import Bootstrap
 
