@@ -234,6 +234,8 @@ def as_module() -> ModuleType:
         getDeviceCount=lambda: 1,
         memGetInfo=lambda: (memory.total - memory.taken, memory.total),
         deviceSynchronize=lambda: None,
+        getDevice=lambda: 0,
+        getDeviceProperties=lambda _: {"sharedMemPerBlockOptin": MOST_SHARED_BYTES},
     )
     stream = SimpleNamespace(synchronize=lambda: None)
     module.cuda = SimpleNamespace(runtime=runtime, get_current_stream=lambda: stream)

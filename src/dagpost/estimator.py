@@ -99,8 +99,10 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     engine, threads
-        Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"auto"``, a device
-        where there is one and 20 variables or more; or an engine object. And on how many threads (None: every core).
+        Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
+        processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
+        where there is one with room enough and 20 variables or more, else threads. And on how many threads (None:
+        every core).
         Exact numbers do not depend on it beyond their last digits, samples not on the number of threads; what is
         affordable, and so ``method="auto"``, does.
     seed

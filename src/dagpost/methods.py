@@ -39,7 +39,7 @@ from dagpost.posterior import DagSample, make_sample
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import MOVED_TOGETHER, row_blocks, uniform_rows
 from dagpost.settings import CHAIN_KINDS, OWN_TARGET_KINDS, describe, restore
-from dagpost.sums import sums_of
+from dagpost.sums import HostSums, sums_of
 from dagpost.tables import PATIENCE_SECONDS, ExactTables, ModelTables
 from dagpost.targets import Bootstrap, Trees
 
@@ -103,8 +103,9 @@ def scores_candidates_only(method: Any, nodes: int, max_parents: int, engine: En
     """Whether to score only the parent sets among candidates; what cannot fit is refused before any work."""
     name, limit = name_of(method), min(max_parents, nodes - 1)
     if name in TABLE_METHODS or name == HybridMCMC.name:
-        # Scoring takes long where the tables cannot fit anyway.
-        sums_of(engine).require_order(nodes, limit)
+        # Scoring takes long where the tables cannot fit anyway. The best graphs are searched for here, on any engine.
+        sums = HostSums(engine) if name == "kbest" else sums_of(engine)
+        sums.require_order(nodes, limit)
         return False
     if name == "auto" and sums_of(engine).order_fits(nodes, limit):
         return False
@@ -194,7 +195,7 @@ def best(tables: ModelTables, names: tuple[str, ...], count: int, provenance: Ma
     """The `count` most probable graphs, best first, when every graph counts once (fewer, if there are not so many)."""
     exact = _all_families(tables, "kbest")
     found = best_dags(exact.log_weights, exact.max_parents, count, engine=tables.engine, reporter=tables.reporter)
-    about = {**provenance, "method": "kbest", "tied": found.tied}
+    about = {**provenance, "method": "kbest", "engine": "threads", "tied": found.tied}
     nan = np.full(len(found.log_joint), np.nan)
     log_evidence = _structure_log_evidence(exact)
     return make_sample(names, found.parents, found.log_joint, nan, nan, log_evidence, "kbest", "structure", None, about)

@@ -83,9 +83,9 @@ def identity_of(fingerprint: str, settings: dict[str, Any], **asked: Any) -> dic
 
 def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Engine:
     """The engine that a setting asks for, for a table of so many variables."""
-    from dagpost.engines.cuda.device import device_is_present
+    from dagpost.engines.cuda.engine import device_suits
 
-    if engine == "cuda" or (engine == "auto" and nodes >= _FEWEST_FOR_A_DEVICE and device_is_present()):
+    if engine == "cuda" or (engine == "auto" and nodes >= _FEWEST_FOR_A_DEVICE and device_suits(nodes)):
         from dagpost.engines.cuda.engine import CudaEngine
 
         return CudaEngine(threads)

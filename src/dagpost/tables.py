@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -135,6 +136,10 @@ class ExactTables(ModelTables):
         self._order_log_evidence: float | None = None
         #: Log evidence when every graph counts once, where it is known.
         self.structure_log_evidence: float | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave the forward table behind: it may stand elsewhere, and is quickly made again."""
+        return {**self.__dict__, "_forward": None}
 
     @property
     def sums(self) -> Sums:

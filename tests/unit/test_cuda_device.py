@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import chi2
 from tests import fake_cupy
 
-from dagpost import DagPosterior, datasets
+from dagpost import DagPosterior, datasets, memory
 from dagpost.checkpoints import none
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda import device, plan
@@ -113,6 +113,18 @@ def test_any_cut_of_the_nodes_gives_the_same(
     assert found.plan.low == groups[0]
     np.testing.assert_allclose(to_logs(cuda.on_host(found).sums), to_logs(expected.sums), rtol=1e-12, atol=1e-9)
     families = cuda.family_probabilities(found, reporter=silent)
+    np.testing.assert_allclose(families, HOST.family_probabilities(expected), atol=1e-9)
+
+
+def test_a_device_with_less_shared_memory_gives_the_same(cuda: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a card for graphics."""
+    shared = samples(64 << 10, 300)
+    monkeypatch.setattr(device, "shared_bytes", lambda: shared)
+    nodes = samples(20, 7)
+    weights = random_weights(nodes, 3, 20.0)
+    expected, found = HOST.forward_table(weights, 3), cuda.forward_table(weights, 3)
+    assert max(found.plan.tile_bytes, found.plan.block_bytes) <= shared < plan.make_plan(nodes, 3).block_bytes
+    families = cuda.family_probabilities(found)
     np.testing.assert_allclose(families, HOST.family_probabilities(expected), atol=1e-9)
 
 
@@ -295,6 +307,22 @@ def interruptible(cuda: Any, stage: str, weights: np.ndarray) -> Callable[[Any],
     tables, ranked = HOST.structure_posterior(weights, 2).tables, rank_families(weights, 2)
     options = {"seed": np.random.SeedSequence(1), "checkpoint": none}
     return lambda reporter: cuda.sample_layers(tables, ranked, 50, reporter=reporter, **options)
+
+
+def test_memory_is_planned_for_every_parent_set_that_is_allowed() -> None:
+    """With all parent sets the weights take as much as the sums over them."""
+    from dagpost.engines.cuda import structure
+
+    few, all_sets = structure.memory_needed(20, 2), structure.memory_needed(20, 19)
+    weights = 8 * 20 * family_count(19, 19)
+    assert all_sets - few > 1.9 * weights
+
+
+def test_a_table_that_the_host_cannot_hold_stays_on_the_device(cuda: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = cuda.forward_table(random_weights(8, 2, 1.0), 2)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    with pytest.raises(ResourceError, match="The exact table of 8 variables"):
+        cuda.on_host(found)
 
 
 @on_a_device

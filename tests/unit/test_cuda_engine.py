@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import pickle
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests import fake_cupy
 
 from dagpost import DagPosterior, datasets, settings
+from dagpost.engines.cuda import device, plan
 from dagpost.engines.cuda.device import DeviceError, load_cupy
 
 
@@ -67,3 +69,32 @@ def test_auto_takes_the_device_once_there_are_variables_enough(monkeypatch: pyte
             monkeypatch.setattr(settings, "_FEWEST_FOR_A_DEVICE", fewest)
             model = DagPosterior(engine="auto", seed=1, progress=False).fit(table)
             assert model.sample(10, seed=1).provenance["engine"] == engine
+
+
+def test_auto_leaves_a_device_alone_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = datasets.load("coronary")
+    with fake_cupy.installed():
+        monkeypatch.setattr(settings, "_FEWEST_FOR_A_DEVICE", 2)
+        monkeypatch.setattr(device, "free_bytes", lambda: 1000)
+        model = DagPosterior(engine="auto", seed=1, progress=False).fit(table)
+        assert model.sample(10, seed=1).provenance["engine"] == "threads"
+
+
+def test_a_copy_of_a_model_leaves_the_table_on_the_device_behind() -> None:
+    with fake_cupy.installed():
+        model = DagPosterior(engine="cuda", modularity="order", seed=1, progress=False).fit(datasets.load("coronary"))
+        model.sample(10, seed=1)
+        copied = pickle.loads(pickle.dumps(model))
+        assert copied._tables._forward is None
+        assert (copied.sample(10, seed=1).parents == model.sample(10, seed=1).parents).all()
+
+
+@pytest.mark.parametrize("kilobytes", [48, 64, 99, 227])
+def test_what_a_kernel_asks_for_fits_the_shared_memory_of_any_device(kilobytes: int) -> None:
+    for nodes in (1, 2, 12, 20, 34):
+        found = plan.make_plan(nodes, 5, kilobytes << 10)
+        assert max(found.tile_bytes, found.block_bytes) <= kilobytes << 10
+        assert found.low + found.mid + found.top == nodes
+        assert found.low >= 1
+    # Where there is enough, nothing is given away.
+    assert plan.make_plan(34, 5, 227 << 10) == plan.make_plan(34, 5)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -326,6 +329,53 @@ def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:
     assert engine.sums.order_fits(20, 3)
 
 
+@pytest.mark.parametrize("stage", ["forward table", "edge probabilities"])
+def test_an_interrupt_leaves_no_tasks_behind_on_the_cluster(engine: DaskEngine, stage: str) -> None:
+    """Even while somebody looks at the traceback, as an interactive session does; what was there before stays."""
+    weights = weights_of(16)
+
+    def interrupt(reached: str, done: int, total: int) -> None:
+        if reached == stage and done:
+            raise KeyboardInterrupt
+
+    before = engine.sums.forward_table(weights, 4)
+    names = "forward-table", "backward-table", "given-to-families", "families"
+    held = {key for key in engine.cluster.client.futures if key.startswith(names)}
+    sums, reporter = engine.sums, reporter_for(interrupt)
+    runs = {
+        "forward table": lambda: sums.forward_table(weights, 4, reporter=reporter),
+        "edge probabilities": lambda: sums.family_probabilities(before, reporter=reporter),
+    }
+    with pytest.raises(KeyboardInterrupt) as looked_at:
+        runs[stage]()
+    assert {key for key in engine.cluster.client.futures if key.startswith(names)} == held
+    assert looked_at.tb is not None
+    assert engine.sums.on_host(before).log_evidence == HOST.forward_table(weights, 4).log_evidence
+
+
+def test_a_result_that_is_lost_for_good_is_one_clear_sentence(engine: DaskEngine) -> None:
+    future = engine.cluster.submit("sleep", time.sleep, 0.5)
+    engine.cluster.client.cancel([future])
+    with pytest.raises(ResourceError, match="lost a result that it cannot make again"):
+        engine.cluster.finish(future)
+
+
+def test_what_workers_share_is_counted_once() -> None:
+    gigabyte = 1 << 30
+    limited = [cluster._WorkerRoom(1, 10 * gigabyte, "one", 50 * gigabyte, 7, 100 * gigabyte)] * 4
+    assert cluster.room_of(limited) == Room(4, 4, int(0.6 * 40 * gigabyte), 100 * gigabyte)
+    free = [cluster._WorkerRoom(2, 0, name, 50 * gigabyte, 7, 100 * gigabyte) for name in ("one", "one", "two")]
+    assert cluster.room_of(free) == Room(3, 6, int(0.6 * 100 * gigabyte), 200 * gigabyte)
+
+
+def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> None:
+    model = pickle.loads(pickle.dumps(DagPosterior(engine=engine)))
+    with model.engine as other:
+        assert other.cluster.client is not engine.cluster.client
+        assert other.cluster.address == engine.cluster.address
+        assert repr(other) == repr(engine)
+
+
 def test_an_engine_says_how_large_its_cluster_is(engine: DaskEngine) -> None:
     assert repr(engine) == "DaskEngine of 2 workers with 2 threads"
     assert engine.spread.workers == 2
@@ -370,6 +420,21 @@ def test_an_engine_is_shared_until_it_is_closed(engine: DaskEngine) -> None:
         assert repr(second) == repr(engine)
 
 
-def test_an_address_is_enough(engine: DaskEngine) -> None:
-    with DaskEngine(engine.cluster.client.scheduler.address) as other:
-        assert repr(other) == "DaskEngine of 2 workers with 2 threads"
+def test_an_address_is_enough_and_leaves_other_work_with_dask_alone(engine: DaskEngine) -> None:
+    code = f"""
+import dask, distributed, numpy
+from dagpost.engines.dask import DaskEngine
+with DaskEngine({engine.cluster.address!r}) as other:
+    assert repr(other) == "DaskEngine of 2 workers with 2 threads"
+    assert dask.config.get("scheduler", None) is None
+    try:
+        distributed.default_client()
+    except ValueError:
+        pass
+    else:
+        raise AssertionError("the client of the engine is the default")
+    forward = other.sums.forward_table(numpy.zeros((3, 4)), 2)
+    print(round(float(other.sums.family_probabilities(forward).sum()), 9))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "3.0\n", done.stderr

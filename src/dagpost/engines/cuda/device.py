@@ -58,6 +58,12 @@ def free_bytes() -> int:
     return int(cupy.cuda.runtime.memGetInfo()[0])
 
 
+def shared_bytes() -> int:
+    """Shared memory that a block of threads can have: 227 KB on an H200, 99 KB or less on a card for graphics."""
+    runtime = load_cupy().cuda.runtime
+    return int(runtime.getDeviceProperties(runtime.getDevice())["sharedMemPerBlockOptin"])
+
+
 def require(needed: int, what: str, remedy: str) -> None:
     """Refuse, with both figures, what does not fit on the device."""
     free = free_bytes()

@@ -8,25 +8,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines.cuda import device
 from dagpost.engines.threads import ThreadEngine
+from dagpost.progress import Reporter, silent
 
 if TYPE_CHECKING:
     from dagpost.arrays import Floats, Masks
-    from dagpost.checkpoints import Checkpoint
     from dagpost.engines.cuda.order import DeviceForward
     from dagpost.exact.order import ForwardTable
     from dagpost.exact.structure import StructurePosterior, StructureTables
-    from dagpost.progress import Reporter, Stage
+    from dagpost.progress import Stage
     from dagpost.sampling.dags import RankedFamilies
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
-    from dagpost.sums import HostSums
+    from dagpost.sums import HostSums, Sums
 
 #: Seconds for each of the n 2^(n-1) entries of all families, and for each of the 3^n terms, on an H200.
 _SECONDS_AN_ENTRY = 1e-10
 _SECONDS_A_TERM = 8e-12
 _KEPT_SHARE = 0.6
+#: How many parents matters little to the memory of a table.
+_USUAL_PARENTS = 5
+
+
+def device_suits(nodes: int) -> bool:
+    """Whether to take the device unasked: it is there, and has room for the tables of so many variables."""
+    if not device.device_is_present():
+        return False
+    from dagpost.engines.cuda import order
+
+    return order.fits(nodes, _USUAL_PARENTS)
 
 
 class CudaEngine(ThreadEngine):
@@ -40,7 +52,7 @@ class CudaEngine(ThreadEngine):
         device.load_cupy()
 
     @cached_property
-    def sums(self) -> CudaSums:
+    def sums(self) -> Sums:
         """The sums of sums.py on the device."""
         return CudaSums(self)
 
@@ -80,7 +92,7 @@ class CudaSums:
         from dagpost.engines.cuda import structure
 
         on_host = self._host.structure_fits(nodes, max_parents)
-        return on_host and structure.memory_needed(nodes) <= device.free_bytes()
+        return on_host and structure.memory_needed(nodes, max_parents) <= device.free_bytes()
 
     def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
         del measured
@@ -90,7 +102,7 @@ class CudaSums:
         return self._host.keeps_structure(nodes, max_parents)
 
     def forward_table(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter, checkpoint: Checkpoint | None = None
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
     ) -> DeviceForward:
         from dagpost.engines.cuda import order
 
@@ -102,9 +114,9 @@ class CudaSums:
         self,
         forward: DeviceForward,
         *,
-        reporter: Reporter,
+        reporter: Reporter = silent,
         keep_forward: bool = True,
-        checkpoint: Checkpoint | None = None,
+        checkpoint: Checkpoint = none,
     ) -> Floats:
         from dagpost.engines.cuda import order
 
@@ -130,23 +142,23 @@ class CudaSums:
         return on_host(forward)
 
     def structure_posterior(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter, checkpoint: Checkpoint | None = None
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
     ) -> StructurePosterior:
         from dagpost.engines.cuda import structure
 
         if len(log_weights) < structure.FEWEST_NODES:
-            return self._host.structure_posterior(log_weights, max_parents, reporter=reporter)
+            return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
         del checkpoint
         with device.left_clean():
             return structure.structure_posterior(log_weights, max_parents, reporter=reporter)
 
     def structure_evidence(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter, checkpoint: Checkpoint | None = None
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
     ) -> float:
         from dagpost.engines.cuda import structure
 
         if len(log_weights) < structure.FEWEST_NODES:
-            return self._host.structure_evidence(log_weights, max_parents, reporter=reporter)
+            return self._host.structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
         del checkpoint
         with device.left_clean():
             return structure.structure_evidence(log_weights, max_parents, reporter=reporter)
@@ -158,8 +170,8 @@ class CudaSums:
         count: int,
         *,
         seed: np.random.SeedSequence,
-        reporter: Reporter,
-        checkpoint: Checkpoint,
+        reporter: Reporter = silent,
+        checkpoint: Checkpoint = none,
     ) -> tuple[Masks, Floats]:
         from dagpost.engines.cuda import layers, structure
 
@@ -170,7 +182,7 @@ class CudaSums:
                 tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
             )
 
-    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter) -> Floats:
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
         from dagpost.engines.cuda import structure
 
         if tables.plan.nodes < structure.FEWEST_NODES:
@@ -178,7 +190,7 @@ class CudaSums:
         with device.left_clean():
             return structure.descendant_sets(tables, node, reporter=reporter)
 
-    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter) -> Floats:
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
         return self._host.ancestor_sets(tables, node, reporter=reporter)
 
     @cached_property

@@ -69,6 +69,7 @@ class _LayerTables:
         cupy = device.load_cupy()
         self.nodes = tables.plan.nodes
         needed = (self.nodes << (self.nodes + 2)) + (12 << self.nodes) + 5 * 8 * max(_ENTRIES, 1 << self.nodes)
+        needed += 2 * tables.forward.weights.nbytes
         device.require(needed, f"Drawing graphs of {self.nodes} variables by layers", "use engine='threads'.")
         self.completions = cupy.asarray(tables.completions)
         self.exponents = cupy.asarray(tables.completion_exponents)

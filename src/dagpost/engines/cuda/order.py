@@ -23,16 +23,17 @@ import numpy as np
 
 from dagpost.arrays import Floats, Wide
 from dagpost.engines.cuda import device
-from dagpost.engines.cuda.plan import DevicePlan, make_plan
+from dagpost.engines.cuda.plan import TILE, DevicePlan
+from dagpost.engines.cuda.plan import make_plan as make_plan_for
 from dagpost.engines.cuda.walk import backward_walk, forward_walk
 from dagpost.exact.order import ForwardTable, check_weights, no_graph, posterior_of_families, wide_weights
+from dagpost.exact.order import require_memory as require_host_memory
 from dagpost.exact.walk import make_plan as make_host_plan
 from dagpost.families import binomials, size_offsets
 from dagpost.progress import Reporter, silent
 from dagpost.widefloat import ZERO, to_logs
 
 _THREADS = 512
-_TILE = 16
 _FILES = ("widefloat.cuh", "walk.cuh", "order.cu")
 
 
@@ -99,9 +100,15 @@ def family_probabilities(forward: DeviceForward, *, reporter: Reporter = silent,
 def on_host(forward: DeviceForward) -> ForwardTable:
     """The same table in the memory of the host."""
     cupy = device.load_cupy()
+    require_host_memory(forward.plan.nodes, forward.plan.max_parents, tables=1, workers=1)
     plan = make_host_plan(forward.plan.nodes, forward.plan.max_parents)
     weights, sums = cupy.asnumpy(forward.weights), cupy.asnumpy(forward.sums)
     return ForwardTable(plan, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
+
+
+def make_plan(nodes: int, max_parents: int) -> DevicePlan:
+    """The groups that `nodes` nodes get on the device at hand."""
+    return make_plan_for(nodes, max_parents, device.shared_bytes())
 
 
 def require_memory(nodes: int, max_parents: int, *, backward: bool) -> None:
@@ -113,8 +120,8 @@ def require_memory(nodes: int, max_parents: int, *, backward: bool) -> None:
         device.require(
             needed,
             f"The exact table of {nodes} variables",
-            f"up to {largest} variables fit. Leave columns out, or use a method without tables, such as "
-            "'partition-mcmc'.",
+            f"up to {largest} variables fit. Leave columns out, use engine='threads', whose tables stand in the memory "
+            "of the machine, or use a method without tables, such as 'partition-mcmc'.",
         )
 
 
@@ -139,15 +146,13 @@ class _Kernels:
         self._constant = cupy.empty(slots * max(plan.all_sets - plan.row_sets, 1), dtype=np.int64)
         self._levels = cupy.empty(max(int(plan.level_bases[-1]), 1), dtype=np.int64)
         self._inners = [cupy.asarray(plan.inners_of_size(size)) for size in range(plan.inner_bits + 1)]
-        low, own = padded(1 << plan.low), padded(1 << (plan.low - 1))
-        tables = max(4 * low, plan.low * own)
         self._let_in = module.get_function("let_in")
-        self._expand = _with_shared(module, "expand", 8 * _TILE << plan.mid)
-        self._forward = _with_shared(module, "forward_blocks", 8 * (tables + (1 << plan.low)))
-        self._backward = _with_shared(module, "backward_blocks", 8 * (tables + (1 << plan.low)))
+        self._expand = _with_shared(module, "expand", plan.tile_bytes)
+        self._forward = _with_shared(module, "forward_blocks", plan.block_bytes)
+        self._backward = _with_shared(module, "backward_blocks", plan.block_bytes)
         if backward:
-            self._gather = _with_shared(module, "gather", 8 * 4 * low)
-            self._collect = _with_shared(module, "collect", 8 * _TILE << plan.mid)
+            self._gather = _with_shared(module, "gather", plan.alpha_bytes)
+            self._collect = _with_shared(module, "collect", plan.tile_bytes)
             self._give_back = module.get_function("give_back")
             self.gathered = cupy.full(weights.shape, ZERO, dtype=np.int64)
             self._gathered_levels = cupy.full(max(int(plan.level_bases[-1]), 1), ZERO, dtype=np.int64)
@@ -158,7 +163,7 @@ class _Kernels:
         self._let_in(*self._over_level(bit), (self.weights, self._levels, *_ints(leaf, bit, backward)))
 
     def expand(self, leaf: int, slot: int, backward: bool) -> None:
-        grid = (max(-(-self.plan.row_sets // _TILE), 1), self.plan.nodes)
+        grid = (max(-(-self.plan.row_sets // TILE), 1), self.plan.nodes)
         arguments = (self.weights, self._levels, self._rows, self._constant, *_ints(leaf, slot, backward))
         self._expand[0](grid, (_THREADS,), arguments, shared_mem=self._expand[1])
 
@@ -176,7 +181,7 @@ class _Kernels:
         self._gather[0]((1 << self.plan.inner_bits,), (_THREADS,), arguments, shared_mem=self._gather[1])
 
     def collect(self, leaf: int, slot: int) -> None:
-        grid = (-(-self.plan.all_sets // _TILE), self.plan.nodes)
+        grid = (-(-self.plan.all_sets // TILE), self.plan.nodes)
         arguments = (self.gathered, self._gathered_levels, self._given, *_ints(leaf, slot))
         self._collect[0](grid, (_THREADS,), arguments, shared_mem=self._collect[1])
 
@@ -232,11 +237,6 @@ def _fill_tables(module: Any, plan: DevicePlan) -> list[Any]:
     pointers = np.array([array.data.ptr for array in arrays], dtype=np.uint64)
     cupy.ndarray(len(arrays), dtype=np.uint64, memptr=module.get_global("tables")).set(pointers)
     return arrays
-
-
-def padded(size: int) -> int:
-    """The places that a table of `size` entries takes in shared memory."""
-    return size + (size >> 4) + 1
 
 
 def _with_shared(module: Any, name: str, size: int) -> tuple[Any, int]:

@@ -4,6 +4,9 @@ The nodes fall into three groups: `low` ones, whose subsets are the entries of a
 ones, over whose subsets the weights are summed in one go; and top ones, whose subsets are walked one after the other
 as in exact/walk.py. The lowest `slot_bits` of the top nodes are handled together with the mid ones: the blocks of one
 *step* are the subsets of both, thousands of them, which keeps a whole device busy.
+
+The low and the mid nodes are as many as the shared memory of a block of threads allows: 128 KB at most, which the
+devices of computing centres have; those made for graphics have 99 KB or 64 KB and get a node or two fewer of each.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from dagpost.families import family_count, parent_sets, size_offsets
 _LOW_NODES = 11
 _MID_NODES = 10
 _SLOT_BITS = 4
+#: Parent sets that one block of threads takes through the sums over the mid nodes; nodes whose tables it holds at once.
+TILE = 16
+_GROUPS = 4
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,21 @@ class DevicePlan:
     def inner_bits(self) -> int:
         """The blocks of one step are the subsets of so many nodes."""
         return self.mid + self.slot_bits
+
+    @property
+    def tile_bytes(self) -> int:
+        """Shared memory of a block of threads that sums over the mid nodes."""
+        return 8 * TILE << self.mid
+
+    @property
+    def alpha_bytes(self) -> int:
+        """Shared memory for a table of alpha for each of some high nodes."""
+        return 8 * _GROUPS * padded(1 << self.low)
+
+    @property
+    def block_bytes(self) -> int:
+        """Shared memory of a block of threads that fills a block: tables of alpha, and the block itself."""
+        return max(self.alpha_bytes, 8 * self.low * padded(1 << (self.low - 1))) + (8 << self.low)
 
     @property
     def steps(self) -> int:
@@ -95,13 +116,23 @@ class DevicePlan:
         return 8 * numbers + (64 << 20)
 
 
-def make_plan(nodes: int, max_parents: int) -> DevicePlan:
-    """The groups that `nodes` nodes get on every device.
+def padded(size: int) -> int:
+    """The places that a table of `size` entries takes in shared memory."""
+    return size + (size >> 4) + 1
+
+
+def make_plan(nodes: int, max_parents: int, shared_bytes: int | None = None) -> DevicePlan:
+    """The groups that `nodes` nodes get where a block of threads has so much shared memory (None: all it can use).
 
     >>> plan = make_plan(34, 5)
     >>> plan.low, plan.mid, plan.top, plan.steps
     (11, 10, 13, 512)
     """
-    low = min(nodes, _LOW_NODES)
-    mid = min(nodes - low, _MID_NODES)
-    return DevicePlan(nodes, min(max_parents, nodes - 1), low, mid, min(_SLOT_BITS, nodes - low - mid))
+    fewer = 0
+    while True:
+        low = min(nodes, _LOW_NODES - fewer)
+        mid = min(nodes - low, _MID_NODES - fewer)
+        plan = DevicePlan(nodes, min(max_parents, nodes - 1), low, mid, min(_SLOT_BITS, nodes - low - mid))
+        if shared_bytes is None or max(plan.tile_bytes, plan.block_bytes) <= shared_bytes:
+            return plan
+        fewer += 1

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 #: With fewer distinct rows the host is as quick.
 FEWEST_ROWS = 10_000
-_MOST_CELLS = 24_000
 _THREADS = 256
+#: Shared memory for the counters of a block of threads, and what its other variables take there.
+_MOST_COUNTER_BYTES = 96_000
+_OTHER_SHARED_BYTES = 4_096
 #: Sets of one launch, between which a run can be stopped.
 _SETS_AT_ONCE = 65_536
 
@@ -35,16 +37,18 @@ def sum_cells(rows: Rows, cells: CellFunction, max_size: int) -> Floats | None:
     """
     nodes, count = rows.codes.shape
     most_cells = int(np.prod(np.sort(rows.arities)[-max_size:].astype(np.float64)))
-    if count < FEWEST_ROWS or most_cells > _MOST_CELLS or nodes * count * 4 > device.free_bytes():
+    if count < FEWEST_ROWS or nodes * count * 4 > device.free_bytes():
+        return None
+    copies = 8 if most_cells <= 1024 else 1
+    shared = 4 * most_cells * copies
+    if shared > min(_MOST_COUNTER_BYTES, device.shared_bytes() - _OTHER_SHARED_BYTES):
         return None
     cupy = device.load_cupy()
     by_node = np.argsort(rows.order)
-    copies = 8 if most_cells <= 1024 else 1
     module = _kernels(nodes, max_size, copies)
     arities = np.ascontiguousarray(rows.arities[by_node]).astype(np.int32)
     cupy.ndarray(nodes, dtype=np.int32, memptr=module.get_global("arities")).set(arities)
     kernel = module.get_function("sum_cells")
-    shared = 4 * most_cells * copies
     kernel.max_dynamic_shared_size_bytes = shared
     codes, weights = cupy.asarray(rows.codes[by_node]), cupy.asarray(rows.weights)
     variants = len(cells.penalties)

@@ -12,8 +12,9 @@ power of two, on a scale that no term of its sum exceeds (exact/completions.py; 
 the largest of those that add one upper node alone).
 
 Memory: `n 2^n` wide floats, and some 5 doubles a set. What gives to one set of `A` comes from many blocks and is added
-in no fixed order: A, and with it families and paths, may differ in the last digit of a double from run to run. The
-evidence comes from B, which does not. The result is that of the host, tables and all.
+in no fixed order: A, and with it families, paths and the evidence where that alone is asked for, may differ in the last
+digits of a double from run to run. The evidence of a whole posterior comes from B, which does not. The result is that
+of the host, tables and all.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from dagpost.engines.cuda.order import DeviceForward, forward_table, on_host
 from dagpost.exact.order import posterior_of_families
 from dagpost.exact.structure import StructurePosterior, StructureTables, cancelled, error_bound
 from dagpost.exact.walk import leaf_plan
-from dagpost.families import parent_sets
+from dagpost.families import family_count, parent_sets
 from dagpost.progress import Reporter, Stage, silent
 from dagpost.widefloat import FRACTION_BITS, ZERO
 
@@ -103,21 +104,22 @@ def descendant_sets(tables: StructureTables, node: int, *, reporter: Reporter = 
     return result
 
 
-def memory_needed(nodes: int) -> int:
-    """Bytes on the device: alpha and G of every node, L, A and B of every set."""
-    return (nodes << (nodes + 3)) + (40 << nodes) + (64 << 20)
+def memory_needed(nodes: int, max_parents: int) -> int:
+    """Bytes on the device: alpha and G of every node, L, A and B of every set, what comes in and goes out by family."""
+    families = family_count(nodes - 1, min(max_parents, nodes - 1))
+    return (nodes << (nodes + 3)) + (40 << nodes) + 8 * (2 * nodes + 1) * families + (64 << 20)
 
 
 def require_memory(nodes: int, max_parents: int) -> None:
     """Refuse, with both figures and the largest size that fits, what does not fit on the device."""
-    del max_parents
-    free = device.free_bytes()
-    if memory_needed(nodes) > free:
-        largest = max((n for n in range(1, nodes) if memory_needed(n) <= free), default=0)
+    free, needed = device.free_bytes(), memory_needed(nodes, max_parents)
+    if needed > free:
+        largest = max((n for n in range(1, nodes) if memory_needed(n, max_parents) <= free), default=0)
         device.require(
-            memory_needed(nodes),
+            needed,
             f"The exact posterior of {nodes} variables, every graph counted once,",
-            f"up to {largest} variables fit. Leave columns out, or use modularity='order', which needs far less.",
+            f"up to {largest} variables fit. Leave columns out, use engine='threads', whose tables stand in the memory "
+            "of the machine, or use modularity='order', which needs far less.",
         )
 
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,9 @@ _PATIENCE_SECONDS = 30
 _HELD_SHARE = 0.6
 #: What workers should have in their environment (for the C library of Linux; others do not look at it).
 KEEPING_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+
+#: Futures of the tasks that the work under way in this thread has handed over and someone still holds.
+_handed_over: ContextVar[WeakSet[Any] | None] = ContextVar("handed_over", default=None)
 
 
 def load_distributed() -> Any:
@@ -53,6 +58,18 @@ class Room:
     def memory_per_thread(self) -> int:
         """Bytes of memory for each thread."""
         return self.memory // max(self.threads, 1)
+
+
+class _WorkerRoom(NamedTuple):
+    """What one worker has, and what it may share with others: the machine and the disk are named."""
+
+    threads: int
+    #: 0: none, it may take what the machine has free.
+    memory_limit: int
+    machine: str
+    machine_memory: int
+    disk: int
+    disk_bytes: int
 
 
 def local_cluster(workers: int, **options: Any) -> Any:
@@ -93,7 +110,9 @@ class Cluster:
         self._own: list[Any] = []
         if client is None:
             local = local_cluster(available_cores())
-            self.client = distributed.Client(local)
+            self._own = [local]
+            # Not the default: what else of Dask is used in this process stays where it is.
+            self.client = distributed.Client(local, set_as_default=False)
             self._own = [self.client, local]
         elif isinstance(client, str):
             self.client = _connected(distributed, client)
@@ -105,14 +124,15 @@ class Cluster:
                 "A Dask engine is made with the address of a scheduler, such as 'tcp://10.0.0.1:8786', with a "
                 f"distributed.Client that is not asynchronous, or with nothing. Got {client!r} instead."
             )
+        self.address = str(self.client.scheduler.address)
         self._run = uuid4().hex[:8]
         self._numbers = count()
 
     def close(self) -> None:
         """Close what was opened here."""
-        for part in self._own:
+        parts, self._own = self._own, []
+        for part in parts:
             part.close()
-        self._own = []
 
     def room(self) -> Room:
         """What the workers have now; waits for the first one."""
@@ -122,11 +142,9 @@ class Cluster:
         except (TimeoutError, distributed.TimeoutError):
             raise ResourceError(
                 f"The cluster has had no worker for {_PATIENCE_SECONDS} seconds. Start some, for example with "
-                f"'dask worker {self.client.scheduler.address}', or wait for the batch system."
+                f"'dask worker {self.address}', or wait for the batch system."
             ) from None
-        rooms = list(self.client.run(_room_of_worker).values())
-        threads, memory, disk = (sum(room[part] for room in rooms) for part in range(3))
-        return Room(len(rooms), threads, memory, disk)
+        return room_of(list(self.client.run(_room_of_worker).values()))
 
     def threads(self) -> int:
         """Threads of all workers together; at least one."""
@@ -143,17 +161,45 @@ class Cluster:
         """
         key = f"{name}-{self._run}-{next(self._numbers)}"
         where = {} if at is None else {"workers": [at], "allow_other_workers": True}
-        return self.client.submit(function, *arguments, key=key, pure=False, **where)
+        future = self.client.submit(function, *arguments, key=key, pure=False, **where)
+        handed_over = _handed_over.get()
+        if handed_over is not None:
+            handed_over.add(future)
+        return future
 
     def hand_over(self, name: str, value: Any) -> Any:
         """A future of `value` that the cluster can make again."""
         with large_graphs():
             return self.submit(name, _itself, value)
 
+    @contextmanager
+    def taken_back_on_error(self) -> Iterator[None]:
+        """Take back what was handed over meanwhile if an error or an interrupt ends it.
+
+        A task runs as long as someone holds its future, and an interactive session holds the last traceback. What has
+        begun runs to its end, some seconds at most.
+        """
+        handed_over: WeakSet[Any] = WeakSet()
+        token = _handed_over.set(handed_over)
+        try:
+            yield
+        except BaseException:
+            if handed_over and self.client.status == "running":
+                self.client.cancel(list(handed_over))
+            raise
+        finally:
+            _handed_over.reset(token)
+
     def finish(self, future: Any) -> None:
-        """Wait until a future is done; raise what its task raised."""
+        """Wait until a future is done, without fetching its result; raise what its task raised."""
         if future.status == "pending":
-            load_distributed().wait([future])
+            # Not distributed.wait, which asks the default client, and that may be another one or none.
+            future.exception()
+        if future.status == "cancelled":
+            raise ResourceError(
+                "The cluster has lost a result that it cannot make again: its scheduler has gone, or a worker with a "
+                "part of the table that came from a checkpoint. Run the same again; a checkpoint is gone on from."
+            )
         if future.status != "finished":
             future.result()
 
@@ -179,7 +225,7 @@ def no_cancel() -> NDArray[np.int64]:
 
 def _connected(distributed: Any, address: str) -> Any:
     try:
-        return distributed.Client(address, timeout=_PATIENCE_SECONDS)
+        return distributed.Client(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"No Dask scheduler answers at {address!r} ({str(error) or type(error).__name__}). Start one with 'dask "
@@ -191,11 +237,28 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _room_of_worker(dask_worker: Any = None) -> tuple[int, int, int]:
+def room_of(workers: list[_WorkerRoom]) -> Room:
+    """What some workers have in all; a disk, or a machine's free memory, that several of them use is counted once."""
+    limited = sum(worker.memory_limit for worker in workers)
+    machines = {worker.machine: worker.machine_memory for worker in workers if not worker.memory_limit}
+    disks = {(worker.machine, worker.disk): worker.disk_bytes for worker in workers}
+    memory = int(_HELD_SHARE * (limited + sum(machines.values())))
+    return Room(len(workers), sum(worker.threads for worker in workers), memory, sum(disks.values()))
+
+
+def _room_of_worker(dask_worker: Any = None) -> _WorkerRoom:
+    import os
     import shutil
+    import socket
 
     from dagpost.memory import available_bytes
 
-    limit = dask_worker.memory_manager.memory_limit or available_bytes()
-    disk = shutil.disk_usage(dask_worker.local_directory).free
-    return dask_worker.state.nthreads, int(_HELD_SHARE * limit), disk
+    folder = dask_worker.local_directory
+    return _WorkerRoom(
+        dask_worker.state.nthreads,
+        int(dask_worker.memory_manager.memory_limit or 0),
+        socket.gethostname(),
+        available_bytes(),
+        os.stat(folder).st_dev,
+        shutil.disk_usage(folder).free,
+    )

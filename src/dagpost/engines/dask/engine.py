@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dagpost.sampling.dags import RankedFamilies
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
-    from dagpost.sums import HostSums
+    from dagpost.sums import HostSums, Sums
 
 #: Seconds for each of the n 2^(n-1) entries of all families on one thread, and for each task.
 _SECONDS_AN_ENTRY = 20e-9
@@ -69,7 +69,7 @@ class DaskEngine(ThreadEngine):
         self.cluster = Cluster(client)
 
     @cached_property
-    def sums(self) -> DaskSums:
+    def sums(self) -> Sums:
         """The sums of sums.py on the cluster."""
         return DaskSums(self)
 
@@ -89,7 +89,8 @@ class DaskEngine(ThreadEngine):
         """The sums that scores of discrete data are made of; None where it is not worth the way."""
         from dagpost.engines.dask.scoring import sum_cells
 
-        return sum_cells(self.cluster, rows, cells, max_size)
+        with self.cluster.taken_back_on_error():
+            return sum_cells(self.cluster, rows, cells, max_size)
 
     def close(self) -> None:
         """Close the client and the cluster, as far as they were made here."""
@@ -106,6 +107,10 @@ class DaskEngine(ThreadEngine):
     def __deepcopy__(self, memo: dict[int, Any]) -> DaskEngine:
         """Copies of a model work on one and the same cluster."""
         return self
+
+    def __reduce__(self) -> tuple[Callable[[str], DaskEngine], tuple[str]]:
+        """In another process: the engine there for the same cluster, as long as that can be reached."""
+        return shared_engine, (self.cluster.address,)
 
     def __repr__(self) -> str:
         """Which cluster, and how large it is."""
@@ -178,7 +183,8 @@ class DaskSums:
     ) -> SpreadForward:
         from dagpost.engines.dask import order
 
-        return order.forward_table(self.cluster, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+        with self.cluster.taken_back_on_error():
+            return order.forward_table(self.cluster, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
 
     def family_probabilities(
         self,
@@ -190,9 +196,10 @@ class DaskSums:
     ) -> Floats:
         from dagpost.engines.dask import order
 
-        return order.family_probabilities(
-            self.cluster, forward, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
-        )
+        with self.cluster.taken_back_on_error():
+            return order.family_probabilities(
+                self.cluster, forward, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
+            )
 
     def draw_dags(
         self, forward: SpreadForward, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
@@ -201,7 +208,8 @@ class DaskSums:
         from dagpost.sampling.dags import draw_dags
 
         nodes = forward.plan.nodes
-        orders = draw_orders(self.cluster, forward, uniforms[:, :nodes], stage=stage)
+        with self.cluster.taken_back_on_error():
+            orders = draw_orders(self.cluster, forward, uniforms[:, :nodes], stage=stage)
         drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
         stage.advance(len(uniforms))
         return drawn
@@ -221,9 +229,10 @@ class DaskSums:
 
         if not structure.is_worth_it(self.engine, len(log_weights)):
             return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
-        return structure.structure_posterior(
-            self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
-        )
+        with self.cluster.taken_back_on_error():
+            return structure.structure_posterior(
+                self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
+            )
 
     def structure_evidence(
         self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
@@ -232,9 +241,10 @@ class DaskSums:
 
         if not structure.is_worth_it(self.engine, len(log_weights)):
             return self._host.structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
-        return structure.structure_evidence(
-            self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
-        )
+        with self.cluster.taken_back_on_error():
+            return structure.structure_evidence(
+                self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
+            )
 
     def sample_layers(
         self,
