@@ -40,7 +40,8 @@ from dagpost.errors import PrecisionError
 from dagpost.exact.alternating import SMALLEST_SHIFT, leaf_cost
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
-from dagpost.exact.order import ForwardTable, forward_table, give_back_chunk, posterior_of_families
+from dagpost.exact.order import ForwardTable, forward_table, posterior_of_families
+from dagpost.exact.order_blocks import give_back_chunk
 from dagpost.exact.walk import Plan, entries_of, in_waves, leaf_plan, waves
 from dagpost.families import family_count
 from dagpost.kernels import kernel

@@ -37,16 +37,13 @@ from dagpost.engines.dask.cluster import Cluster, Room, no_cancel, writeable
 from dagpost.errors import ResourceError
 from dagpost.exact.order import (
     ForwardTable,
-    backward_chunk,
     check_weights,
-    forward_chunk,
-    gather_chunk,
-    give_back_nodes,
     no_graph,
     posterior_of_families,
     require_memory,
     wide_weights,
 )
+from dagpost.exact.order_blocks import backward_chunk, forward_chunk, gather_chunk, give_back_nodes
 from dagpost.exact.walk import Plan, entries_of, in_waves, make_plan, waves
 from dagpost.families import family_count
 from dagpost.kernels import kernel

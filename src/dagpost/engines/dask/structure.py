@@ -21,8 +21,9 @@ from dagpost.engines.dask.cluster import writeable
 from dagpost.exact.alternating import leaf_cost
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import add_leaf, graphs_of_leaf
-from dagpost.exact.order import ForwardTable, give_back_chunk, posterior_of_families
+from dagpost.exact.order import ForwardTable, posterior_of_families
 from dagpost.exact.order import forward_table as host_forward_table
+from dagpost.exact.order_blocks import give_back_chunk
 from dagpost.exact.structure import (
     StructurePosterior,
     StructureTables,

@@ -1,0 +1,304 @@
+"""What a chunk of blocks computes for the order-modular posterior: the kernels under order.py.
+
+Forward, a block pulls `alpha_i L` from the blocks with one high node fewer, then its low nodes finish it in place.
+Backward, it pulls `alpha_i R` from those with one more; with its own forward sums it then gives every weight what is
+multiplied with it, up the levels of the walk (walk.py) to where its chunk starts, and from there to the weights.
+
+`starts` says where the chunks around a chunk stand in `sums`: beside it in one table, or fetched from elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dagpost.arrays import Integers, Wide
+from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
+from dagpost.exact.walk import (
+    Plan,
+    alpha_at_leaf,
+    let_in_level,
+    level_above,
+    level_bases,
+    level_row,
+    lowest_bit,
+    start_across,
+    start_chunk,
+    universe_at,
+)
+from dagpost.kernels import copy_into, inlined, kernel
+from dagpost.widefloat import ONE, ZERO, add, multiply
+
+
+@kernel
+def forward_chunk(plan: Plan, weights: Wide, sums: Wide, starts: Integers, chunk: int, cancel: Integers) -> None:
+    """Fill the forward sums of a chunk; `starts` says where in `sums` it and those that it pulls from begin."""
+    nodes, low = plan.nodes, plan.low
+    inner = nodes - low - plan.top
+    size = 1 << low
+    bases = level_bases(plan)
+    arrays = np.empty(bases[-1], dtype=np.int64)
+    lanes = np.empty(size, dtype=np.int64)
+    alpha = np.empty(size, dtype=np.int64)
+    low_alpha = np.empty((low, size >> 1), dtype=np.int64)
+    start_chunk(plan, weights, chunk, arrays, bases)
+    for leaf in range(1 << inner):
+        if cancel[0]:
+            return
+        high = (chunk << inner) | leaf
+        if leaf:
+            bit = lowest_bit(leaf)
+            for node in range(nodes):
+                # A high node that was left out pulls nothing in any block below.
+                left_out = node > low + bit and not (high >> (node - low)) & 1
+                if node != low + bit and not left_out:
+                    let_in_level(plan, arrays, bases, leaf, bit, node)
+        begin = starts[plan.top] + (leaf << low)
+        block = sums[begin : begin + size]
+        block[:] = ZERO
+        if high == 0:
+            block[0] = ONE
+        for node in range(low, nodes):
+            if (high >> (node - low)) & 1:
+                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
+                begin = start_across(plan, starts, leaf, node)
+                pulled = sums[begin : begin + size]
+                for place in range(size):
+                    block[place] = add(block[place], multiply(alpha[place], pulled[place]))
+        for node in range(low):
+            alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
+        _finish_forward(block, low_alpha)
+
+
+@inlined
+def _finish_forward(block: Wide, low_alpha: Wide) -> None:
+    """Add the orders that end in a low node. When the last set without node v (and any lower ones) is done, all sets
+    without v in its run are, and the run with v takes its share in one go."""
+    size = len(block)
+    for last in range(size - 1):
+        node = 0
+        while (last >> node) & 1:
+            node += 1
+        run = 1 << node
+        begin = last + 1 - run
+        without = block[begin : begin + run]
+        with_node = block[begin + run : begin + 2 * run]
+        place = (begin >> (node + 1)) << node
+        alpha = low_alpha[node, place : place + run]
+        for step in range(run):
+            with_node[step] = add(with_node[step], multiply(alpha[step], without[step]))
+
+
+@inlined
+def _finish_backward(block: Wide, low_alpha: Wide) -> None:
+    """Add the orders that go on with a low node: `_finish_forward` in reverse."""
+    for first in range(len(block) - 1, 0, -1):
+        node = lowest_bit(first)
+        run = 1 << node
+        without = block[first - run : first]
+        with_node = block[first : first + run]
+        place = ((first - run) >> (node + 1)) << node
+        alpha = low_alpha[node, place : place + run]
+        for step in range(run):
+            without[step] = add(without[step], multiply(alpha[step], with_node[step]))
+
+
+@kernel
+def backward_chunk(
+    plan: Plan,
+    weights: Wide,
+    forward: Wide,
+    backward: Wide,
+    starts: Integers,
+    chunk: int,
+    gather: bool,
+    cancel: Integers,
+) -> Wide:
+    """Fill the backward sums of a chunk; returns what its blocks give to each weight, at the level where it starts.
+
+    `forward` has the sums of this chunk alone; `starts` says where in `backward` it and those that it pulls from begin.
+    Without `gather`, `forward` is not looked at and what is returned is nothing yet: see `gather_chunk`.
+    """
+    nodes, low = plan.nodes, plan.low
+    inner = nodes - low - plan.top
+    size = 1 << low
+    bases = level_bases(plan)
+    arrays = np.empty(bases[-1], dtype=np.int64)
+    gathered = np.full(bases[-1], ZERO, dtype=np.int64)
+    lanes = np.empty(size, dtype=np.int64)
+    alpha = np.empty(size, dtype=np.int64)
+    own_forward = np.empty(size, dtype=np.int64)
+    low_alpha = np.empty((low, size >> 1), dtype=np.int64)
+    start_chunk(plan, weights, chunk, arrays, bases)
+    changed = inner
+    for leaf in range((1 << inner) - 1, -1, -1):
+        if cancel[0]:
+            break
+        high = (chunk << inner) | leaf
+        for bit in range(changed - 1, -1, -1):
+            for node in range(nodes):
+                # A high node that is in already goes on with nothing in any block below.
+                if node < low + bit or (node > low + bit and not (high >> (node - low)) & 1):
+                    let_in_level(plan, arrays, bases, leaf, bit, node)
+        if gather:
+            copy_into(own_forward, forward[leaf << low : (leaf + 1) << low])
+        begin = starts[plan.top] + (leaf << low)
+        block = backward[begin : begin + size]
+        block[:] = ZERO
+        if high == (1 << (nodes - low)) - 1:
+            block[-1] = ONE
+        for node in range(low, nodes):
+            if not (high >> (node - low)) & 1:
+                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
+                begin = start_across(plan, starts, leaf, node)
+                pulled = backward[begin : begin + size]
+                for place in range(size):
+                    block[place] = add(block[place], multiply(alpha[place], pulled[place]))
+        for node in range(low):
+            alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
+        _finish_backward(block, low_alpha)
+        if gather:
+            _gather_leaf(plan, own_forward, backward, starts, high, leaf, 0, nodes, gathered, bases, alpha, lanes)
+        if leaf:
+            changed = lowest_bit(leaf)
+    # A copy: a view would keep the levels of the whole walk alive as long as the result.
+    return gathered[bases[inner] :].copy()
+
+
+@kernel
+def gather_chunk(
+    plan: Plan, forward: Wide, backward: Wide, starts: Integers, chunk: int, first: int, last: int, cancel: Integers
+) -> Wide:
+    """What a chunk gives to the weights of the nodes from `first` up to `last`, once its backward sums are there.
+
+    The same sums in the same order as `backward_chunk` takes them; those of different nodes never meet.
+    """
+    low = plan.low
+    inner = plan.nodes - low - plan.top
+    size = 1 << low
+    bases = level_bases(plan)
+    gathered = np.full(bases[-1], ZERO, dtype=np.int64)
+    lanes = np.empty(size, dtype=np.int64)
+    products = np.empty(size, dtype=np.int64)
+    for leaf in range((1 << inner) - 1, -1, -1):
+        if cancel[0]:
+            break
+        own_forward = forward[leaf << low : (leaf + 1) << low]
+        high = (chunk << inner) | leaf
+        _gather_leaf(plan, own_forward, backward, starts, high, leaf, first, last, gathered, bases, products, lanes)
+    width = plan.offset[low + inner, plan.max_parents + 1]
+    return gathered[bases[inner] + first * width : bases[inner] + last * width].copy()
+
+
+@inlined
+def _gather_leaf(
+    plan: Plan,
+    own_forward: Wide,
+    backward: Wide,
+    starts: Integers,
+    high: int,
+    leaf: int,
+    first: int,
+    last: int,
+    gathered: Wide,
+    bases: Integers,
+    products: Wide,
+    lanes: Wide,
+) -> None:
+    """Add, for nodes that may come next, forward times backward over all supersets of each parent set.
+
+    What is gathered at levels that the walk leaves here goes to the levels above.
+    """
+    low = plan.low
+    size = 1 << low
+    own_begin = starts[plan.top] + (leaf << low)
+    block = backward[own_begin : own_begin + size]
+    for node in range(first, last):
+        bits = low
+        if node >= low:
+            if (high >> (node - low)) & 1:
+                continue
+            begin = start_across(plan, starts, leaf, node)
+            onward = backward[begin : begin + size]
+            for place in range(size):
+                products[place] = multiply(own_forward[place], onward[place])
+        else:
+            bits = low - 1
+            run = 1 << node
+            for begin in range(0, size, 2 * run):
+                product = products[begin >> 1 : (begin >> 1) + run]
+                before = own_forward[begin : begin + run]
+                onward = block[begin + run : begin + 2 * run]
+                for step in range(run):
+                    product[step] = multiply(before[step], onward[step])
+        superset_sums(products[: 1 << bits], lanes[: 1 << bits], bits)
+        level = level_above(plan, leaf, -1, node)
+        from_dense(
+            level_row(plan, gathered, bases, level, node),
+            universe_at(plan, level, node),
+            plan.positions if bits == low else plan.own_positions,
+            lanes,
+            bits,
+            plan.max_parents,
+            plan.binomial,
+            plan.offset,
+        )
+        if leaf:
+            _give_back_level(plan, gathered, bases, leaf, lowest_bit(leaf), node)
+
+
+@inlined
+def _give_back_level(plan: Plan, gathered: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
+    """Transpose of `let_in_level`; leaves the level empty for its next use."""
+    level = level_above(plan, leaf, bit, node)
+    filled = level_row(plan, gathered, bases, bit, node)
+    let_in_transposed(
+        level_row(plan, gathered, bases, level, node),
+        universe_at(plan, level, node),
+        universe_at(plan, bit, node),
+        filled,
+        plan.max_parents,
+        plan.binomial,
+        plan.offset,
+    )
+    filled[:] = ZERO
+
+
+@kernel
+def give_back_chunk(plan: Plan, contribution: Wide, gathered: Wide, chunk: int) -> None:
+    """Transpose of `start_chunk`: add a chunk's contribution to that of every weight."""
+    give_back_nodes(plan, contribution, gathered, chunk, 0)
+
+
+@inlined
+def give_back_nodes(plan: Plan, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
+    """The same for the nodes from `first` on, as many as `gathered` has rows."""
+    nodes, max_parents, top = plan.nodes, plan.max_parents, plan.top
+    below = nodes - top
+    width = plan.offset[below, max_parents + 1]
+    scratch = np.empty((2, gathered.shape[1]), dtype=np.int64)
+    for row in range(len(gathered)):
+        node = first + row
+        if node >= below and (chunk >> (node - below)) & 1:
+            continue
+        source = contribution[row * width : (row + 1) * width]
+        source_universe = below - 1 if node < below else below
+        # From the last top node that was let in to the first; the sums before the first are the weights themselves.
+        let_in_nodes = [other for other in range(below, nodes) if other != node and (chunk >> (other - below)) & 1]
+        universes = [other - 1 if node < other else other for other in let_in_nodes] + [nodes - 1]
+        for step in range(len(universes)):
+            universe = universes[step]
+            target = gathered[row] if step == len(universes) - 1 else scratch[step & 1]
+            if step < len(universes) - 1:
+                target[:] = ZERO
+            if step == 0:
+                for size in range(min(max_parents, source_universe) + 1):
+                    count = plan.binomial[source_universe, size]
+                    begin = plan.offset[universe, size]
+                    into = target[begin : begin + count]
+                    values = source[plan.offset[source_universe, size] :]
+                    for rank in range(count):
+                        into[rank] = add(into[rank], values[rank])
+            else:
+                let_in_transposed(target, universe, source_universe, source, max_parents, plan.binomial, plan.offset)
+            source = target
+            source_universe = universe
