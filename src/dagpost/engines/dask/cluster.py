@@ -27,6 +27,8 @@ from dagpost.errors import InputError, ResourceError
 
 #: Seconds to wait for a scheduler, and for its first worker.
 _PATIENCE_SECONDS = 30
+#: How often to try to be greeted by a scheduler that is there.
+_GREETINGS = 10
 #: Of the memory limit of a worker Dask lets results take so much before it moves them to disk.
 _HELD_SHARE = 0.6
 #: What workers should have in their environment (for the C library of Linux; others do not look at it).
@@ -225,12 +227,31 @@ def no_cancel() -> NDArray[np.int64]:
 
 def _connected(distributed: Any, address: str) -> Any:
     try:
-        return distributed.Client(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
+        return _greeted(distributed, address)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"No Dask scheduler answers at {address!r} ({str(error) or type(error).__name__}). Start one with 'dask "
             "scheduler', which prints its address, or leave the address out for a cluster on this machine."
         ) from None
+
+
+def _greeted(distributed: Any, address: str) -> Any:
+    """A client that the scheduler has greeted, tried again as long as someone speaks in between.
+
+    A client of Dask asserts that the first message to it is the greeting and nothing else. A word to all clients, such
+    as that some task of another one was cancelled, may come in the same message.
+    """
+    for left in reversed(range(_GREETINGS)):
+        # Not in one step: a client that fails in its making would be out of reach, and never closed.
+        client = distributed.Client.__new__(distributed.Client)
+        try:
+            client.__init__(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
+            break
+        except AssertionError:
+            client.close()
+            if not left:
+                raise
+    return client
 
 
 def _itself(value: Any) -> Any:
