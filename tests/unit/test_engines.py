@@ -22,7 +22,7 @@ from dagpost.progress import reporter_for
 if TYPE_CHECKING:
     from dagpost.engines.interface import CancelFlag
 
-# Runs a table that takes many seconds, after a small one that compiles or loads the kernels.
+# Runs tables that take minutes, after a small one that compiles or loads the kernels.
 LONG_RUN = """
 import sys, time
 import numpy as np
@@ -41,11 +41,11 @@ if sys.argv[1] == "backward":
     forward = forward_table(large, 5, engine=engine)
 print("started", flush=True)
 try:
-    if sys.argv[1] == "backward":
-        for _ in range(100):
+    for _ in range(100):
+        if sys.argv[1] == "backward":
             family_probabilities(forward, engine=engine)
-    else:
-        forward_table(large, 5, engine=engine)
+        else:
+            forward_table(large, 5, engine=engine)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     raise
@@ -72,7 +72,7 @@ def test_no_items_give_no_results() -> None:
 
 
 def test_blocks_run_at_the_same_time_but_no_more_than_there_are_workers() -> None:
-    lock = threading.Lock()
+    lock, together = threading.Lock(), threading.Barrier(3)
     running, most = 0, 0
 
     def block(item: int, cancel: object) -> None:
@@ -80,7 +80,7 @@ def test_blocks_run_at_the_same_time_but_no_more_than_there_are_workers() -> Non
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.02)
+        together.wait(timeout=60)
         with lock:
             running -= 1
 
@@ -185,5 +185,5 @@ def test_an_interrupt_ends_a_long_run_at_once(stage: str) -> None:
     assert "KeyboardInterrupt" in errors
     assert process.returncode not in (0, None)
     # One second is promised; the rest is for a busy machine and the end of the interpreter. Left alone, it
-    # would go on for many seconds.
-    assert took < 3.0
+    # would go on for a minute or more.
+    assert took < 15.0
