@@ -21,13 +21,14 @@ import numpy as np
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.networks import draw_table, random_network
 
+from dagpost.constraints import Constraints
 from dagpost.engines import ThreadEngine
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, run_chains
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT, by_chain, diagnose, largest_r_hat
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
-from dagpost.priors import Constraints, UniformPrior
+from dagpost.priors import UniformPrior
 from dagpost.progress import silent
 from dagpost.scores import BDeu
 from dagpost.tables import ModelTables

@@ -235,7 +235,7 @@ def as_module() -> ModuleType:
         memGetInfo=lambda: (memory.total - memory.taken, memory.total),
         deviceSynchronize=lambda: None,
         getDevice=lambda: 0,
-        getDeviceProperties=lambda _: {"sharedMemPerBlockOptin": MOST_SHARED_BYTES},
+        getDeviceProperties=lambda _: {"sharedMemPerBlock": 48 << 10, "sharedMemPerBlockOptin": MOST_SHARED_BYTES},
     )
     stream = SimpleNamespace(synchronize=lambda: None)
     module.cuda = SimpleNamespace(runtime=runtime, get_current_stream=lambda: stream)

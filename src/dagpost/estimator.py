@@ -16,6 +16,7 @@ from dagpost.answers import ExactResults, exact_probability
 from dagpost.arrays import Floats
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.checkpoints.folder import digest_of
+from dagpost.constraints import Constraints
 from dagpost.data import as_table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
@@ -29,7 +30,7 @@ from dagpost.methods import CHAINS, OWN_TARGETS, check_modularity, draw, name_of
 from dagpost.names import position_of, readable_level
 from dagpost.posterior import DagSample, Statement
 from dagpost.predicting import Predicting
-from dagpost.priors import Constraints, StructurePrior, log_prior, resolve_prior
+from dagpost.priors import StructurePrior, log_prior, resolve_prior
 from dagpost.progress import ProgressCallback, reporter_for
 from dagpost.reporting import Reporting
 from dagpost.score_setting import ScoreSetting

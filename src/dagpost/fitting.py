@@ -16,6 +16,7 @@ import numpy as np
 from dagpost.answers import ExactResults
 from dagpost.arrays import Floats
 from dagpost.checkpoints import Checkpoint, none
+from dagpost.constraints import Constraints
 from dagpost.engines import Engine
 from dagpost.errors import warn
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
@@ -30,7 +31,7 @@ from dagpost.methods import (
     scores_candidates_only,
 )
 from dagpost.posterior import DagSample
-from dagpost.priors import Constraints, StructurePrior, log_prior
+from dagpost.priors import StructurePrior, log_prior
 from dagpost.progress import Reporter
 from dagpost.sampling.weights import evidence_ratio
 from dagpost.scores import Score, local_scores

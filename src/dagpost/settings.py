@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dagpost._version import __version__
+from dagpost.constraints import Constraints
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.mcmc.hybrid import HybridMCMC
@@ -16,7 +17,7 @@ from dagpost.mcmc.order import OrderMCMC
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.mcmc.structure import StructureMCMC
-from dagpost.priors import Constraints, CustomPrior, EdgePrior, InDegreePrior, UniformPrior, resolve_prior
+from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior, resolve_prior
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, resolve_score
 from dagpost.scores.parameters import parent_limit
 from dagpost.targets import Bootstrap, GivenOrder, Trees

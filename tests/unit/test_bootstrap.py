@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import chi2
 from tests import naive, naive_search
 
+from dagpost.constraints import Constraints
 from dagpost.data import datasets
 from dagpost.data.table import Table, as_table
 from dagpost.engines import ThreadEngine
@@ -18,7 +19,7 @@ from dagpost.families import family_count
 from dagpost.mcmc import families as chain_families
 from dagpost.mcmc.candidates import weights_among_candidates, weights_of_all
 from dagpost.mcmc.families import FamilyTables, family_tables
-from dagpost.priors import Constraints, CustomPrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
+from dagpost.priors import CustomPrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.progress import reporter_for
 from dagpost.scores import BIC, BDeu, BGe, Score, local_scores
 from dagpost.search.bootstrap import bootstrap_dags, resampled

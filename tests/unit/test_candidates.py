@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests import naive
 
+from dagpost.constraints import Constraints
 from dagpost.data import datasets
 from dagpost.data.table import Table, as_table
 from dagpost.engines import ThreadEngine
@@ -21,15 +22,7 @@ from dagpost.families import family_count
 from dagpost.mcmc import families
 from dagpost.mcmc.candidates import choose_candidates, weights_among_candidates, weights_of_all
 from dagpost.mcmc.families import FamilyWeights, family_tables, log_weight_of
-from dagpost.priors import (
-    Constraints,
-    CustomPrior,
-    EdgePrior,
-    InDegreePrior,
-    StructurePrior,
-    UniformPrior,
-    log_prior,
-)
+from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.progress import reporter_for
 from dagpost.scores import BIC, K2, BDeu, BGe, Score, local_scores
 

@@ -263,8 +263,9 @@ class _Tables:
 
 
 def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> None:
+    from dagpost.constraints import Constraints
     from dagpost.mcmc.candidates import weights_of_all
-    from dagpost.priors import Constraints, UniformPrior
+    from dagpost.priors import UniformPrior
     from dagpost.scores import BDeu
     from dagpost.search.bootstrap import bootstrap_dags
 

@@ -10,17 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagpost.constraints import Constraints
 from dagpost.errors import InputError
 from dagpost.families import family_count
-from dagpost.priors import (
-    Constraints,
-    CustomPrior,
-    EdgePrior,
-    InDegreePrior,
-    UniformPrior,
-    log_prior,
-    resolve_prior,
-)
+from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior, log_prior, resolve_prior
 from dagpost.scores import LocalScores
 
 NAMES = ("age", "smoking", "work", "cancer", "cough")

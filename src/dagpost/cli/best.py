@@ -109,8 +109,9 @@ def best(
 def _best_of_table(model: DagPosterior, table: Table, number: int) -> DagSample:
     """From the scores alone; a fit would compute the whole posterior first."""
     from dagpost import methods
+    from dagpost.constraints import Constraints
     from dagpost.fitting import weigh_families
-    from dagpost.priors import Constraints, resolve_prior
+    from dagpost.priors import resolve_prior
     from dagpost.progress import reporter_for
     from dagpost.scores import resolve_score
     from dagpost.settings import check_settings, resolve_engine

@@ -33,8 +33,6 @@ The grammar, read by recursive descent in one pass, in time linear in the length
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,6 +55,7 @@ from dagpost.features.predicates import (
     VStructure,
     as_feature,
 )
+from dagpost.features.tokens import Token, error_at, tokens_of
 from dagpost.names import position_of
 
 if TYPE_CHECKING:
@@ -74,16 +73,6 @@ _MEMBERSHIPS: dict[str, Callable[[str, str], Feature]] = {
     "de": lambda member, of: Path(of, member),
     "mb": InMarkovBlanket,
 }
-_TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<symbol> _\|\|_ | ~> | <~ | -> | <- | -- | <= | >= | [<>=&|!(){},] )
-    | (?P<name> (?: (?! _\|\|_ ) \w )+ )
-    | (?P<quoted> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
-    | (?P<end> \Z )
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 #: Brackets and negations nested deeper than this are a slip, and would run into the interpreter's own limit.
 _DEEPEST = 100
 _MOST_DIGITS = 9
@@ -161,63 +150,13 @@ def _within_bars(feature: Feature) -> str:
     return f"({feature})" if isinstance(feature, Or | DSeparated) else str(feature)
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str  # "symbol", "name", "quoted" or "end"
-    value: str
-    position: int
-
-    def __str__(self) -> str:
-        return "the text ends here" if self.kind == "end" else f"found {self.value!r}"
-
-
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    place = 0
-    while not tokens or tokens[-1].kind != "end":
-        match = _TOKEN.match(text, place)
-        if match is None:
-            place += len(text[place:]) - len(text[place:].lstrip())
-            raise _error(text, place, _why_unreadable(text[place]))
-        kind = str(match.lastgroup)
-        value = match[kind]
-        start = match.start(kind)
-        if kind == "quoted":
-            value = re.sub(r"\\(.)", lambda hit: _ESCAPED.get(hit[1], hit[0]), value[1:-1], flags=re.DOTALL)
-        tokens.append(_Token(kind, value, start))
-        place = match.end()
-    return tokens
-
-
-def _why_unreadable(character: str) -> str:
-    if character in "\"'":
-        return "This quote is never closed."
-    if character in "~^":
-        return f"The character {character!r} means nothing here. Write ! for 'not'."
-    return f"The character {character!r} means nothing here. A name that holds it must stand in quotes."
-
-
-def _error(text: str, position: int, message: str) -> InputError:
-    """An error that shows the text, with a caret under the place."""
-    # Line breaks and control characters would part the caret from its place, and wide characters shift it.
-    shown = "".join(character if character.isprintable() else " " for character in text)
-    before = "".join(" " * _width(character) for character in shown[:position])
-    return InputError(f"{message}\n  {shown}\n  {before}^")
-
-
-def _width(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 class _Reader:
     """The tokens of a text, and how far they have been read."""
 
     def __init__(self, text: str, names: Sequence[str]) -> None:
         self.text = text
         self.names = names
-        self.tokens = _tokens(text)
+        self.tokens = tokens_of(text)
         self.place = 0
         self.depth = 0
         # Directly inside P( ), where a bar comes before the condition.
@@ -226,7 +165,7 @@ class _Reader:
     # Tokens
 
     @property
-    def next(self) -> _Token:
+    def next(self) -> Token:
         return self.tokens[self.place]
 
     def at(self, *symbols: str) -> bool:
@@ -237,12 +176,12 @@ class _Reader:
         following = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
         return self.next.kind == "name" and following.kind == "symbol" and following.value == "("
 
-    def step(self) -> _Token:
+    def step(self) -> Token:
         token = self.next
         self.place += 1
         return token
 
-    def take(self, symbol: str, *, where: str) -> _Token:
+    def take(self, symbol: str, *, where: str) -> Token:
         if not self.at(symbol):
             raise self.error(self.next, f"Expected {symbol!r} {where}, but {self.next}.")
         return self.step()
@@ -261,10 +200,10 @@ class _Reader:
             raise self.error(token, f"Expected {what}, a whole number, but {token}.")
         return int(digits)
 
-    def error(self, token: _Token, message: str) -> InputError:
-        return _error(self.text, token.position, message)
+    def error(self, token: Token, message: str) -> InputError:
+        return error_at(self.text, token.position, message)
 
-    def build(self, token: _Token, make: Callable[..., Made], *arguments: Any) -> Made:
+    def build(self, token: Token, make: Callable[..., Made], *arguments: Any) -> Made:
         """Call `make`, and show the place of `token` if it refuses."""
         try:
             return make(*arguments)
@@ -305,7 +244,7 @@ class _Reader:
         self.close(opening, "'&', '|' or ')'" if given is None else "'&' or ')'")
         return Query(feature, given)
 
-    def close(self, opening: _Token, expected: str) -> None:
+    def close(self, opening: Token, expected: str) -> None:
         if self.next.kind == "end":
             raise self.error(opening, "This bracket is never closed.")
         if not self.at(")"):
@@ -359,9 +298,9 @@ class _Reader:
             return self.separation(start, frozenset((name,)))
         raise self.error(self.next, f"Expected ->, <-, ~>, <~, --, _||_ or 'in' after {name!r}, but {self.next}.")
 
-    def chain(self, start: _Token, name: str) -> Feature:
+    def chain(self, start: Token, name: str) -> Feature:
         places, names = [start], [name]
-        arrows: list[_Token] = []
+        arrows: list[Token] = []
         limits: list[int | None] = []
         while self.at(*_ARROWS):
             arrows.append(self.step())
@@ -393,7 +332,7 @@ class _Reader:
         self.take("}", where="after the largest number of edges")
         return longest
 
-    def membership(self, start: _Token, member: str) -> Feature:
+    def membership(self, start: Token, member: str) -> Feature:
         self.step()
         which = self.next
         if not self.at_call() or which.value not in _MEMBERSHIPS:
@@ -425,7 +364,7 @@ class _Reader:
             raise self.error(self.next, f"Expected a set such as {{A, B}} or {{}}, but {self.next}.")
         return self.build(start, _SETS[word], name, self.group(empty=True))
 
-    def position(self, start: _Token, name: str) -> Feature:
+    def position(self, start: Token, name: str) -> Feature:
         if not self.at(*COMPARISONS):
             raise self.error(self.next, f"Expected one of {', '.join(COMPARISONS)} after pos( ), but {self.next}.")
         comparison = self.step().value
@@ -449,7 +388,7 @@ class _Reader:
             members.append(self.name())
         return members
 
-    def separation(self, start: _Token, first: frozenset[str]) -> Feature:
+    def separation(self, start: Token, first: frozenset[str]) -> Feature:
         self.take("_||_", where="after a set")
         second = self.group()
         given: frozenset[str] = frozenset()
@@ -464,7 +403,7 @@ class _Reader:
                 raise self.bar_error(bar)
         return self.build(start, DSeparated, first, second, given)
 
-    def bar_error(self, bar: _Token) -> InputError:
+    def bar_error(self, bar: Token) -> InputError:
         return self.error(
             bar,
             "After a d-separation a bar comes before the variables conditioned on, as in A _||_ B | C, D. "
@@ -472,7 +411,7 @@ class _Reader:
         )
 
 
-def _direction(arrow: _Token) -> str:
+def _direction(arrow: Token) -> str:
     return {"->": "right", "~>": "right", "<-": "left", "<~": "left", "--": "none"}[arrow.value]
 
 

@@ -22,12 +22,13 @@ import numpy as np
 
 from dagpost.arrays import Floats, Integers, Masks
 from dagpost.checkpoints import Checkpoint, none
+from dagpost.constraints import Constraints
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families import binomials, family_count, number_of_set, parent_sets, size_offsets, squeeze, unsqueeze_all
 from dagpost.kernels import inlined, kernel
 from dagpost.mcmc.families import FamilyWeights, candidate_count, largest_small_size, spread
-from dagpost.priors import Constraints, StructurePrior, log_prior, log_prior_of_sets
+from dagpost.priors import StructurePrior, log_prior, log_prior_of_sets
 from dagpost.progress import Reporter, silent
 from dagpost.scores import Score, local_scores, score_of_columns
 

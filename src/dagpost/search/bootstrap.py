@@ -26,12 +26,13 @@ import numpy as np
 
 from dagpost.arrays import Floats, Masks
 from dagpost.checkpoints import Checkpoint, none
+from dagpost.constraints import Constraints
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine, spread_of
 from dagpost.engines.interface import CancelFlag, Item, Result
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables, largest_small_size
-from dagpost.priors import Constraints, StructurePrior, log_prior
+from dagpost.priors import StructurePrior, log_prior
 from dagpost.progress import Reporter, silent
 from dagpost.scores import Score, local_scores
 from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph, tables_without_sums

@@ -61,7 +61,9 @@ def free_bytes() -> int:
 def shared_bytes() -> int:
     """Shared memory that a block of threads can have: 227 KB on an H200, 99 KB or less on a card for graphics."""
     runtime = load_cupy().cuda.runtime
-    return int(runtime.getDeviceProperties(runtime.getDevice())["sharedMemPerBlockOptin"])
+    properties = runtime.getDeviceProperties(runtime.getDevice())
+    # The second is what a block has without asking, and all that devices older than Volta give.
+    return int(max(properties.get("sharedMemPerBlockOptin", 0), properties["sharedMemPerBlock"]))
 
 
 def require(needed: int, what: str, remedy: str) -> None:
