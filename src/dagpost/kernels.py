@@ -58,9 +58,13 @@ def borrowing(function: Function) -> Function:
 
 
 def summing_kernel(function: Function) -> Function:
-    """A helper of kernels that sums doubles: the compiler may add them up in an order that suits its vectors."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})(function)
-    result: Function = compiled
+    """A helper of kernels that sums doubles: the compiler may add them up in an order that suits its vectors.
+
+    That order must be one. Of a helper that is not folded into its caller there are two copies, its own and one in it,
+    optimised apart; a process that has just compiled calls the one, those that load the caller from disk the other.
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
+    result: Function = numba.njit(fastmath={"reassoc", "nsz", "contract"}, **options)(function)
     return result
 
 
