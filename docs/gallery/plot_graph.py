@@ -3,8 +3,9 @@ The graph of a posterior
 ========================
 
 One line for each pair of variables that may be joined. The wider and darker it is, the more probable is an edge between
-the two, whichever way it points. The heads at its ends have the shares of the two directions: a single head says that
-the direction is certain, a large one and a small hollow one that it is probable, two alike that the data cannot tell.
+the two, whichever way it points. The line and its heads say how sure the direction is: whole, with one filled head,
+where it is clear; dashed where it is not, with a hollow head at the less probable end, or at both where the data cannot
+tell. The report draws its graph in the same way.
 """
 
 from dagpost import DagPosterior, datasets, plots

@@ -1,32 +1,18 @@
-"""The report as a reader uses it, in a real browser: the slider, pointing, clicking, keys, sorting, and no surprise.
-
-One browser and one page a report, for all tests of this file; without Chromium or Playwright they are skipped.
-"""
+"""The report as a reader uses it, in a real browser: the slider, pointing, clicking, keys, sorting, and no surprise."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.browser.pages import Seen, opened_page
 
-from dagpost import DagPosterior, DagSample, datasets
+from dagpost import DagPosterior, DagSample
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 HOSTILE = [
     "<script>alert(1)</script>",
     "</script><img src=x onerror=alert(1)>",
@@ -39,83 +25,6 @@ HOSTILE = [
 SHOWN = "Report.cy.edges().filter((edge) => edge.style('display') !== 'none').length"
 
 
-@dataclass
-class Seen:
-    """A page of a report, and all that happened in it."""
-
-    page: Any
-    path: Path
-    trouble: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-    def watch(self) -> None:
-        """Write down whatever should not happen, and every request."""
-        self.page.on("console", lambda message: self.trouble.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.trouble.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-
-    def open(self) -> None:
-        """Load it anew and wait until the graph stands."""
-        self.page.goto(self.path.as_uri())
-        # The drawing for paper is what is made last.
-        self.page.locator("#printed[src]").wait_for(state="attached")
-
-    def point_of(self, name: str) -> tuple[float, float]:
-        """Where the middle of a variable is on the screen."""
-        place = self.page.evaluate("name => Report.data.names.indexOf(name)", name)
-        return self.on_screen(f"Report.cy.getElementById('n{place}').renderedPosition()")
-
-    def on_screen(self, position: str) -> tuple[float, float]:
-        """A place in the graph, as coordinates of the window."""
-        self.page.locator("#graph").scroll_into_view_if_needed()
-        self.settle()
-        frame, inside = self.page.locator("#graph").bounding_box(), self.page.evaluate(position)
-        return frame["x"] + inside["x"], frame["y"] + inside["y"]
-
-    def settle(self) -> None:
-        """Wait until the browser has drawn what has changed."""
-        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-    def set_threshold(self, value: float) -> None:
-        """Move the slider as a hand would."""
-        self.page.locator("#threshold").evaluate(
-            "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", str(value)
-        )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is installed")
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
-def model() -> DagPosterior:
-    return DagPosterior(seed=1, samples=2_000).fit(datasets.load("coronary"))
-
-
-@pytest.fixture(scope="module")
-def opened(browser: Any, model: DagPosterior, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
-    path = model.report(tmp_path_factory.mktemp("report") / "coronary.html")
-    yield from _opened(browser, path)
-
-
-@pytest.fixture
-def seen(opened: Seen) -> Iterator[Seen]:
-    """The page as it is when just opened; whatever a test does, there must be no trouble and no request."""
-    opened.open()
-    yield opened
-    assert opened.trouble == []
-    assert set(opened.requests) == {opened.path.as_uri()}
-
-
 @pytest.fixture(scope="module")
 def hostile(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     rng = np.random.default_rng(1)
@@ -125,15 +34,7 @@ def hostile(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     table = pd.DataFrame(dict(zip(HOSTILE, columns, strict=True))).astype("category")
     model = DagPosterior(seed=1, samples=500).fit(table)
     path = model.report(tmp_path_factory.mktemp("hostile") / "hostile.html", title="<script>alert(2)</script>")
-    yield from _opened(browser, path)
-
-
-def _opened(browser: Any, path: Path) -> Iterator[Seen]:
-    context = browser.new_context(viewport={"width": 1200, "height": 900}, offline=True)
-    seen = Seen(context.new_page(), path)
-    seen.watch()
-    yield seen
-    context.close()
+    yield from opened_page(browser, path)
 
 
 def test_slider_hides_and_shows_lines(seen: Seen, model: DagPosterior) -> None:
@@ -348,6 +249,8 @@ def test_tables_and_a_picture_are_there_without_javascript(browser: Any, opened:
     assert page.locator("table.edges tbody tr").count() == 15
     assert page.locator("noscript svg, #graph-section svg[role=img]").first.is_visible()
     assert not page.locator("#threshold").is_visible()
+    # The still picture speaks the same language.
+    assert page.locator(".legend li").first.is_visible()
     context.close()
 
 
@@ -386,7 +289,7 @@ CONTRASTS = """() => {
 
 def test_paper_shows_every_row_of_a_long_table(browser: Any, tmp_path: Path) -> None:
     """On the screen long tables scroll; on paper nobody can scroll."""
-    for seen in _opened(browser, _many(24, 30).report(tmp_path / "long.html")):
+    for seen in opened_page(browser, _many(24, 30).report(tmp_path / "long.html")):
         seen.open()
         for part in ("edges", "paths"):
             box = f"document.querySelector('#{part} .scroll')"
@@ -400,7 +303,7 @@ def test_paper_shows_every_row_of_a_long_table(browser: Any, tmp_path: Path) -> 
 
 def test_a_graph_of_too_many_lines_is_put_on_a_circle(browser: Any, tmp_path: Path) -> None:
     """Layers of 435 lines are not readable, and those of 1,770 would hold up the page for minutes."""
-    for seen in _opened(browser, _many(30, 500).report(tmp_path / "dense.html")):
+    for seen in opened_page(browser, _many(30, 500).report(tmp_path / "dense.html")):
         seen.open()
         seen.set_threshold(0.01)
         assert "too many to read" in seen.page.inner_text("#shown")

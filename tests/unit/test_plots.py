@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import runpy
 import sys
 import warnings
@@ -19,7 +20,9 @@ from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT
 from dagpost.show import plots
-from dagpost.show.arrows import EdgeArrow, EdgeNumber
+from dagpost.show.arrows import EdgeArrow, EdgeNumber, dashes_of
+from dagpost.show.direction import direction_of
+from dagpost.show.small_graph import small_graph
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -176,32 +179,76 @@ def test_a_line_is_as_wide_at_every_resolution(dpi: int) -> None:
     assert dark == pytest.approx(arrows(ax)[0].width, abs=0.4)
 
 
-def test_the_heads_of_a_line_are_as_large_as_the_shares_of_its_directions() -> None:
+#: Probabilities of both directions, the word for them, and which heads are filled: at the parent, at the child.
+SPLITS = [
+    ((0.9, 0.0), "clear", [True]),
+    ((0.81, 0.09), "clear", [True]),
+    ((0.6, 0.2), "leaning", [False, True]),
+    ((0.2, 0.6), "leaning", [False, True]),
+    ((0.48, 0.32), "leaning", [False, True]),
+    ((0.4, 0.4), "open", [False, False]),
+    ((0.7, np.nan), "unknown", []),
+    ((np.nan, 0.7), "unknown", []),
+]
+
+
+@pytest.mark.parametrize(("split", "word", "filled"), SPLITS)
+def test_lines_and_heads_say_how_sure_a_direction_is(split: tuple[float, float], word: str, filled: list[bool]) -> None:
     figure, ax = plt.subplots()
-    plots.graph(frame([[0.0, 0.6], [0.2, 0.0]], ["A", "B"]), ax=ax)
+    plots.graph(frame([[0.0, split[0]], [split[1], 0.0]], ["A", "B"]), ax=ax)
     (arrow,) = arrows(ax)
-    assert arrow.probability == pytest.approx(0.8)
-    assert arrow.shares == pytest.approx((0.75, 0.25))
-    assert (arrow.parent.get_text(), arrow.child.get_text()) == ("A", "B")
+    assert arrow.probability == pytest.approx(np.nansum(split))
+    assert arrow.direction == word == direction_of(*split)
+    # The line leads from the more probable parent.
+    onward = np.nan_to_num(split[0]) >= np.nan_to_num(split[1])
+    assert (arrow.parent.get_text(), arrow.child.get_text()) == (("A", "B") if onward else ("B", "A"))
     found = arrow.path(figure.canvas.get_renderer())
     assert found is not None
-    heights = [np.ptp(corners[:, 1]) for corners, _ in found[1]]
-    # That at the parent comes first.
-    assert [share for _, share in found[1]] == pytest.approx([0.25, 0.75])
-    assert heights[0] < heights[1]
+    assert [own for _, own in found[1]] == filled
+    # Said by the line too, so that it can be read where heads are small.
+    assert (dashes_of(word) is None) == (word == "clear")
+    assert dashes_of("unknown") != dashes_of("open")
 
 
-def test_a_certain_direction_has_one_head_and_even_ones_have_two_alike() -> None:
-    figure, axes = plt.subplots(1, 2)
-    plots.graph(frame([[0.0, 1.0], [0.0, 0.0]]), ax=axes[0])
-    plots.graph(frame([[0.0, 0.5], [0.5, 0.0]]), ax=axes[1])
-    renderer = figure.canvas.get_renderer()
-    certain, even = (arrows(ax)[0].path(renderer) for ax in axes)
-    assert certain is not None
-    assert even is not None
-    assert len(certain[1]) == 1
-    assert len(even[1]) == 2
-    assert np.ptp(even[1][0][0], axis=0) == pytest.approx(np.ptp(even[1][1][0], axis=0))
+def test_a_line_against_its_direction_has_the_filled_head_above() -> None:
+    """Of a cycle of probable directions one line must lead upwards in the layers."""
+    ax = plots.graph(frame([[0.0, 0.9, 0.2], [0.05, 0.0, 0.9], [0.6, 0.05, 0.0]], list("ABC")))
+    ax.figure.canvas.draw()
+    (upward,) = [a for a in arrows(ax) if (a.parent.get_text(), a.child.get_text()) == ("A", "C")]
+    assert upward.direction == "leaning"
+    assert upward.filled == (True, False)
+
+
+def test_the_number_of_a_pair_that_is_half_known_is_a_least_one() -> None:
+    ax = plots.graph(frame([[0.0, 0.7], [np.nan, 0.0]]))
+    (number,) = [artist for artist in ax.get_children() if isinstance(artist, EdgeNumber)]
+    assert number.get_text() == "≥0.70"
+    assert "not known" in legend_words(ax)
+
+
+def test_the_small_picture_of_notebooks_speaks_the_same_language() -> None:
+    edges = np.zeros((6, 6))
+    for place, split in enumerate([(0.81, 0.09), (0.2, 0.6), (0.4, 0.4)]):
+        edges[2 * place, 2 * place + 1], edges[2 * place + 1, 2 * place] = split
+    picture = small_graph([f"v{number}" for number in range(6)], edges)
+    groups = dict(re.findall(r"<title>(v\d) -&gt; .*?</title>(.*?)</g>", picture))
+    looks = {
+        name: (re.findall(r'fill="(white|rgb[^"]*)"', drawn), "dasharray" in drawn) for name, drawn in groups.items()
+    }
+    # The line leads from the more probable parent; a head at its end comes first.
+    assert [face == "white" for face in looks["v0"][0]] == [False]
+    assert [face == "white" for face in looks["v3"][0]] == [False, True]
+    assert [face == "white" for face in looks["v4"][0]] == [True, True]
+    assert [dashed for _, dashed in looks.values()].count(True) == 2
+    assert not looks["v0"][1]
+    assert "direction less than 90% sure" in picture
+
+
+def legend_words(ax: Any) -> list[str]:
+    from matplotlib.legend import Legend
+
+    legends = [artist for artist in ax.get_children() if isinstance(artist, Legend)]
+    return [text.get_text() for box in legends for text in (box.get_title(), *box.get_texts())]
 
 
 def test_the_caption_says_what_the_numbers_are_and_how_much_is_hidden(model: DagPosterior, chains: DagSample) -> None:
@@ -217,13 +264,13 @@ def test_the_caption_says_what_the_numbers_are_and_how_much_is_hidden(model: Dag
 
 
 def test_a_legend_explains_lines_and_heads(model: DagPosterior) -> None:
-    from matplotlib.legend import Legend
-
-    ax = plots.graph(model)
-    legends = [artist for artist in ax.get_children() if isinstance(artist, Legend)]
-    words = [text.get_text() for box in legends for text in box.get_texts()]
-    assert words == ["probability of an edge", "its direction", "0.25", "certain", "0.5", "3 to 1", "1", "even"]
-    assert not [a for a in plots.graph(model, legend=False).get_children() if isinstance(a, Legend)]
+    assert legend_words(plots.graph(model)) == [
+        "probability of an edge",
+        *("0.25", "0.5", "1"),
+        "its direction",
+        *("clear (at least 90%)", "leans to the filled head (60 to 90%)", "open (below 60%)"),
+    ]
+    assert legend_words(plots.graph(model, legend=False)) == []
 
 
 def test_numbers_stand_on_the_lines_of_small_graphs(model: DagPosterior) -> None:
@@ -545,11 +592,11 @@ def test_a_tight_frame_holds_the_whole_graph(model: DagPosterior) -> None:
 
 def test_a_model_from_a_file_is_drawn_without_drawing_graphs(tmp_path: Path) -> None:
     fitted = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
-    assert "Estimated from 10 graphs by bootstrap (share of bootstrap replicates" in caption(fitted.plot())
+    assert caption(fitted.plot()).startswith("Share of 10 bootstrap replicates, not a posterior probability.")
     fitted.save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
     loaded._drawn = None
-    assert "Estimated by bootstrap" in caption(loaded.plot())
+    assert caption(loaded.plot()).startswith("Share of bootstrap replicates, not a posterior probability.")
     assert loaded._drawn is None
 
 
@@ -696,6 +743,37 @@ def test_what_cannot_be_compared_is_refused(model: DagPosterior, change: Any, me
         plots.comparison(*arguments, **options)
 
 
+def test_a_comparison_says_what_each_of_its_numbers_is(model: DagPosterior) -> None:
+    names = [*list(map("a_very_long_name_of_variable_{}".format, range(2))), "$c$"]
+    matrix = np.array([[0.0, 0.9, 0.2], [0.0, 0.0, 0.0], [0.1, 0.3, 0.0]])
+    ax = plots.comparison(frame(matrix, names), frame(matrix.T, names), count=3)
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    # Both names of a line, however long.
+    assert all(label.count("→") == 1 and not label.endswith("→") for label in labels)
+    assert r"\$c\$" in " ".join(labels)
+    assert ax.get_title() == "Both: Probabilities as given."
+    said = plots.comparison(model, model.sample(500, seed=1), labels=("all", "some")).get_title().replace("\n", " ")
+    assert said == (
+        "all: Exact (each graph counted once). some: Estimated from 500 graphs by exact-layers (each graph counted "
+        "once)."
+    )
+
+
+def test_a_list_of_best_graphs_is_not_called_an_estimate(model: DagPosterior) -> None:
+    best = model.best(50)
+    assert "Lines: certain bounds." in plots.edges(best).get_title().replace("\n", " ")
+    promised = model.sample(precision=0.1, confidence=0.9, seed=1)
+    assert "Lines: 90% intervals." in plots.edges(promised).get_title().replace("\n", " ")
+    words = plots.heat_map(best).get_title().replace("\n", " ")
+    assert words.startswith(f"Among the 50 most probable graphs only, {100 * best.covered:.3g}% of the posterior (")
+
+
+def test_an_effect_says_what_it_assumes(model: DagPosterior) -> None:
+    words = plots.effect_density(model.causal_effect("Smoking", "Pressure", seed=1)).get_title().replace("\n", " ")
+    assert "95% interval" in words
+    assert "only if no common cause" in words
+
+
 def test_only_effects_have_a_density(model: DagPosterior) -> None:
     with pytest.raises(InputError, match=r"drawn of a CausalEffect.*Got DagPosterior"):
         plots.effect_density(model)  # type: ignore[arg-type]
@@ -727,6 +805,6 @@ def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior)
     assert plots.edges(model).get_xlabel() == "posterior probability"
     assert plots.heat_map(shares).figure.axes[1].get_ylabel() == "share of replicates: from -> to"
     assert plots.comparison(model, shares).get_xlabel() == "posterior probability or share of replicates"
-    words = [text.get_text() for legend in plots.graph(shares).artists for text in getattr(legend, "texts", [])]
+    words = legend_words(plots.graph(shares))
     assert "share with an edge" in words
     assert "probability of an edge" not in words

@@ -18,6 +18,7 @@ import dagpost
 from dagpost import DagPosterior, InputError, datasets
 from dagpost.names import printable
 from dagpost.show import report
+from dagpost.show.direction import LABELS, direction_of
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -71,7 +72,9 @@ def test_json_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -
     numbers = page.numbers
     names = numbers["names"]
     assert tuple(names) == coronary.names_
-    for source, target, onward, back in numbers["pairs"]:
+    for source, target, onward, back, direction in numbers["pairs"]:
+        assert onward >= back
+        assert direction == direction_of(onward, back)
         assert onward == pytest.approx(coronary.edge_probabilities_.iloc[source, target], abs=1e-6)
         assert back == pytest.approx(coronary.edge_probabilities_.iloc[target, source], abs=1e-6)
     child = "Family"
@@ -220,6 +223,14 @@ def test_a_folder_and_a_missing_folder_are_refused_before_any_work(
         coronary.report(tmp_path / "missing" / "report.html")
     with pytest.raises(InputError, match="must be text"):
         coronary.report(tmp_path / "report.html", title=7)  # type: ignore[arg-type]
+    for wrong in (5, None, b"report.html", ["report.html"], True):
+        with pytest.raises(InputError, match=r"'path' of a report must be text or a pathlib\.Path.*Got"):
+            coronary.report(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="is empty"):
+        coronary.report("")
+    for wrong in ("re\0port.html", "x" * 300 + ".html"):
+        with pytest.raises(InputError, match=r"Cannot write a report to .*Name another file"):
+            coronary.report(tmp_path / wrong)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -265,6 +276,23 @@ def test_still_picture_stands_in_without_javascript(page: Page, coronary: DagPos
     (still,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
     assert "<svg" in still
     assert html.escape("M. Work") in still
+
+
+def test_legend_has_the_words_and_heads_of_every_picture(page: Page) -> None:
+    for direction in ("clear", "leaning", "open"):
+        assert f"direction {LABELS[direction]}" in page.sections["graph-section"]
+    heads = [about["class"] for tag, about in page.tags if tag == "path" and "head" in str(about.get("class"))]
+    assert heads == ["clear-head", "open-head", "hollow-head", "hollow-head", "hollow-head"]
+
+
+def test_first_sentence_counts_pairs_and_directions(coronary: DagPosterior, page: Page) -> None:
+    edges = coronary.edge_probabilities_.to_numpy()
+    pairs = [(i, j) for i in range(6) for j in range(i + 1, 6) if edges[i, j] + edges[j, i] >= 0.5]
+    found = [direction_of(edges[pair], edges[pair[::-1]]) for pair in pairs]
+    clear, leaning, undecided = (found.count(word) or "none" for word in ("clear", "leaning", "open"))
+    assert f"{len(pairs)} of 15 pairs of variables are joined with a probability of at least 0.5." in page.words
+    assert f"clear for {clear} of these (at least 90%)" in page.words
+    assert f"leans one way for {leaning}, and is open for {undecided}." in page.words
 
 
 def test_a_pipe_or_device_is_not_replaced_by_a_report(coronary: DagPosterior, tmp_path: Path) -> None:

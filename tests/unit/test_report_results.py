@@ -36,11 +36,74 @@ def test_sample_of_independent_graphs(coronary: DagPosterior, tmp_path: Path) ->
 def test_sample_for_a_precision_says_so(coronary: DagPosterior, tmp_path: Path) -> None:
     page = written(coronary.sample(precision=0.05, confidence=0.9, seed=3), tmp_path)
     assert "within 0.05 of the exact value with 90% confidence" in page.sections["trust"]
+    assert page.tables["edges"][0][3] == "90% interval"
 
 
 def test_best_graphs_are_called_no_sample(coronary: DagPosterior, tmp_path: Path) -> None:
     page = written(coronary.best(20), tmp_path)
     assert "among the 20 most probable graphs, which are no sample" in page.sections["trust"]
+
+
+def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior, tmp_path: Path) -> None:
+    best = coronary.best(200)
+    page = written(best, tmp_path)
+    rest = 1.0 - best.covered
+    assert f"{100 * best.covered:.1f}% of the whole posterior" in page.sections["trust"]
+    assert f"differs from the one shown by at most {rest:.2g}." in page.sections["trust"]
+    assert np.abs(best.edge_frequencies() - coronary.edge_probabilities_).to_numpy().max() <= rest
+    # Neither drawn nor an estimate, and worth no number of draws.
+    for words in ("Estimated", "estimate", "worth about"):
+        assert words not in page.words, words
+    # What is left out is known, so the bounds are certain.
+    assert page.tables["edges"][0][3] == "Certain bound"
+    settings = dict(page.tables["settings"][1:])
+    assert settings["Best graphs"] == "200"
+    assert "Graphs drawn" not in settings
+    assert "Among the 200 most probable graphs only" in page.sections["edges"]
+
+
+def test_a_model_of_best_graphs_says_what_its_parts_are(tmp_path: Path) -> None:
+    model = DagPosterior(method="kbest", samples=300).fit(datasets.load("coronary"))
+    page = written(model, tmp_path)
+    assert "This needs the list of the 300 best graphs" in page.sections["graphs"]
+    assert "drawing" not in page.sections["graphs"]
+    model.own_sample()
+    page = written(model, tmp_path)
+    assert "Some other parts, marked so, are those among the 300 most probable graphs" in page.sections["trust"]
+    assert "Among the 300 most probable graphs only" in page.sections["graphs"]
+    assert "Estimated" not in page.words
+
+
+def test_a_limit_on_parents_that_decides_is_told(tmp_path: Path) -> None:
+    table = datasets.load("coronary")
+    tight = written(DagPosterior(max_parents=1, seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+    assert re.search(r"Mind the limit of 1 parent: .* has that many with a probability of at least 0\.\d\d", tight)
+    for limit in (4, 5):
+        wide = written(DagPosterior(max_parents=limit, seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+        assert "Mind the limit" not in wide
+    tree = written(DagPosterior(method="trees", seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+    assert "Mind the limit" not in tree
+
+
+def test_directions_of_a_given_order_are_no_finding(tmp_path: Path) -> None:
+    page = written(DagPosterior(method="given-order", seed=1, samples=200).fit(datasets.load("coronary")), tmp_path)
+    assert "Their directions are those of the given order, and no finding." in page.words
+    assert "All directions are those of the given order." in page.sections["edges"]
+
+
+def test_rules_of_the_user_are_told_beside_what_was_found(tmp_path: Path) -> None:
+    model = DagPosterior(required=[("Smoking", "Pressure")], seed=1, samples=200).fit(datasets.load("coronary"))
+    assert "Rules that the user set decide some of this." in written(model, tmp_path).words
+
+
+def test_a_bootstrap_tells_prior_limit_and_how_close_its_shares_are(tmp_path: Path) -> None:
+    model = DagPosterior(method=Bootstrap(replicates=100), max_parents=2, seed=1).fit(datasets.load("coronary"))
+    page = written(model, tmp_path)
+    assert "joined in a share of the replicates of at least 0.5." in page.words
+    assert "a share near one half is known to about ±0.1 (95%)" in page.sections["trust"]
+    assert "every set of parents has the same weight" in page.sections["trust"]
+    assert "A variable has at most 2 parents." in page.sections["trust"]
+    assert dict(page.tables["settings"][1:])["Replicates"] == "100"
 
 
 def test_picked_graphs_claim_no_accuracy(coronary: DagPosterior, tmp_path: Path) -> None:
@@ -141,10 +204,13 @@ def test_what_would_take_too_long_is_left_out_with_the_reason(
     monkeypatch.setattr(report_content, "_exact_paths", lambda _: None)
     monkeypatch.setattr(report_content, "_best", lambda _: None)
     page = written(coronary, tmp_path)
-    for part in ("paths", "graphs"):
-        assert "Left out: it needs a sample of graphs" in page.sections[part]
+    for part, title in (("paths", "Path matrix"), ("graphs", "Classes of equivalent graphs")):
+        assert f"{title}: left out. This needs a sample of graphs" in page.sections[part]
+        # For those who have a terminal, and for those who have Python.
+        assert "dagpost sample MODEL" in page.sections[part]
+        assert "own_sample()" in page.sections[part]
     assert page.numbers["blankets"] is None
-    assert "Left out" in page.numbers["blanketsNote"]
+    assert page.numbers["blanketsNote"].startswith("Markov blanket: left out.")
     assert page.numbers["families"] is not None
 
 
@@ -168,7 +234,7 @@ def test_shares_of_a_bootstrap_are_nowhere_called_probabilities(tmp_path: Path) 
     model = DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(datasets.load("coronary"))
     page = written(model, tmp_path)
     for part in ("edges", "paths", "graphs", "graph-section"):
-        left = page.sections[part].replace("not a posterior probability", "").replace("is improbable", "")
+        left = page.sections[part].replace("not posterior probabilities", "").replace("is improbable", "")
         assert "probab" not in left.lower().replace("graph of the probable edges", ""), part
     assert "most frequent of the graphs seen" in page.sections["graphs"]
     assert "by the share of graphs with an edge between them" in page.sections["edges"]
@@ -207,6 +273,6 @@ def test_two_variables_are_spoken_of_in_the_singular(tmp_path: Path) -> None:
 def test_exact_edges_beside_chains_that_disagree_are_marked(tmp_path: Path) -> None:
     """The edges are exact whatever the chains do; the mark at the top must not vouch for the rest."""
     sampled = report_content.gather(DagPosterior(seed=1, samples=200).fit(datasets.load("coronary")))
-    assert report_words.standing(sampled) == ("Exact", "good")
+    assert report_words.standing(sampled) == ("Exact probabilities", "good")
     disagreeing = dataclasses.replace(sampled, trusted=False)
     assert report_words.standing(disagreeing) == ("Edges exact, the rest not to be trusted yet", "fair")

@@ -1,7 +1,8 @@
-"""Lines between the boxes of a graph, with a head at each end as large as the share of that direction.
+"""Lines between the boxes of a graph, whole, dashed or dotted, with filled or hollow heads: how sure a direction is.
 
-Matplotlib's own arrows have heads of one size, and stop at a box only where they are straight. These are worked out
-when they are drawn, from the boxes as they are then: axes may be resized, and a figure saved in any format.
+Matplotlib's own arrows are not hollow at one end and filled at the other, and stop at a box only where they are
+straight. These are worked out when they are drawn, from the boxes as they are then: axes may be resized, and a figure
+saved in any format.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
-#: A direction with less than this share has no head.
-SMALLEST_SHARE = 0.05
-#: A direction with less than this share has a hollow head.
-_EVEN = 0.4
+from dagpost.show.direction import heads_of
+
+#: Length of a head, and how much wider than its line it is, in points.
+_HEAD = (8.0, 5.4)
+#: Strokes and gaps of lines whose direction is not clear, in points.
+_DASHES = {"leaning": (5.0, 3.0), "open": (5.0, 3.0), "unknown": (1.2, 2.0)}
 _SIDE = 0.1
 _CURVE = 0.45
 Stretch = tuple[float, float, float]
@@ -39,23 +42,22 @@ def grey_of(probability: float) -> str:
     return f"{0.74 * (1.0 - probability):.3f}"
 
 
-def head_of(probability: float, share: float) -> tuple[float, float]:
-    """Length and width of a head, in points; a share that is next to nothing has none."""
-    if share < SMALLEST_SHARE:
-        return 0.0, 0.0
-    return 2.5 + 9.0 * share, width_of(probability) + 1.4 + 6.0 * share
+def head_size(probability: float) -> tuple[float, float]:
+    """Length and width of a head, in points."""
+    return _HEAD[0], width_of(probability) + _HEAD[1]
 
 
-def face_of(probability: float, share: float) -> str:
-    """What a head is filled with: that of the less probable direction is hollow."""
-    return "white" if share < _EVEN else grey_of(probability)
+def dashes_of(direction: str) -> tuple[float, float] | None:
+    """Strokes and gaps of a line, in points; None for a whole one."""
+    return _DASHES.get(direction)
 
 
 class EdgeArrow(Artist):
-    """The line of one pair; `shares` are those of the directions to the child and to the parent.
+    """The line of one pair, from the more probable parent; `direction` is a word of `dagpost.show.direction`.
 
-    `stretches` (x, top, bottom), in data coordinates, lead it through the layers between, from box to box, leaving the
-    parent's box below and entering the child's above at `ports`, shares of their widths; None for a straight line.
+    Where the layout turns a line against its direction, `turned` has the head of the more probable child at the other
+    end. `stretches` (x, top, bottom), in data coordinates, lead it through the layers between, from box to box, leaving
+    the parent's box below and entering the child's above at `ports`, shares of their widths; None for a straight line.
     """
 
     def __init__(
@@ -63,14 +65,18 @@ class EdgeArrow(Artist):
         parent: Text,
         child: Text,
         probability: float,
-        shares: tuple[float, float],
+        direction: str,
+        turned: bool,
         stretches: Sequence[Stretch] | None,
         ports: tuple[float, float] = (0.5, 0.5),
         scale: float = 1.0,
     ) -> None:
         super().__init__()
         self.parent, self.child = parent, child
-        self.probability, self.shares = probability, shares
+        self.probability, self.direction = probability, direction
+        heads = heads_of(direction)
+        #: Whether the heads at the parent and at the child are filled; None for no head.
+        self.filled = heads if turned else heads[::-1]
         self.stretches, self.ports, self.scale = stretches, ports, scale
         self.width = width_of(probability)
         self.colour = grey_of(probability)
@@ -91,23 +97,29 @@ class EdgeArrow(Artist):
         for colour, extra in (("white", 1.8), (self.colour, 0.0)):
             context.set_foreground(colour)
             context.set_linewidth(self.scale * (self.width + extra))
+            dashes = None if extra else dashes_of(self.direction)
+            if dashes is not None:
+                context.set_dashes(0.0, [renderer.points_to_pixels(self.scale * stroke) for stroke in dashes])
             renderer.draw_path(context, path, identity)
-        context.set_linewidth(0.8 * self.scale)
+        context.set_dashes(0.0, None)
+        context.set_linewidth(0.9 * self.scale)
         context.set_joinstyle("miter")
-        for head, share in heads:
-            face = to_rgba(face_of(self.probability, share))
+        for head, filled in heads:
+            face = to_rgba(self.colour if filled else "white")
             renderer.draw_path(context, Path([*head, head[0]], closed=True), identity, face)
         renderer.close_group("edge")
         context.restore()
         self.stale = False
 
-    def path(self, renderer: Any) -> tuple[Path, list[tuple[Any, float]]] | None:
-        """The line between its heads, and corners and share of each head, in pixels; None if there is no room."""
+    def path(self, renderer: Any) -> tuple[Path, list[tuple[Any, bool]]] | None:
+        """The line between its heads, and corners of each head and whether it is filled, in pixels.
+
+        None if there is no room. The head at the parent comes first.
+        """
         boxes = [_box(text, renderer) for text in (self.parent, self.child)]
         pixel = renderer.points_to_pixels(self.scale)
-        sizes = [
-            tuple(pixel * size for size in head_of(self.probability, share)) for share in reversed(self.shares)
-        ]  # of the head at the parent, and of that at the child
+        length, width = (pixel * size for size in head_size(self.probability))
+        sizes = [(0.0, 0.0) if filled is None else (length, width) for filled in self.filled]
         if self.stretches is None:
             ends = _between(*boxes)
             if ends is None:
@@ -121,9 +133,9 @@ class EdgeArrow(Artist):
             inner = [ends[0] + sizes[0][0] * down, ends[1] - sizes[1][0] * down]
             path, ways = self._through_layers(*inner), (-down, down)
         heads = [
-            (_corners(tip, way, *size), share)
-            for tip, way, size, share in zip(ends, ways, sizes, reversed(self.shares), strict=True)
-            if size[0]
+            (_corners(tip, way, *size), filled)
+            for tip, way, size, filled in zip(ends, ways, sizes, self.filled, strict=True)
+            if filled is not None
         ]
         return path, heads
 
@@ -161,7 +173,9 @@ class EdgeNumber(Text):
     """The probability of a pair, written on the middle of its line."""
 
     def __init__(self, arrow: EdgeArrow, **settings: Any) -> None:
-        super().__init__(0.0, 0.0, f"{arrow.probability:.2f}", ha="center", va="center", **settings)
+        # Where one direction is not known, the other one is the least that both can be.
+        least = "≥" if arrow.direction == "unknown" else ""
+        super().__init__(0.0, 0.0, f"{least}{arrow.probability:.2f}", ha="center", va="center", **settings)
         self.arrow = arrow
         self.set_transform(IdentityTransform())
         self.set_in_layout(False)
@@ -188,10 +202,10 @@ class RoundBox:
 
 
 class SampleLine:
-    """A line of the legend: how probable, and how large the share of the direction to the right is."""
+    """A line of the legend: how probable, and how sure its direction to the right is; None for a line without heads."""
 
-    def __init__(self, probability: float, share: float | None) -> None:
-        self.probability, self.share = probability, share
+    def __init__(self, probability: float, direction: str | None = None) -> None:
+        self.probability, self.direction = probability, direction
 
     def get_label(self) -> str:
         """No label of its own."""
@@ -209,17 +223,20 @@ class SampleHandler(HandlerBase):
         del legend, fontsize
         sample, y = orig_handle, height / 2 - ydescent
         left, right = -xdescent, width - xdescent
-        shares = (0.0, 0.0) if sample.share is None else (1.0 - sample.share, sample.share)
-        sizes = [head_of(sample.probability, share) for share in shares]
-        colour = grey_of(sample.probability)
-        ends = [left + sizes[0][0], right - sizes[1][0]]
-        line = Line2D(ends, [y, y], color=colour, linewidth=width_of(sample.probability), solid_capstyle="butt")
+        filled = (None, None) if sample.direction is None else heads_of(sample.direction)[::-1]
+        length, wide = head_size(sample.probability)
+        colour, thick = grey_of(sample.probability), width_of(sample.probability)
+        ends = [left + (filled[0] is not None) * length, right - (filled[1] is not None) * length]
+        line = Line2D(ends, [y, y], color=colour, linewidth=thick, solid_capstyle="butt", dash_capstyle="butt")
+        dashes = None if sample.direction is None else dashes_of(sample.direction)
+        if dashes is not None:
+            line.set_linestyle((0.0, [stroke / thick for stroke in dashes]))
         artists: list[Artist] = [line]
-        for tip, way, size, share in zip((left, right), (-1.0, 1.0), sizes, shares, strict=True):
-            if size[0]:
-                corners = _corners(np.array([tip, y]), np.array([way, 0.0]), *size)
-                face = face_of(sample.probability, share)
-                artists.append(Polygon(corners, closed=True, facecolor=face, edgecolor=colour, linewidth=0.8))
+        for tip, way, fill in zip((left, right), (-1.0, 1.0), filled, strict=True):
+            if fill is not None:
+                corners = _corners(np.array([tip, y]), np.array([way, 0.0]), length, wide)
+                face = colour if fill else "white"
+                artists.append(Polygon(corners, closed=True, facecolor=face, edgecolor=colour, linewidth=0.9))
         for artist in artists:
             artist.set_transform(trans)
         return artists

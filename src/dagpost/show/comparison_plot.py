@@ -10,7 +10,7 @@ import numpy as np
 from dagpost.errors import InputError
 from dagpost.names import printable
 from dagpost.settings import check_count
-from dagpost.show.figures import COLOURS, SHAPES, axes_for, family_for, plain
+from dagpost.show.figures import COLOURS, SHAPES, axes_for, escaped, family_for, plain, say, shortened
 from dagpost.show.sources import probabilities_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
     from dagpost.show.sources import Source
     from dagpost.summaries import Comparison
+
+#: Of each name: shortened as a whole, a line would lose its second one.
+_LONGEST_NAME = 24
+#: Room for the legend between axes and title, in points.
+_LEGEND = 26.0
 
 
 def comparison(
@@ -56,10 +61,10 @@ def comparison(
     if relation not in (("->", "~>", None) if second is None else ("->", "~>")):
         raise InputError(f"The relation must be '->', '~>' or None. Got {relation!r} instead.")
     if second is not None:
-        shown, rows, measure = _of_two(first, second, labels, relation or "->")
+        shown, rows, measure, said = _of_two(first, second, labels, relation or "->")
     else:
         shown, rows = _of_comparison(first, relation)
-        measure = "probability"
+        measure, said = "probability", ""
     rows = rows[:count]
     texts = [text for text, _ in rows]
     values = np.array([numbers for _, numbers in rows]).reshape(len(rows), len(shown))
@@ -82,7 +87,7 @@ def comparison(
             label=plain(label),
             zorder=2,
         )
-    ax.set_yticks(heights, [plain(text) for text in texts], family=family_for(texts))
+    ax.set_yticks(heights, [escaped(text) for text in texts], family=family_for(texts))
     ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel(measure)
@@ -92,6 +97,8 @@ def comparison(
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(len(shown), 4), frameon=False)
+    if said:
+        say(ax, said, pad=_LEGEND)
     return ax
 
 
@@ -111,7 +118,8 @@ def _of_comparison(found: Any, relation: str | None) -> tuple[tuple[str, ...], l
 
 def _of_two(
     first: Any, second: Any, labels: Sequence[str], relation: str
-) -> tuple[tuple[str, ...], list[tuple[str, list[float]]], str]:
+) -> tuple[tuple[str, ...], list[tuple[str, list[float]]], str, str]:
+    """Labels, rows, what the numbers are in a word, and in a sentence."""
     if isinstance(labels, str) or len(labels) != 2 or labels[0] == labels[1]:
         raise InputError(f"The 'labels' must be two different texts. Got {labels!r} instead.")
     one, two = probabilities_of(first, relation), probabilities_of(second, relation)
@@ -129,8 +137,12 @@ def _of_two(
     rows = [
         (_text(one.names[i], relation, one.names[j]), [float(matrix[i, j]) for matrix in matrices]) for i, j in pairs
     ]
-    return tuple(labels), rows, " or ".join(dict.fromkeys([one.measure, two.measure]))
+    measure = " or ".join(dict.fromkeys([one.measure, two.measure]))
+    said = " ".join(f"{plain(label)}: {own.sentence}" for label, own in zip(labels, (one, two), strict=True))
+    return tuple(labels), rows, measure, f"Both: {one.sentence}" if one.sentence == two.sentence else said
 
 
 def _text(source: str, relation: str, target: str) -> str:
-    return f"{printable(source)} {relation} {printable(target)}"
+    names = [shortened(printable(name), _LONGEST_NAME) for name in (source, target)]
+    # An arrow as everywhere else; a path has none of its own.
+    return f"{names[0]} {'→' if relation == '->' else relation} {names[1]}"

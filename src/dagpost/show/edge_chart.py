@@ -9,7 +9,7 @@ import numpy as np
 from dagpost.names import printable
 from dagpost.settings import check_count
 from dagpost.show.figures import COLOURS, axes_for, escaped, family_for, say, shortened
-from dagpost.show.sources import Probabilities, probabilities_of
+from dagpost.show.sources import Probabilities, interval_words, probabilities_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
     count
         How many edges at most.
     confidence
-        Of the intervals.
+        Of the intervals, unless the sample was drawn for another one, or bounds are certain; the caption says which.
     ax
         Where to draw; None: in a new figure.
 
@@ -47,10 +47,10 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
     intervals = _intervals(source, shown, chosen, confidence)
     said = shown.sentence
     if intervals is not None and len(chosen):
-        ax.hlines(heights, *intervals, color="0.45", linewidth=1.4, zorder=2)
+        ax.hlines(heights, *intervals[:2], color="0.45", linewidth=1.4, zorder=2)
         ax.plot(intervals[0], heights, linestyle="none", marker="|", color="0.45", markersize=7, zorder=2)
         ax.plot(intervals[1], heights, linestyle="none", marker="|", color="0.45", markersize=7, zorder=2)
-        said = f"{said} Lines: {100 * confidence:.6g}% intervals."
+        said = f"{said} Lines: {interval_words(intervals[2])}s."
     ax.plot(values, heights, linestyle="none", marker="o", color=COLOURS[0], markeredgecolor="black", zorder=3)
     if not chosen:
         ax.text(0.5, 0.0, "no edge has a probability above 0", ha="center", va="center", color="0.3")
@@ -76,12 +76,14 @@ def _most_probable(shown: Probabilities, count: int) -> list[tuple[int, int]]:
 
 def _intervals(
     source: Any, shown: Probabilities, pairs: list[tuple[int, int]], confidence: float
-) -> tuple[list[float], list[float]] | None:
-    """Lower and upper ends; None where the numbers are exact, or nothing is known of their error."""
+) -> tuple[list[float], list[float], float] | None:
+    """Lower and upper ends, and how sure they are; None where the numbers are exact, or nothing is known of them."""
     if not hasattr(source, "probability") or getattr(source, "exact_", False) or not pairs:
         return None
     from dagpost.features import edge
 
     statements = [edge(shown.names[parent], shown.names[child]) for parent, child in pairs]
     estimates = source.probability(statements, confidence=confidence)
-    return [estimate.lower for estimate in estimates], [estimate.upper for estimate in estimates]
+    # A sample may have a confidence of its own, and some bounds are certain.
+    sure = min(estimate.confidence for estimate in estimates)
+    return [estimate.lower for estimate in estimates], [estimate.upper for estimate in estimates], sure

@@ -8,7 +8,7 @@ import numpy as np
 
 from dagpost.arrays import Floats
 from dagpost.errors import InputError
-from dagpost.show.figures import axes_for, family_for, plain
+from dagpost.show.figures import axes_for, family_for, plain, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,8 @@ _BINS = 50
 _LEFT_OUT = 0.005
 _BELOW = -0.04
 _LONGEST_LABEL = 90
+#: Without this no number of a picture is an effect.
+_ASSUMED = "An effect only if no common cause of two variables is missing and nobody was selected by what is studied."
 
 
 def effect_density(effect: CausalEffect, *, ax: Axes | None = None) -> Axes:
@@ -67,11 +69,8 @@ def effect_density(effect: CausalEffect, *, ax: Axes | None = None) -> Axes:
     else:
         ax.axvline(0.0, color="0.4", linewidth=0.8, linestyle=":")
     ax.tick_params(axis="x", pad=10)
-    ax.set_title(
-        f"mean {effect.mean:.3g}, {100 * effect.confidence:.6g}% interval {lower:.3g} to {upper:.3g}",
-        fontsize="medium",
-        loc="left",
-    )
+    numbers = f"mean {effect.mean:.3g}, {100 * effect.confidence:.6g}% interval {lower:.3g} to {upper:.3g}"
+    say(ax, f"{numbers}. {_ASSUMED}")
     ax.spines["top"].set_visible(False)
     if effect.zero_probability == 0.0:
         ax.spines["right"].set_visible(False)

@@ -61,11 +61,14 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
     return ax
 
 
-def say(ax: Axes, text: str) -> None:
-    """Write small words above the axes, in as many lines as they need; a title that is set later replaces them."""
+def say(ax: Axes, text: str, pad: float | None = None) -> None:
+    """Write small words above the axes, in as many lines as they need; a title that is set later replaces them.
+
+    `pad` is the room to leave below them, in points, where something else stands.
+    """
     width = ax.get_window_extent().width * 72.0 / ax.figure.dpi
-    lines = textwrap.wrap(text, max(int(width / (0.6 * SMALL)), 30))
-    ax.set_title("\n".join(lines), fontsize=SMALL, color="0.2", family=family_for([text]))
+    lines = textwrap.wrap(text, max(int(width / (0.6 * SMALL)), 30), break_on_hyphens=False)
+    ax.set_title("\n".join(lines), fontsize=SMALL, color="0.2", family=family_for([text]), pad=pad)
 
 
 def plain(text: object, longest: int = LONGEST_LABEL) -> str:

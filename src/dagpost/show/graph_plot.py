@@ -1,13 +1,15 @@
 """The graph of a posterior: one line for each pair that may be joined, wide and dark where that is probable.
 
-A posterior is no single graph. Where both directions of an edge are possible they share one line, with a head at each
-end as large as the share of that direction. Layers follow the most probable direction of each line.
+A posterior is no single graph. Both directions of an edge share one line; whether it is whole or dashed, and its heads
+filled or hollow, says how sure the direction is (`dagpost.show.direction`). Layers follow the most probable direction
+of each line.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from dagpost.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.names import printable
 from dagpost.show import placing
+from dagpost.show.direction import DIRECTIONS, LABELS, direction_of
 from dagpost.show.figures import SMALL, axes_for, escaped, family_for, wrapped
 from dagpost.show.layering import Edge, acyclic_orientation
 from dagpost.show.sources import SHARE, probabilities_of
@@ -51,7 +54,8 @@ def graph(
 ) -> Axes:
     """Draw the graph of a posterior: width and darkness of a line say how probable an edge is, either way.
 
-    Where both directions are possible, the heads at its two ends are as large as their shares.
+    How sure the direction is, given that there is an edge, is said by the line and its heads: whole with one filled
+    head where it is clear, dashed where it is not, dotted and without heads where it is not known (nan).
 
     Parameters
     ----------
@@ -78,6 +82,7 @@ def graph(
 
     shown = probabilities_of(source)
     check_threshold(threshold)
+    # What is not known of a pair is not guessed: the other direction is the least it can be.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
     pairs, hidden = _visible_pairs(edges, threshold)
@@ -90,8 +95,10 @@ def graph(
     nodes, key = _node_texts(ax, shown.names, least)
     place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
     caption = [" ".join([shown.sentence, *hidden, *_unknown(shown.matrix)]), *key] if legend else []
-    scale = _fit(ax, own, place, nodes, caption, shown.measure)
-    _draw_edges(ax, edges, oriented, place, nodes, scale, numbers)
+    directions = {pair: direction_of(shown.matrix[pair], shown.matrix[pair[::-1]]) for pair in oriented}
+    listed = [word for word in DIRECTIONS if word != "unknown" or word in directions.values()]
+    scale = _fit(ax, own, place, nodes, caption, _Legend(shown.measure, listed))
+    _draw_edges(ax, edges, directions, place, nodes, scale, numbers)
     return ax
 
 
@@ -192,23 +199,36 @@ def _placed(layout: Any, positions: Any, oriented: Sequence[Edge], sizes: Any) -
     return placing.layered(oriented, sizes)
 
 
+@dataclass(frozen=True)
+class _Legend:
+    """What the legend explains: what the numbers are, and the words for directions."""
+
+    measure: str
+    directions: Sequence[str]
+
+    @property
+    def height(self) -> float:
+        """In letters: a title and the longer one of two columns."""
+        return 1.45 * (1 + max(3, len(self.directions)))
+
+
 def _fit(
-    ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str], measure: str
+    ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str], legend: _Legend
 ) -> float:
     """Put boxes, legend and caption into the axes; how much smaller letters became for want of room."""
     figure: Any = ax.figure
     wide, high = place.width + 2 * _MARGIN, place.height + 2 * _MARGIN
     if own:
         width = min(max(wide, _SMALLEST[0]), _LARGEST[0])
-        strip = _strip(width, caption)[1]
+        strip = _strip(width, caption, legend)[1]
         height = min(max(high, _SMALLEST[1]), _LARGEST[1]) + strip
         figure.set_size_inches((width + 8.0) / 72.0, (height + 8.0) / 72.0)
     else:
         extent = ax.get_window_extent()
         width, height = (side * 72.0 / figure.dpi for side in (extent.width, extent.height))
-    lines, strip = _strip(width, caption)
+    lines, strip = _strip(width, caption, legend)
     # In small axes the words must not take what the picture needs.
-    small = SMALL if own or not caption else SMALL * min(1.0, width / 330.0, 0.35 * height / strip)
+    small = SMALL if own or not caption else SMALL * min(1.0, width / 340.0, 0.35 * height / strip)
     strip *= small / SMALL
     scale = min(1.0, width / wide, (height - strip) / high)
     ax.set_xlim(-_MARGIN, place.width + _MARGIN)
@@ -217,22 +237,21 @@ def _fit(
         text.set_position(centre)
         text.set_fontsize(_FONT * scale)
     if caption:
-        _explain(ax, lines, small, measure)
+        _explain(ax, lines, small, legend)
     return scale
 
 
-def _strip(width: float, caption: Sequence[str]) -> tuple[list[str], float]:
+def _strip(width: float, caption: Sequence[str], legend: _Legend) -> tuple[list[str], float]:
     """The lines of the caption, and the height in points that they and the legend need."""
     if not caption:
         return [], 0.0
     letters = max(int(width / (0.62 * SMALL)), 30)
-    lines = [line for part in caption for line in textwrap.wrap(part, letters)]
-    return lines, 1.25 * SMALL * len(lines) + 3.6 * SMALL + 8.0
+    lines = [line for part in caption for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
+    return lines, 1.25 * SMALL * len(lines) + legend.height * SMALL + 16.0
 
 
-def _explain(ax: Axes, lines: Sequence[str], size: float, measure: str) -> None:
+def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> None:
     from matplotlib.legend import Legend
-    from matplotlib.lines import Line2D
     from matplotlib.transforms import ScaledTranslation
 
     from dagpost.show.arrows import SampleHandler, SampleLine
@@ -249,40 +268,38 @@ def _explain(ax: Axes, lines: Sequence[str], size: float, measure: str) -> None:
         family=family_for(lines),
         gid="caption",
     )
-    samples = [
-        (SampleLine(0.25, None), "0.25"),
-        (SampleLine(1.0, 1.0), "certain"),
-        (SampleLine(0.5, None), "0.5"),
-        (SampleLine(1.0, 0.75), "3 to 1"),
-        (SampleLine(1.0, None), "1"),
-        (SampleLine(1.0, 0.5), "even"),
-    ]
-    kept: dict[str, Any] = {"fontsize": size, "frameon": False, "borderpad": 0.0, "borderaxespad": 0.0}
-    kept |= {"loc": "lower left", "bbox_to_anchor": (0.0, 0.0), "labelspacing": 0.5}
-    # The words of the rows are a legend without lines: in the same one they would stand in a column for lines.
-    rows: list[tuple[float, list[Any], list[str], int, float]] = [
+    what = "share with an edge" if legend.measure == SHARE else "probability of an edge"
+    columns: list[tuple[float, str, list[Any], list[str]]] = [
+        (0.0, what, [SampleLine(chance) for chance in (0.25, 0.5, 1.0)], ["0.25", "0.5", "1"]),
         (
-            0.0,
-            [Line2D([], [], linestyle="none")] * 2,
-            ["share with an edge" if measure == SHARE else "probability of an edge", "its direction"],
-            1,
-            0.0,
+            14.0,
+            "its direction",
+            [SampleLine(1.0, word) for word in legend.directions],
+            [LABELS[word] for word in legend.directions],
         ),
-        (13.0 * size, [sample for sample, _ in samples], [label for _, label in samples], 3, 3.2),
     ]
-    for left, handles, labels, ncols, long in rows:
-        away = ScaledTranslation(left / 72.0, (1.25 * size * len(lines) + 5.0) / 72.0, ax.figure.dpi_scale_trans)
+    for left, title, handles, labels in columns:
+        # Both begin at the same height, whichever is longer.
+        bottom = 1.25 * size * len(lines) + 5.0 + size * legend.height
+        away = ScaledTranslation(left * size / 72.0, bottom / 72.0, ax.figure.dpi_scale_trans)
         box = Legend(
             ax,
             handles,
             labels,
+            title=title,
+            title_fontsize=size,
+            alignment="left",
             handler_map={SampleLine: SampleHandler()},
+            loc="upper left",
+            bbox_to_anchor=(0.0, 0.0),
             bbox_transform=ax.transAxes + away,
-            ncols=ncols,
-            handlelength=long,
-            handletextpad=0.6 if long else 0.0,
-            columnspacing=1.4,
-            **kept,
+            fontsize=size,
+            frameon=False,
+            borderpad=0.0,
+            borderaxespad=0.0,
+            labelspacing=0.4,
+            handlelength=4.4,
+            handletextpad=0.6,
         )
         box.set_zorder(5)
         ax.add_artist(box)
@@ -291,7 +308,7 @@ def _explain(ax: Axes, lines: Sequence[str], size: float, measure: str) -> None:
 def _draw_edges(
     ax: Axes,
     edges: Floats,
-    oriented: Sequence[Edge],
+    directions: Mapping[Edge, str],
     place: placing.Placing,
     nodes: Sequence[Text],
     scale: float,
@@ -299,17 +316,17 @@ def _draw_edges(
 ) -> None:
     from dagpost.show.arrows import EdgeArrow, EdgeNumber
 
-    ports = _ports(oriented, place)
-    numbered = len(oriented) <= _NUMBERED if numbers is None else numbers
+    ports = _ports(list(directions), place)
+    numbered = len(directions) <= _NUMBERED if numbers is None else numbers
     # The most probable ones last, on top of the others.
-    for parent, child in sorted(oriented, key=lambda edge: (edges[edge] + edges[edge[::-1]], edge)):
+    for parent, child in sorted(directions, key=lambda edge: (edges[edge] + edges[edge[::-1]], edge)):
         joined = edges[parent, child] + edges[child, parent]
-        share = float(edges[parent, child] / joined)
         arrow = EdgeArrow(
             nodes[parent],
             nodes[child],
             min(float(joined), 1.0),
-            (share, 1.0 - share),
+            directions[parent, child],
+            bool(edges[parent, child] < edges[child, parent]),
             place.routes.get((parent, child)),
             ports.get((parent, child), (0.5, 0.5)),
             scale,

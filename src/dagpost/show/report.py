@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
+import html
 import json
 import os
 import platform
@@ -23,6 +24,7 @@ from dagpost.errors import InputError
 from dagpost.names import printable
 from dagpost.show import report_tables as tables
 from dagpost.show import report_words as words
+from dagpost.show.direction import DIRECTIONS, LABELS, direction_of, heads_of
 from dagpost.show.report_citations import citation
 from dagpost.show.report_content import Content, gather
 from dagpost.show.small_graph import small_graph
@@ -39,8 +41,7 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 
 def write_report(source: Any, path: str | os.PathLike[str], title: str | None = None) -> Path:
     """Write the report of a model or a sample; the path that was written comes back."""
-    target = Path(path)
-    _check_target(target)
+    target = _checked_target(path)
     if title is not None and not isinstance(title, str):
         raise InputError(f"The 'title' of a report must be text. Got {title!r} instead.")
     write_text(target, page(gather(source), title, datetime.datetime.now(datetime.UTC)))
@@ -62,6 +63,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "title": tables.text(headline),
         "style": _template("report.css"),
         "summary": tables.text(words.summary(content)),
+        "found": tables.text(words.found(content)),
         "standing": tables.text(mood_word),
         "mood": mood,
         "certainty": tables.text(words.certainty(content)),
@@ -69,7 +71,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "arrows": tables.text(words.ARROWS + (" " + words.INTERVENTIONS if content.interventions else "")),
         "picture": small_graph([printable(name) for name in content.names], content.edges),
         "measure": words.measure(content),
-        "edge_note": tables.text(words.provenance_of_part(content, content.exact)),
+        "legend": _legend(words.measure(content)),
+        "edge_note": tables.text(words.about_edges(content)),
         "edges": tables.edge_table(content),
         "paths": tables.path_table(content),
         "graphs": tables.graph_table(content),
@@ -88,8 +91,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
 def data_of(content: Content) -> dict[str, Any]:
     """The numbers that the script needs; variables are numbered as the columns are."""
     edges, total = content.edges, len(content.names) * (len(content.names) - 1) // 2
-    pairs = [
-        [i, j, round(float(edges[i, j]), _DIGITS), round(float(edges[j, i]), _DIGITS)]
+    pairs: list[list[Any]] = [
+        [i, j, *(round(float(chance), _DIGITS) for chance in (edges[i, j], edges[j, i])), _direction(edges, i, j)]
         for i, j in tables.pairs_shown(content)
     ]
     return {
@@ -134,8 +137,44 @@ def _blankets(content: Content) -> list[list[list[float]]]:
 
 def _note(content: Content, part: str, exact: bool) -> str:
     if part in content.omitted:
-        return f"Left out: {content.omitted[part]}."
+        return words.omitted(content, part)
     return words.provenance_of_part(content, exact)
+
+
+def _direction(edges: Any, source: int, target: int) -> str:
+    return direction_of(float(edges[source, target]), float(edges[target, source]))
+
+
+def _legend(measure: str) -> str:
+    """What the lines of the graph mean: the same words and thresholds as in plots."""
+    items = [
+        f"{_sample(direction)} direction {html.escape(LABELS[direction])}"
+        for direction in DIRECTIONS
+        if direction != "unknown"
+    ]
+    for chance in (0.25, 0.5, 1.0):
+        # As wide and as strong as the script draws such a line.
+        wide, strong = 1 + 3.5 * chance, 0.3 + 0.7 * chance
+        line = f'<path class="clear" d="M2 7H58" stroke-width="{wide:.2f}" opacity="{strong:.2f}"/>'
+        items.append(f"{_picture(line)} {measure} {chance:g}")
+    return "".join(f"<li>{item}</li>" for item in items)
+
+
+def _sample(direction: str) -> str:
+    """A line with its heads: onward to the right, back to the left."""
+    kind, (onward, back) = "clear" if direction == "clear" else "open", heads_of(direction)
+    heads = [
+        f'<path class="{f"{kind}-head" if filled else "hollow-head"}" d="{shape}"/>'
+        for filled, shape in ((onward, "M58 7 47 2V12Z"), (back, "M2 7 13 2V12Z"))
+        if filled is not None
+    ]
+    start, dashes = (2, "") if back is None else (13, ' stroke-dasharray="6 4"')
+    line = f'<path class="{kind}" d="M{start} 7H47"{dashes} stroke-width="2.5"/>'
+    return _picture(line + "".join(heads))
+
+
+def _picture(inside: str) -> str:
+    return f'<svg viewBox="0 0 60 14" aria-hidden="true">{inside}</svg>'
 
 
 def _first_threshold(pairs: list[list[Any]]) -> float:
@@ -188,13 +227,31 @@ def _library(name: str) -> str:
     return f"/*! {name}\n{licence.strip()}\n*/\n{code}\n"
 
 
-def _check_target(target: Path) -> None:
-    """Refuse before any work what could not be written after it."""
-    if target.is_dir():
-        raise InputError(f"{str(target)!r} is a folder. Name a file in it, such as {str(target / 'report.html')!r}.")
-    if target.exists() and not target.is_file():
-        # Written as others are, the report would take the place of the device itself.
-        raise InputError(f"{str(target)!r} is a device or a pipe, which a report would replace. Name a file.")
-    folder = target.resolve().parent
-    if not folder.is_dir():
+def _checked_target(path: Any) -> Path:
+    """The path, if a file can be written there; refused before any work what could not be written after it."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise InputError(
+            f"The 'path' of a report must be text or a pathlib.Path, such as 'report.html'. Got {path!r} instead."
+        )
+    if not os.fspath(path):
+        raise InputError("The 'path' of a report is empty. Name a file, such as 'report.html'.")
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise InputError(
+                f"{str(target)!r} is a folder. Name a file in it, such as {str(target / 'report.html')!r}."
+            )
+        if target.exists() and not target.is_file():
+            # Written as others are, the report would take the place of the device itself.
+            raise InputError(f"{str(target)!r} is a device or a pipe, which a report would replace. Name a file.")
+        folder = target.resolve().parent
+        there = folder.is_dir()
+    except InputError:
+        raise
+    except (OSError, ValueError) as wrong:
+        # Too long, a circle of links, a character that no name can have.
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        raise InputError(f"Cannot write a report to {str(target)!r}: {reason}. Name another file.") from wrong
+    if not there:
         raise InputError(f"There is no folder {str(folder)!r} to write {target.name!r} to. Make it, or name another.")
+    return target

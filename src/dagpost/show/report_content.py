@@ -79,6 +79,7 @@ class Content:
     interventions: bool = False
     sample: DagSample | None = None
     intervals: Mapping[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
+    interval_confidence: float = math.nan
     families: tuple[tuple[Family, ...], ...] | None = None
     families_exact: bool = False
     blankets: Floats | None = None
@@ -121,6 +122,7 @@ def _of_model(model: DagPosterior) -> Content:
         omitted["graphs"] = without
     edges = model.edge_probabilities_.to_numpy()
     verdict = None if sample is None or not sample._from_chains else sample.diagnostics()
+    intervals, confidence = ({}, math.nan) if model.exact_ or sample is None else _intervals(sample, edges)
     return Content(
         names=model.names_,
         target=model.target_,
@@ -131,7 +133,7 @@ def _of_model(model: DagPosterior) -> Content:
         columns=_columns(model, about["levels"]),
         observations=about["observations"],
         rows=_rows(model._table),
-        settings={**model._settings, "max_parents": model.max_parents_},
+        settings={**model._settings, "max_parents": model.max_parents_, "engine": model.engine_},
         fingerprint=about["data_fingerprint"],
         log_evidence=model.log_evidence_,
         verdict=model.verdict_ or (None if verdict is None else verdict.verdict),
@@ -140,7 +142,8 @@ def _of_model(model: DagPosterior) -> Content:
         relative_error=results is not None and results.modularity == "order",
         interventions=model._table is not None and model._table.interventions is not None,
         sample=sample,
-        intervals={} if model.exact_ or sample is None else _intervals(sample, edges),
+        intervals=intervals,
+        interval_confidence=confidence,
         families=families,
         families_exact=families_exact,
         blankets=blankets,
@@ -157,6 +160,7 @@ def _of_sample(sample: DagSample) -> Content:
     provenance = sample.provenance
     edges = sample.edge_frequencies().to_numpy()
     verdict = sample.diagnostics() if sample._from_chains else None
+    intervals, confidence = _intervals(sample, edges)
     return Content(
         names=sample.names,
         target=sample.modularity,
@@ -173,7 +177,8 @@ def _of_sample(sample: DagSample) -> Content:
         verdict=None if verdict is None else verdict.verdict,
         trusted=None if verdict is None else verdict.trusted,
         sample=sample,
-        intervals=_intervals(sample, edges),
+        intervals=intervals,
+        interval_confidence=confidence,
         families=_families_in(sample),
         blankets=markov_blanket_table(sample).to_numpy(),
         paths=sample.probability_matrix("~>").to_numpy(),
@@ -206,10 +211,16 @@ def _tables_at_hand(model: DagPosterior) -> bool:
 
 
 def _no_sample(model: DagPosterior) -> str:
+    if model.method_ == "kbest":
+        return (
+            f"This needs the list of the {model._usual_count():,} best graphs, and finding it could take longer than "
+            "the fit. In Python, call own_sample() on the model before report(), or write the report of a shorter "
+            "list: model.best(1_000).report(...)"
+        )
     return (
-        f"it needs a sample of graphs, and drawing one of {len(model.names_)} variables by {model.method_!r} could "
-        "take longer than the fit. Call own_sample() on the model first, or write the report of a sample: "
-        "model.sample(10_000).report(...)"
+        f"This needs a sample of graphs, and drawing one of {len(model.names_)} variables by {model.method_!r} could "
+        "take longer than the fit. To have it: in a terminal, dagpost sample MODEL -n 10000 -o DAGS, then dagpost "
+        "report DAGS; in Python, call own_sample() on the model before report()"
     )
 
 
@@ -261,18 +272,22 @@ def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
     return tuple(listed)
 
 
-def _intervals(sample: DagSample, edges: Floats) -> dict[tuple[int, int], tuple[float, float]]:
-    """Intervals of the most probable edges, where the sample gives any and the edges shown are its own frequencies."""
+def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], tuple[float, float]], float]:
+    """Intervals of the most probable edges, where the sample gives any and the edges shown are its own frequencies.
+
+    And how sure they are: a sample may have a confidence of its own, and some bounds are certain.
+    """
     from dagpost.features import edge
 
     pairs = [(int(i), int(j)) for i, j in np.argwhere(edges + edges.T >= LEAST_SHOWN) if i != j]
     pairs = sorted(pairs, key=lambda pair: -(edges[pair] + edges[pair[::-1]]))[:_MOST_INTERVALS]
     estimates = sample.probability([edge(sample.names[i], sample.names[j]) for i, j in pairs]) if pairs else []
-    return {
+    found = {
         pair: (estimate.lower, estimate.upper)
         for pair, estimate in zip(pairs, estimates, strict=True)
         if abs(estimate.value - edges[pair]) < _SAME and estimate.upper - estimate.lower < 1.0
     }
+    return found, min((estimate.confidence for estimate in estimates), default=math.nan)
 
 
 # The data

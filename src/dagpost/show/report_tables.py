@@ -12,11 +12,16 @@ import numpy as np
 
 from dagpost.names import printable
 from dagpost.show.report_content import GRAPHS, LEAST_SHOWN, Content
-from dagpost.show.report_words import best, measure, measure_of, provenance_of_part, setting_rows
+from dagpost.show.report_words import best, measure, measure_of, omitted, provenance_of_part, setting_rows
+from dagpost.show.sources import interval_words
 
 #: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
 _FULL = 0.72
 _LONGEST_NAME = 40
+#: Pairs joined less often than this fill pages and are not printed; on the screen they stand at the end.
+_SLIGHT = 0.01
+#: A matrix of more columns than this has smaller figures.
+_WIDE = 14
 _ROUNDING = 1e-9
 #: How each joined pair is joined: (first, second) is "→", "←" or "—" with first < second.
 _Joints = dict[tuple[int, int], str]
@@ -31,8 +36,13 @@ def name(words: str, whole: bool = False) -> str:
     """A name from the data: its direction of writing stays inside it. The whole of a long one shows when pointed at."""
     shown = printable(words)
     if whole or len(shown) <= _LONGEST_NAME:
-        return f"<bdi>{html.escape(shown)}</bdi>"
-    return f'<bdi title="{html.escape(shown)}">{html.escape(shown[: _LONGEST_NAME - 1])}…</bdi>'
+        return f"<bdi>{_breakable(shown)}</bdi>"
+    return f'<bdi title="{html.escape(shown)}">{_breakable(shown[: _LONGEST_NAME - 1])}…</bdi>'
+
+
+def _breakable(shown: str) -> str:
+    """Text that may be broken after an underscore rather than anywhere."""
+    return html.escape(shown).replace("_", "_<wbr>")
 
 
 def number(probability: float) -> str:
@@ -63,7 +73,7 @@ def _bar(probability: float) -> str:
 
 def omission(content: Content, part: str) -> str:
     """The sentence that stands where a part was left out."""
-    return f'<p class="omitted">Left out: {text(content.omitted[part])}.</p>'
+    return f'<p class="omitted">{text(omitted(content, part))}</p>'
 
 
 # Edges
@@ -87,8 +97,14 @@ def edge_table(content: Content) -> str:
         caption += f" ({left_out} more below {LEAST_SHOWN:g} are not listed)"
     heads = ["From", "To", "From → To", "To → From", "Joined"]
     if content.intervals:
-        heads.insert(3, "95% interval")
-    return table(caption, heads, (_edge_row(content, *pair) for pair in pairs), "edges sortable")
+        heads.insert(3, interval_words(content.interval_confidence).capitalize())
+    slight = sum(_slight(content, *pair) for pair in pairs)
+    note = f'<p class="on-paper">{slight} of them, below {_SLIGHT:g}, are left out on paper.</p>' if slight else ""
+    return table(caption, heads, (_edge_row(content, *pair) for pair in pairs), "edges sortable") + note
+
+
+def _slight(content: Content, source: int, target: int) -> bool:
+    return bool(content.edges[source, target] + content.edges[target, source] < _SLIGHT)
 
 
 def _edge_row(content: Content, source: int, target: int) -> str:
@@ -97,8 +113,9 @@ def _edge_row(content: Content, source: int, target: int) -> str:
     if content.intervals:
         found = content.intervals.get((source, target))
         interval = f'<td class="number">{"" if found is None else f"{found[0]:.3f} to {found[1]:.3f}"}</td>'
+    row = '<tr class="slight">' if _slight(content, source, target) else "<tr>"
     return (
-        f"<tr><td>{name(content.names[source])}</td><td>{name(content.names[target])}</td>{_bar(onward)}{interval}"
+        f"{row}<td>{name(content.names[source])}</td><td>{name(content.names[target])}</td>{_bar(onward)}{interval}"
         f"{_bar(back)}{_bar(min(onward + back, 1.0))}</tr>"
     )
 
@@ -114,7 +131,12 @@ def path_table(content: Content) -> str:
     rows = (_path_row(content.names, place, content.paths[place]) for place in range(len(content.names)))
     what = measure_of(content).capitalize()
     caption = f"{what} a path of arrows from the row to the column, directly or through others. "
-    return table(caption + provenance_of_part(content, content.paths_exact), heads, rows, "matrix")
+    return table(
+        caption + provenance_of_part(content, content.paths_exact),
+        heads,
+        rows,
+        "matrix wide" if len(content.names) > _WIDE else "matrix",
+    )
 
 
 def _path_row(names: Sequence[str], row: int, values: np.ndarray) -> str:

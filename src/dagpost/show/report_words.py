@@ -12,6 +12,7 @@ from typing import Any
 from dagpost.estimates import MODULARITY_WORDS
 from dagpost.names import printable, shortened
 from dagpost.posterior import DagSample
+from dagpost.show.direction import CLEAR, direction_of
 from dagpost.show.report_content import Content
 
 _TARGETS = {
@@ -35,8 +36,19 @@ _TARGETS = {
         "Only graphs that fit the given order of the variables are considered, each counted once: no arrow points from "
         "a later variable to an earlier one, because that was asked for and not because the data say so. "
     ),
-    "bootstrap": "",
+    "bootstrap": "The search looks for the graph of highest score and prior. ",
 }
+_PARTS = {
+    "families": "Parent sets",
+    "blankets": "Markov blanket",
+    "paths": "Path matrix",
+    "graphs": "Most probable graphs",
+    "classes": "Classes of equivalent graphs",
+}
+#: A variable with so much weight on as many parents as are allowed may well have more.
+_CROWDED = 0.5
+#: Pairs that are at least so often joined are counted in the first sentence of a report.
+_FOUND = 0.5
 
 ARROWS = (
     "An arrow from A to B says that knowing A helps to predict B directly, beyond the other variables that point to B. "
@@ -77,10 +89,12 @@ def standing(content: Content) -> tuple[str, str]:
     if content.exact and content.trusted is False:
         return "Edges exact, the rest not to be trusted yet", "fair"
     if content.exact:
-        return "Exact", "good"
+        return "Exact probabilities", "good"
     if content.trusted is False:
         return "Do not trust it yet", "poor"
-    return "Estimated", "fair"
+    if content.sample is not None and listed(content.sample):
+        return "From the best graphs only", "fair"
+    return "Estimated probabilities", "fair"
 
 
 def measure(content: Content) -> str:
@@ -106,18 +120,48 @@ def summary(content: Content) -> str:
     return ", ".join([*parts, MODULARITY_WORDS[content.target]])
 
 
+def found(content: Content) -> str:
+    """What a reader takes away from the picture: how many pairs are joined, and how sure their directions are."""
+    joined, count = content.edges + content.edges.T, len(content.names)
+    pairs = [(i, j) for i in range(count) for j in range(i + 1, count) if joined[i, j] >= _FOUND]
+    total = count * (count - 1) // 2
+    often = "in a share of the replicates" if content.target == "bootstrap" else "with a probability"
+    text = f"{len(pairs)} of {total} pairs of variables are joined {often} of at least {_FOUND:g}."
+    if not pairs:
+        return text
+    directions = [direction_of(float(content.edges[pair]), float(content.edges[pair[::-1]])) for pair in pairs]
+    clear, leaning, undecided = (directions.count(word) or "none" for word in ("clear", "leaning", "open"))
+    if content.target == "given-order":
+        return f"{text} Their directions are those of the given order, and no finding."
+    fixed = " Rules that the user set decide some of this." if _rules(content.settings) else ""
+    return (
+        f"{text} The direction is clear for {clear} of these (at least {100 * CLEAR:g}%), leans one way for {leaning}, "
+        f"and is open for {undecided}.{fixed}"
+    )
+
+
+def about_edges(content: Content) -> str:
+    """What the numbers of the table of edges are."""
+    given = " All directions are those of the given order." if content.target == "given-order" else ""
+    return provenance_of_part(content, content.exact) + given
+
+
 def certainty(content: Content) -> str:
     """What was computed and how far to trust it."""
     if content.target == "bootstrap":
-        number = "" if content.sample is None else f"{len(content.sample):,} "
-        return (
-            f"The rows were drawn anew {number}times, and each time a greedy search looked for one good graph. The "
-            "numbers are the share of these graphs that have an edge. A high share says that the finding does not hang "
-            "on single rows; it is not the probability that the edge is there."
-        )
-    if content.exact:
-        return _exactly(content)
-    return _estimated(content.sample, content.verdict)
+        return _replicated(content.sample)
+    words = _exactly(content) if content.exact else _estimated(content.sample, content.verdict)
+    return " ".join([words, *_crowded(content)])
+
+
+def _replicated(sample: DagSample | None) -> str:
+    number, size = ("", "") if sample is None else (f"{len(sample):,} ", f"{_near_one_half(len(sample)):.2g}")
+    close = f" With so many replicates a share near one half is known to about ±{size} (95%)." if size else ""
+    return (
+        f"The rows were drawn anew {number}times, and each time a greedy search looked for one good graph. The "
+        "numbers are the share of these graphs that have an edge. A high share says that the finding does not hang "
+        f"on single rows; it is not the probability that the edge is there.{close}"
+    )
 
 
 def _exactly(content: Content) -> str:
@@ -138,32 +182,30 @@ def _exactly(content: Content) -> str:
         "What remains uncertain is what the data leave uncertain, and that is what the probabilities say: 0.7 means "
         "that graphs with this edge have 70% of the probability in all, given the data, the prior and the score."
     )
-    if content.sample is not None:
-        worth = _worth(content.sample)
-        text += (
-            f" Some other parts, marked as estimated, come from {len(content.sample):,} graphs that stand for the same "
-            f"posterior{worth}."
-        )
-        if content.verdict is not None:
-            text += f" About these: {printable(content.verdict)}"
-    return text
+    sample = content.sample
+    if sample is None:
+        return text
+    if listed(sample):
+        return f"{text} Some other parts, marked so, are those {_among(sample)}."
+    text += (
+        f" Some other parts, marked as estimated, come from {len(sample):,} graphs ({sample.method}){_worth(sample)}, "
+        "which stand for the same posterior."
+    )
+    return text if content.verdict is None else f"{text} About these: {printable(content.verdict)}"
 
 
 def _estimated(sample: DagSample | None, verdict: str | None) -> str:
     if sample is None:
         return "The probabilities are estimates."
-    text = f"The probabilities are estimates, from {len(sample):,} graphs{_worth(sample)}, and not exact. "
     if sample.estimator == "given weights":
         return (
             f"The probabilities are the weighted shares of {len(sample):,} graphs that were picked. How far they are "
             "from those of all graphs is not known."
         )
-    if sample.method == "kbest":
-        text = (
-            f"The probabilities are those among the {len(sample):,} most probable graphs, which are no sample: what "
-            "the graphs that are left out would say is not known. "
-        )
-    elif sample.guarantee is not None:
+    if listed(sample):
+        return f"The probabilities are those {_among(sample)}."
+    text = f"The probabilities are estimates, from {len(sample):,} graphs{_worth(sample)}, and not exact. "
+    if sample.guarantee is not None:
         precision, confidence = sample.guarantee
         text += (
             f"As many were drawn as bring any one of them within {precision:g} of the exact value with "
@@ -175,18 +217,68 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
             f"near 1 where they agree. {printable(verdict)} "
         )
     elif math.isfinite(sample.effective_samples) and sample.effective_samples > 0.0:
-        error = 2.0 * math.sqrt(0.25 / sample.effective_samples)
-        text += f"An edge with a probability near one half is known to about ±{min(error, 0.5):.2g} (95%). "
+        close = _near_one_half(sample.effective_samples)
+        text += f"An edge with a probability near one half is known to about ±{close:.2g} (95%). "
     covered = sample.covered
     if math.isfinite(covered):
         text += f"The graphs that were seen have together {_percent(min(covered, 1.0))} of the whole posterior. "
     return text.strip()
 
 
+def listed(sample: DagSample) -> bool:
+    """Whether these are the most probable graphs, found and not drawn: no sample, and worth no number of draws."""
+    return sample.method == "kbest" and sample.estimator != "given weights"
+
+
+def _among(sample: DagSample) -> str:
+    """The list of most probable graphs, and how much it leaves out: that bounds what is wrong with its numbers."""
+    text = f"among the {len(sample):,} most probable graphs, which are no sample"
+    covered = sample.covered
+    if not math.isfinite(covered):
+        return f"{text}: what the graphs that are left out would say is not known, nor how much they weigh"
+    covered = min(covered, 1.0)
+    return (
+        f"{text}: these graphs have together {_percent(covered)} of the whole posterior, and what the others would say "
+        f"is not known. A probability among all graphs differs from the one shown by at most {_rest(1.0 - covered)}"
+    )
+
+
+def _rest(share: float) -> str:
+    return f"{share:.2g}" if share >= 0.0005 else "0.0005"
+
+
+def _near_one_half(draws: float) -> float:
+    """Half the width of a 95% interval for a share near one half."""
+    return min(2.0 * math.sqrt(0.25 / draws), 0.5)
+
+
+def _crowded(content: Content) -> list[str]:
+    """A warning where the limit on parents decides: most of the weight on sets as large as allowed."""
+    limit = content.settings.get("max_parents")
+    if content.families is None or not isinstance(limit, int) or content.target in ("trees", "forests"):
+        return []
+    if limit >= len(content.names) - 1:
+        return []
+    full = [
+        (sum(weight for parents, weight in own if len(parents) >= limit), name)
+        for name, own in zip(content.names, content.families, strict=True)
+    ]
+    weight, name = max(full)
+    if weight < _CROWDED:
+        return []
+    others = sum(own >= _CROWDED for own, _ in full) - 1
+    more = f", and {others} other variable{'' if others == 1 else 's'} with one above {_CROWDED:g}" if others else ""
+    bound, plural = "at least" if content.families_exact else "about", "" if limit == 1 else "s"
+    return [
+        f"Mind the limit of {limit} parent{plural}: {printable(name)} has that many with a probability of {bound} "
+        f"{weight:.2f}{more}. Allow more (max_parents) and see what changes."
+    ]
+
+
 def _worth(sample: DagSample) -> str:
     """What the draws are worth; where their exact probabilities are known, more than any count of them could say."""
     effective, count = sample.effective_samples, len(sample)
-    if math.isnan(effective) or abs(effective - count) <= 0.001 * count:
+    if listed(sample) or math.isnan(effective) or abs(effective - count) <= 0.001 * count:
         return ""
     if effective > count:
         return ", each weighted by its exact probability"
@@ -204,19 +296,21 @@ def _percent(share: float) -> str:
 def prior(content: Content) -> str:
     """Under which assumptions the numbers hold."""
     settings = content.settings
-    if content.target == "bootstrap":
-        return f"The graphs were scored by {score_text(settings.get('score'))}."
     limit = settings.get("max_parents")
     parents = ""
     if limit is not None and content.target not in ("trees", "forests"):
         parents = f" A variable has at most {limit} parent{'' if limit == 1 else 's'}."
-    rules = [f"{key} edges" for key in ("required", "forbidden") if settings.get(key)]
-    rules += ["tiers"] if settings.get("tiers") else []
+    rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
     return (
         f"{_TARGETS[content.target]}The prior: {prior_text(settings.get('prior'))}. How well a graph fits the data is "
         f"measured by {score_text(settings.get('score'))}.{parents}{fixed} Other choices give other numbers."
     )
+
+
+def _rules(settings: Mapping[str, Any]) -> list[str]:
+    rules = [f"{key} edges" for key in ("required", "forbidden") if settings.get(key)]
+    return [*rules, "tiers"] if settings.get("tiers") else rules
 
 
 def prior_text(description: Any) -> str:
@@ -242,7 +336,17 @@ def provenance_of_part(content: Content, exact: bool) -> str:
     sample = content.sample
     if sample is None:
         return ""
+    if content.target == "bootstrap":
+        return f"Shares of {len(sample):,} bootstrap replicates, not posterior probabilities."
+    if listed(sample):
+        covered = f", {_percent(min(sample.covered, 1.0))} of the posterior" if math.isfinite(sample.covered) else ""
+        return f"Among the {len(sample):,} most probable graphs only{covered}; {MODULARITY_WORDS[content.target]}."
     return f"Estimated from {len(sample):,} graphs{_worth(sample)}; {MODULARITY_WORDS[content.target]}."
+
+
+def omitted(content: Content, part: str) -> str:
+    """The sentence that stands where a part was left out."""
+    return f"{_PARTS[part]}: left out. {content.omitted[part]}."
 
 
 def setting_rows(content: Content) -> list[tuple[str, str]]:
@@ -254,6 +358,7 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         ("Score", score_text(settings.get("score"))),
         ("Prior", prior_text(settings.get("prior"))),
         ("Most parents", "1" if content.target in ("trees", "forests") else _recorded(settings.get("max_parents"))),
+        ("Computed on", printable(_recorded(settings.get("engine")))),
     ]
     for key in ("required", "forbidden"):
         if settings.get(key):
@@ -268,8 +373,9 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
     if sample is not None:
         seeds = sample.provenance.get("seeds", [sample.provenance.get("seed")])
         known = [str(seed) for seed in seeds if seed is not None]
-        rows.append(("Graphs drawn", f"{len(sample):,}{_worth(sample)}"))
-        rows.append(("Seed", ", ".join(known) or "none needed"))
+        kept = "Best graphs" if listed(sample) else "Replicates" if content.target == "bootstrap" else "Graphs drawn"
+        rows.append((kept, f"{len(sample):,}{_worth(sample)}"))
+        rows.append(("Seed", ", ".join(known) or ("none needed" if listed(sample) else "not recorded")))
     if math.isfinite(content.log_evidence):
         rows.append(("Log evidence", f"{content.log_evidence:.6f}"))
     rows.append(("Data fingerprint", content.fingerprint or "not recorded"))

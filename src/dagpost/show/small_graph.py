@@ -1,7 +1,8 @@
 """A small picture of the probable edges, as SVG inside HTML, for notebooks: no library, no file, no network.
 
-Nodes stand on a circle in the order of the columns, so that the same table always looks the same; an edge is the wider
-and darker the more probable it is. Names from the data are escaped.
+Nodes stand on a circle in the order of the columns, so that the same table always looks the same. One line a pair, the
+wider and darker the more probable an edge between the two is; the line and its heads say how sure the direction is, as
+in every picture (`dagpost.show.direction`). Names from the data are escaped.
 """
 
 from __future__ import annotations
@@ -11,32 +12,50 @@ import math
 from collections.abc import Sequence
 
 from dagpost.arrays import Floats
+from dagpost.show.direction import CLEAR, LABELS, LEANING, direction_of, heads_of
 
 _WIDTH, _HEIGHT, _MARGIN = 460.0, 340.0, 60.0
-#: Edges that are less probable than this are left out, and no more than so many are drawn.
+#: Pairs that are joined less often than this are left out, and no more than so many are drawn.
 THRESHOLD = 0.1
 _MOST_EDGES = 120
 _GAP = 9.0
+#: Room for the words below the picture.
+_WORDS = 20.0
+_LEGEND = (
+    f"Dashed: direction less than {100 * CLEAR:g}% sure, leaning to the filled head; "
+    f"both hollow: below {100 * LEANING:g}%."
+)
 
 
 def small_graph(names: Sequence[str], edges: Floats, threshold: float = THRESHOLD) -> str:
-    """SVG of the edges (parent, child) above a threshold.
+    """SVG of the pairs that are joined, either way, with at least this probability.
 
     >>> import numpy as np
     >>> picture = small_graph(["<b>", "c"], np.array([[0.0, 0.8], [0.2, 0.0]]))
-    >>> picture.count("<path"), "&lt;b&gt;" in picture, "<b>" in picture
-    (2, True, False)
+    >>> picture.count("<path"), picture.count("<polygon"), "&lt;b&gt;" in picture, "<b>" in picture
+    (1, 2, True, False)
     """
     points = [_place(number, len(names)) for number in range(len(names))]
-    pairs = [(i, j) for i in range(len(names)) for j in range(len(names)) if i != j and edges[i, j] >= threshold]
+    joined = edges + edges.T
+    # From the more probable parent.
+    pairs = [
+        (i, j) if edges[i, j] >= edges[j, i] else (j, i)
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+        if joined[i, j] >= threshold
+    ]
     # The most probable ones last, on top of the others.
-    pairs = sorted(pairs, key=lambda pair: edges[pair])[-_MOST_EDGES:]
-    drawn = [_edge(points[i], points[j], names[i], names[j], float(edges[i, j])) for i, j in pairs]
+    pairs = sorted(pairs, key=lambda pair: joined[pair])[-_MOST_EDGES:]
+    drawn = [
+        _edge(points[i], points[j], (names[i], names[j]), (float(edges[i, j]), float(edges[j, i]))) for i, j in pairs
+    ]
     labels = [_label(point, name) for point, name in zip(points, names, strict=True)]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" width="{_WIDTH:.0f}" '
-        f'height="{_HEIGHT:.0f}" role="img" aria-label="edges with probability of at least {threshold:g}" '
-        f'font-family="sans-serif" font-size="12">{"".join(drawn)}{"".join(labels)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT + _WORDS:.0f}" '
+        f'width="{_WIDTH:.0f}" height="{_HEIGHT + _WORDS:.0f}" role="img" '
+        f'aria-label="pairs joined with a probability of at least {threshold:g}" '
+        f'font-family="sans-serif" font-size="12">{"".join(drawn)}{"".join(labels)}'
+        f'<text x="4" y="{_HEIGHT + _WORDS - 5:.0f}" font-size="10">{_LEGEND}</text></svg>'
     )
 
 
@@ -46,28 +65,55 @@ def _place(number: int, count: int) -> tuple[float, float]:
     return _WIDTH / 2.0 + across * math.cos(angle), _HEIGHT / 2.0 + down * math.sin(angle)
 
 
-def _edge(start: tuple[float, float], end: tuple[float, float], parent: str, child: str, chance: float) -> str:
-    """A slightly bent arrow, so that both directions of a pair can be told apart."""
+def _edge(
+    start: tuple[float, float], end: tuple[float, float], names: tuple[str, str], chances: tuple[float, float]
+) -> str:
+    """A slightly bent line, with a head at each end that its direction asks for."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = max(math.hypot(dx, dy), 1.0)
     ux, uy = dx / length, dy / length
-    x1, y1 = start[0] + _GAP * ux, start[1] + _GAP * uy
-    x2, y2 = end[0] - _GAP * ux, end[1] - _GAP * uy
-    bend_x, bend_y = (x1 + x2) / 2.0 - 0.08 * dy, (y1 + y2) / 2.0 + 0.08 * dx
-    # The tip points the way the curve arrives.
-    ax, ay = x2 - bend_x, y2 - bend_y
-    size = math.hypot(ax, ay) or 1.0
-    ax, ay, head = ax / size, ay / size, 5.0 + 3.0 * chance
-    left = f"{x2 - head * ax - 0.5 * head * ay:.1f},{y2 - head * ay + 0.5 * head * ax:.1f}"
-    right = f"{x2 - head * ax + 0.5 * head * ay:.1f},{y2 - head * ay - 0.5 * head * ax:.1f}"
+    first = (start[0] + _GAP * ux, start[1] + _GAP * uy)
+    last = (end[0] - _GAP * ux, end[1] - _GAP * uy)
+    bend = ((first[0] + last[0]) / 2.0 - 0.08 * dy, (first[1] + last[1]) / 2.0 + 0.08 * dx)
+    chance, direction = min(sum(chances), 1.0), direction_of(*chances)
     grey = round(200 - 180 * chance)
-    colour = f"rgb({grey},{grey},{grey})"
-    title = html.escape(f"{parent} -> {child}: {chance:.3f}")
+    colour, size = f"rgb({grey},{grey},{grey})", 5.0 + 3.0 * chance
+    # A tip points the way the curve arrives, and the line ends where it begins.
+    tips = [(last, *_head(bend, last, size)), (first, *_head(bend, first, size))]
+    filled = heads_of(direction)
+    heads = [
+        f'<polygon points="{" ".join(map(_at, corners))}" fill="{colour if fill else "white"}" stroke="{colour}"/>'
+        for corners, fill in zip(tips, filled, strict=True)
+        if fill is not None
+    ]
+    ends = [
+        tip if fill is None else _middle(left, right) for (tip, left, right), fill in zip(tips, filled, strict=True)
+    ]
+    dashes = "" if direction == "clear" else ' stroke-dasharray="6 4"'
+    said = f"{names[0]} -> {names[1]}: {chances[0]:.3f}; {names[1]} -> {names[0]}: {chances[1]:.3f}"
+    title = html.escape(f"{said}; direction {LABELS[direction]}")
     return (
-        f'<g><title>{title}</title><path d="M{x1:.1f},{y1:.1f} Q{bend_x:.1f},{bend_y:.1f} {x2:.1f},{y2:.1f}" '
-        f'fill="none" stroke="{colour}" stroke-width="{0.5 + 3.0 * chance:.2f}"/>'
-        f'<polygon points="{x2:.1f},{y2:.1f} {left} {right}" fill="{colour}"/></g>'
+        f'<g><title>{title}</title><path d="M{_at(ends[1])} Q{_at(bend)} {_at(ends[0])}" fill="none" '
+        f'stroke="{colour}" stroke-width="{0.5 + 3.0 * chance:.2f}"{dashes}/>{"".join(heads)}</g>'
     )
+
+
+def _head(
+    before: tuple[float, float], tip: tuple[float, float], size: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The two corners of a head besides its tip."""
+    ax, ay = tip[0] - before[0], tip[1] - before[1]
+    length = math.hypot(ax, ay) or 1.0
+    ax, ay = size * ax / length, size * ay / length
+    return (tip[0] - ax - 0.5 * ay, tip[1] - ay + 0.5 * ax), (tip[0] - ax + 0.5 * ay, tip[1] - ay - 0.5 * ax)
+
+
+def _middle(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+    return (one[0] + two[0]) / 2.0, (one[1] + two[1]) / 2.0
+
+
+def _at(point: tuple[float, float]) -> str:
+    return f"{point[0]:.1f},{point[1]:.1f}"
 
 
 def _label(point: tuple[float, float], name: str) -> str:

@@ -6,6 +6,7 @@ counted. An entry that is not known (nan) stays so.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 #: What the numbers of a bootstrap are.
 SHARE = "share of replicates"
+_AMONG = "Among the most probable graphs only"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,15 @@ def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
     return Probabilities(names, matrix, "Probabilities as given.", "probability")
 
 
+def interval_words(confidence: float) -> str:
+    """What an interval of this confidence is called.
+
+    >>> interval_words(0.95), interval_words(1.0)
+    ('95% interval', 'certain bound')
+    """
+    return "certain bound" if confidence >= 1.0 else f"{100 * confidence:.6g}% interval"
+
+
 def _checked(frame: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
     from dagpost.summaries.edges import check_probabilities
 
@@ -82,13 +93,32 @@ def _measure(source: Any) -> str:
 
 def _sentence(source: Any, relation: str) -> str:
     if not hasattr(source, "names_"):
-        return f"Estimated from {_graphs(source)} ({MODULARITY_WORDS[source.modularity]})."
+        return _of_sample(source)
     words = MODULARITY_WORDS[source.target_]
     if _is_exact(source, relation):
         return f"Exact ({words})."
+    if source._drawn is not None:
+        return _of_sample(source._drawn)
     # A model from a file may have no sample yet, and drawing one takes its time.
-    how = f"by {source.method_}" if source._drawn is None else f"from {_graphs(source._drawn)}"
-    return f"Estimated {how} ({words})."
+    if source.target_ == "bootstrap":
+        return f"{words.capitalize()}."
+    return f"{_AMONG if source.method_ == 'kbest' else f'Estimated by {source.method_}'} ({words})."
+
+
+def _of_sample(sample: Any) -> str:
+    """How many graphs, and by which method; of chains also whether to trust them. Not everything is an estimate."""
+    count, words = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", MODULARITY_WORDS[sample.modularity]
+    if sample.modularity == "bootstrap":
+        return f"Share of {len(sample):,} bootstrap replicates, not a posterior probability."
+    if sample.estimator == "given weights":
+        return f"Weighted shares of {count} that were picked ({words})."
+    if sample.method == "kbest":
+        covered = f", {100.0 * sample.covered:.3g}% of the posterior" if math.isfinite(sample.covered) else ""
+        return f"{_AMONG.replace('most', f'{len(sample):,} most')}{covered} ({words})."
+    trust = ""
+    if sample._from_chains:
+        trust = f", {'to be trusted' if sample.diagnostics().trusted else 'not to be trusted yet'}"
+    return f"Estimated from {count} by {sample.method}{trust} ({words})."
 
 
 def _is_exact(model: Any, relation: str) -> bool:
@@ -99,11 +129,3 @@ def _is_exact(model: Any, relation: str) -> bool:
         return bool(model.exact_)
     known = model._results is not None and isinstance(model._tables, ExactTables) and relation == "~>"
     return known and exact_paths(model._tables, model._results) is not None
-
-
-def _graphs(sample: Any) -> str:
-    """How many graphs, and by which method; of chains also whether to trust them."""
-    count = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'} by {sample.method}"
-    if not sample._from_chains:
-        return count
-    return f"{count}, {'to be trusted' if sample.diagnostics().trusted else 'not to be trusted yet'}"

@@ -56,13 +56,15 @@ Report.drawnHead = (from, tip, joined, ink, fill) => {
 
 Report.drawnNode = (node, colour) => {
   const { x, y } = node.position();
-  const wide = node.data("width");
+  const { width, height, lines, label } = node.data();
   const ink = colour("--ink");
-  const name = node.data("label");
-  const shown = name.length > 22 && wide >= WIDEST_NAME ? `${name.slice(0, 20)}…` : name;
-  return `<g><title>${Report.escaped(name)}</title><rect x="${(x - wide / 2).toFixed(1)}" y="${(y - 16).toFixed(1)}" ` +
-    `width="${wide.toFixed(1)}" height="32" rx="6" fill="${colour("--paper")}" stroke="${ink}" stroke-width="1.2"/>` +
-    `<text x="${x.toFixed(1)}" y="${(y + 5).toFixed(1)}" text-anchor="middle" fill="${ink}">${Report.escaped(shown)}</text></g>`;
+  const texts = lines.map((line, number) => {
+    const at = y + 5 + 17 * (number - (lines.length - 1) / 2);
+    return `<text x="${x.toFixed(1)}" y="${at.toFixed(1)}" text-anchor="middle" fill="${ink}">${Report.escaped(line)}</text>`;
+  });
+  return `<g><title>${Report.escaped(label)}</title>` +
+    `<rect x="${(x - width / 2).toFixed(1)}" y="${(y - height / 2).toFixed(1)}" width="${width.toFixed(1)}" ` +
+    `height="${height.toFixed(1)}" rx="6" fill="${colour("--paper")}" stroke="${ink}" stroke-width="1.2"/>${texts.join("")}</g>`;
 };
 
 // Paper gets a drawing of lines instead of the pixels of a screen, always in the light colours. It is kept ready, for
@@ -71,6 +73,12 @@ Report.refreshPrint = () => {
   clearTimeout(Report.printTimer);
   Report.printTimer = setTimeout(() => {
     const picture = Report.find("printed");
+    // What a reader who sees no picture is told of it.
+    const lines = Report.cy.edges().not(".below").toArray().slice(0, 12).map((edge) => {
+      const { from, to, joined } = edge.data();
+      return `${Report.data.names[from]} – ${Report.data.names[to]} ${Report.number(joined)}`;
+    });
+    picture.alt = `Graph of the edges. ${Report.find("shown").textContent} Most: ${lines.join("; ")}.`;
     picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(Report.drawing(picture))}`;
   }, 150);
 };

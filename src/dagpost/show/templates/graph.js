@@ -1,32 +1,49 @@
 "use strict";
 // The graph: one line for each pair of variables, drawn by cytoscape and arranged in layers by dagre.
 // The line leads from the more probable parent; its width and opacity say how probable it is that the two are joined,
-// its heads and dashes how sure the direction is.
+// its heads and dashes how sure the direction is. Which word that is for each pair stands in the numbers of the page.
 
-const CLEAR = 0.9;
-const LEANING = 0.6;
-const WIDEST_NAME = 150;
+// A name stands on up to two lines of so many characters.
+const LINE = 17;
+const BREAKS = " _-./:,;";
+// Smaller than this nobody can read the names.
+const READABLE = 0.6;
+// With more variables the frame is higher.
+const MANY = 14;
 // More lines than this are not readable in layers, and laying them out would hold up the page.
 const MOST_LAYERED = 250;
 
-Report.directionOf = (onward, back) => {
-  const share = onward / (onward + back);
-  if (share >= CLEAR) return "clear";
-  return share >= LEANING ? "leaning" : "open";
+// A name over up to two lines, rather broken after a mark in the second half of a line than in the middle of a word.
+Report.wrapped = (name) => {
+  const signs = Array.from(name);
+  if (signs.length <= LINE) return [name];
+  let cut = LINE;
+  for (let place = LINE; place > LINE / 2; place -= 1) {
+    if (BREAKS.includes(signs[place - 1])) {
+      cut = place;
+      break;
+    }
+  }
+  const rest = signs.slice(cut);
+  const last = rest.length > LINE ? [...rest.slice(0, LINE - 1), "…"] : rest;
+  return [signs.slice(0, cut).join("").trimEnd(), last.join("").trimStart()];
 };
 
 Report.makeGraph = () => {
+  document.documentElement.classList.toggle("many", Report.data.names.length > MANY);
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "14px sans-serif";
-  const nodes = Report.data.names.map((name, place) => ({
-    data: { id: `n${place}`, place, label: name, width: Math.min(pen.measureText(name).width, WIDEST_NAME) + 22 },
-  }));
-  const edges = Report.data.pairs.map(([from, to, onward, back]) => ({
+  const nodes = Report.data.names.map((name, place) => {
+    const lines = Report.wrapped(name);
+    const width = Math.max(...lines.map((line) => pen.measureText(line).width), 10) + 22;
+    return { data: { id: `n${place}`, place, label: name, lines, shown: lines.join("\n"), width, height: 14 + 18 * lines.length } };
+  });
+  const edges = Report.data.pairs.map(([from, to, onward, back, direction]) => ({
     data: {
       id: `e${from}-${to}`, source: `n${from}`, target: `n${to}`, from, to, onward, back,
       joined: Math.min(onward + back, 1),
     },
-    classes: Report.directionOf(onward, back),
+    classes: direction,
   }));
   const box = Report.find("graph");
   // The wheel scrolls the page, as everywhere; with Ctrl it zooms.
@@ -56,10 +73,10 @@ Report.paint = () => {
   const [ink, paper, line, open, strong] = colours.map((name) => Report.colour(name, document.documentElement));
   Report.cy.style([
     { selector: "node", style: {
-      "label": "data(label)", "width": "data(width)", "height": 32, "shape": "round-rectangle",
+      "label": "data(shown)", "width": "data(width)", "height": "data(height)", "shape": "round-rectangle",
       "background-color": paper, "border-color": ink, "border-width": 1.2, "color": ink,
       "font-size": 14, "font-family": "sans-serif", "text-valign": "center", "text-halign": "center",
-      "text-wrap": "ellipsis", "text-max-width": WIDEST_NAME,
+      "text-wrap": "wrap", "text-max-width": 1000, "line-height": 1.15,
     } },
     { selector: "node.marked", style: { "border-width": 3.5, "border-color": strong } },
     { selector: "edge", style: {
@@ -116,7 +133,7 @@ Report.arrange = () => {
   if (shown.length > MOST_LAYERED) Report.placeOnCircle(shown);
   else Report.placeInLayers(shown);
   Report.cy.style().update();
-  Report.fit();
+  Report.fitReadably();
 };
 
 Report.placeInLayers = (shown) => {
@@ -124,7 +141,7 @@ Report.placeInLayers = (shown) => {
   inside.setGraph({ rankdir: "TB", nodesep: 34, edgesep: 22, ranksep: 62 });
   inside.setDefaultEdgeLabel(() => ({}));
   shown.connectedNodes().forEach((node) => {
-    inside.setNode(node.id(), { width: node.data("width"), height: 32 });
+    inside.setNode(node.id(), { width: node.data("width"), height: node.data("height") });
   });
   shown.forEach((edge) => {
     inside.setEdge(edge.source().id(), edge.target().id(), { weight: 1 + Math.round(9 * edge.data("joined")) });
@@ -139,7 +156,9 @@ Report.placeInLayers = (shown) => {
     right = Math.max(right, x);
   });
   Report.placeLoose(Report.cy.nodes().not(shown.connectedNodes()), shown.length > 0 ? bottom + 90 : 0, Math.max(right, 520));
-  shown.forEach((edge) => Report.bend(edge, inside.edge(edge.source().id(), edge.target().id()).points));
+  shown.forEach((edge, number) => {
+    Report.bend(edge, inside.edge(edge.source().id(), edge.target().id()).points, number);
+  });
 };
 
 // All variables on a circle, in the order of the columns, with straight lines between them.
@@ -162,7 +181,7 @@ Report.placeLoose = (nodes, top, width) => {
     const own = node.data("width");
     if (x > 0 && x + own > width) {
       x = 0;
-      y += 56;
+      y += 66;
     }
     node.position({ x: x + own / 2, y });
     x += own + 30;
@@ -174,12 +193,37 @@ Report.straighten = (edge) => {
   edge.scratch("distances", [0]);
 };
 
+// Whether a straight line between the variables of an edge would cross the box of another one.
+Report.blocked = (edge) => {
+  const start = edge.source().position();
+  const end = edge.target().position();
+  return Report.cy.nodes().some((node) => {
+    if (node.same(edge.source()) || node.same(edge.target())) return false;
+    const { x, y } = node.position();
+    const [half, tall] = [node.data("width") / 2 + 4, node.data("height") / 2 + 4];
+    let [from, to] = [0, 1];
+    for (const [at, step, middle, side] of [[start.x, end.x - start.x, x, half], [start.y, end.y - start.y, y, tall]]) {
+      const [one, two] = step === 0
+        ? (Math.abs(at - middle) < side ? [-Infinity, Infinity] : [1, 0])
+        : [(middle - side - at) / step, (middle + side - at) / step];
+      from = Math.max(from, Math.min(one, two));
+      to = Math.min(to, step === 0 && one > two ? -1 : Math.max(one, two));
+    }
+    return from < to;
+  });
+};
+
 // A line follows the way that dagre found around the variables between, told as shares of its length.
-Report.bend = (edge, points) => {
-  // Between neighbouring layers nothing is in the way.
+Report.bend = (edge, points, number) => {
   if (points.length <= 3) {
-    Report.straighten(edge);
-    return;
+    if (!Report.blocked(edge)) {
+      Report.straighten(edge);
+      return;
+    }
+    // Down, through the gap between the two layers, and down again; not all at the same height.
+    const [above, below] = [edge.source().position(), edge.target().position()];
+    const middle = (above.y + below.y) / 2 + 9 * (number % 3 - 1);
+    points = [above, { x: above.x, y: middle }, { x: below.x, y: middle }, below];
   }
   const start = edge.source().position();
   const end = edge.target().position();
@@ -200,6 +244,17 @@ Report.fit = () => {
     Report.cy.zoom(1.4);
     Report.cy.center();
   }
+};
+
+// The whole graph, unless its names would be too small to read; then its middle, and a word about the rest.
+Report.fitReadably = () => {
+  Report.fit();
+  const small = Report.cy.zoom() < READABLE;
+  if (small) {
+    Report.cy.zoom(READABLE);
+    Report.cy.center();
+  }
+  Report.find("outside").hidden = !small;
 };
 
 Report.zoom = (factor) => {
@@ -258,6 +313,13 @@ Report.watch = () => {
   Report.find("graph").addEventListener("blur", Report.hideTip);
 };
 
+// What one steps to must be in sight.
+Report.bringIn = (edge) => {
+  const box = edge.union(edge.connectedNodes()).renderedBoundingBox();
+  const inside = box.x1 >= 0 && box.y1 >= 0 && box.x2 <= Report.cy.width() && box.y2 <= Report.cy.height();
+  if (!inside) Report.cy.center(edge);
+};
+
 Report.press = (event) => {
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   if (event.key in steps) {
@@ -266,6 +328,7 @@ Report.press = (event) => {
     if (shown.length > 0) {
       const now = shown.findIndex((edge) => edge.hasClass("pointed"));
       const next = now < 0 && steps[event.key] < 0 ? shown.length - 1 : (now + steps[event.key] + shown.length) % shown.length;
+      Report.bringIn(shown[next]);
       Report.tellEdge(shown[next], shown[next].renderedMidpoint());
     }
   } else if (event.key === "Enter") {

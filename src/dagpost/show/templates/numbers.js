@@ -24,7 +24,13 @@ Report.element = (tag, words, kind) => {
 // A name, whose direction of writing stays inside it; the whole of a long one shows when pointed at.
 Report.name = (place) => {
   const whole = Report.data.names[place];
-  const made = Report.element("bdi", whole.length > 40 ? `${whole.slice(0, 39)}…` : whole);
+  const made = Report.element("bdi");
+  // A long name may be broken after an underscore rather than anywhere.
+  const parts = (whole.length > 40 ? `${whole.slice(0, 39)}…` : whole).split("_");
+  parts.forEach((part, number) => {
+    if (number > 0) made.append("_", document.createElement("wbr"));
+    made.append(part);
+  });
   if (whole.length > 40) made.title = whole;
   return made;
 };

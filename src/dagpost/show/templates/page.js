@@ -26,7 +26,10 @@ Report.connect = () => {
   });
   Report.find("zoom-in").addEventListener("click", () => Report.zoom(1.25));
   Report.find("zoom-out").addEventListener("click", () => Report.zoom(0.8));
-  Report.find("fit").addEventListener("click", Report.fit);
+  Report.find("fit").addEventListener("click", () => {
+    Report.fit();
+    Report.find("outside").hidden = true;
+  });
   Report.find("arrange").addEventListener("click", Report.arrange);
   Report.find("save-png").addEventListener("click", Report.savePicture);
   Report.find("save-svg").addEventListener("click", () => {

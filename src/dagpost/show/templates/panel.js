@@ -39,7 +39,7 @@ Report.closePanel = (focus) => {
 // The graph has more or less room than before.
 Report.makeRoom = () => {
   Report.cy.resize();
-  Report.fit();
+  Report.fitReadably();
 };
 
 Report.setOf = (parents) => {

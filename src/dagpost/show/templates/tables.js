@@ -28,7 +28,8 @@ Report.sortBy = (table, column, falling) => {
 
 Report.makeSortable = (table) => {
   Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
-    const button = Report.element("button", head.textContent);
+    const words = head.textContent;
+    const button = Report.element("button", words);
     button.type = "button";
     button.addEventListener("click", () => {
       const current = head.getAttribute("aria-sort");
@@ -36,7 +37,8 @@ Report.makeSortable = (table) => {
       // Numbers fall at first, names rise.
       Report.sortBy(table, column, current ? current === "ascending" : numbers);
     });
-    head.replaceChildren(button);
+    // On paper plain words: browsers repeat a head on every page only if there is no button in it.
+    head.replaceChildren(button, Report.element("span", words, "printed-head"));
   });
 };
 
