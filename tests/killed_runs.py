@@ -26,9 +26,12 @@ import pandas as pd
 from dagpost import (
     DagPosterior,
     datasets,
+    local_scores,
     writing,  # noqa: F401  (here, not in every attempt)
 )
-from dagpost.checkpoints import Checkpoint
+from dagpost.checkpoints import Checkpoint, none
+from dagpost.data.table import as_table
+from dagpost.engines import ThreadEngine
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.targets import Bootstrap
 
@@ -92,9 +95,25 @@ def sample(nodes: int, count: int, **settings: Any) -> Run:
     return run
 
 
+def scores(score: str, rows: int) -> Run:
+    """Score so many rows, of which each counts for all columns but two."""
+    generator = np.random.default_rng(2)
+    values = generator.normal(size=(rows, 16)).cumsum(axis=1)
+    frame = pd.DataFrame(values if score == "bge" else np.digitize(values, (-1.0, 1.0)))
+    table = as_table(frame.rename(columns=str), interventions=np.resize(["", "", "", "3", "7"], rows))
+
+    def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
+        with (checkpoint or none).task("fit", {}) as kept:
+            return {"values": local_scores(table, score, 5, engine=ThreadEngine(threads), checkpoint=kept).values}
+
+    return run
+
+
 KINDS: dict[str, Callable[[], Run]] = {
     "structure-modular fit": lambda: fit(14, max_parents=3),
     "order-modular fit": lambda: fit(20, max_parents=2, modularity="order"),
+    "scores of levels": lambda: scores("bde", 4_000),
+    "scores of numbers": lambda: scores("bge", 2_000),
     "bootstrap": lambda: fit(6, method=Bootstrap(replicates=40)),
     "partition-mcmc sample": lambda: sample(12, 3_000, method=PartitionMCMC(chains=3, thinning=10, burn_in=3_000)),
     "dds sample": lambda: sample(14, 140_000, modularity="order"),

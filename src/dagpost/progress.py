@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -86,6 +87,8 @@ class _BarStage(Stage):
         self._bar: Any = None
         self._task: Any = None
         self._given = 0
+        #: When how much was done, back to the middle of the time so far.
+        self._past: deque[tuple[float, int]] = deque([(self._started, 0)])
         self._ended = False
         self._lock = threading.Lock()
         # The first unit may take long, too.
@@ -98,10 +101,23 @@ class _BarStage(Stage):
 
     def advance(self, units: int) -> None:
         super().advance(units)
-        elapsed = time.monotonic() - self._started
-        if elapsed < _AT_ONCE_SECONDS:
+        now = time.monotonic()
+        if now - self._started < _AT_ONCE_SECONDS:
             self._given = self.done
+            self._past = deque([(self._started, self.done)])
+        else:
+            self._past.append((now, self.done))
+            while len(self._past) > 2 and self._past[1][0] <= (now + self._started) / 2:
+                self._past.popleft()
         self._refresh()
+
+    def remaining(self) -> str:
+        """The time that is left if the rest goes as the latter half of the time did; units may come minutes apart."""
+        (begun, before), (latest, done) = self._past[0], self._past[-1]
+        if done <= before:
+            return "?"
+        expected = (self.total - done) * (latest - begun) / (done - before)
+        return readable_clock(max(expected - (time.monotonic() - latest), 0.0))
 
     def note(self, text: str) -> None:
         super().note(text)
@@ -114,7 +130,12 @@ class _BarStage(Stage):
 
     def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn
+        from rich.text import Text
+
+        class Remaining(ProgressColumn):
+            def render(_, task: Task) -> Text:  # noqa: N805, ARG002
+                return Text(self.remaining(), style="progress.remaining")
 
         bar = Progress(
             TextColumn("{task.description}", markup=False),
@@ -122,7 +143,7 @@ class _BarStage(Stage):
             TaskProgressColumn(),
             TextColumn("{task.fields[rate]}", markup=False),
             TextColumn("left:"),
-            TimeRemainingColumn(),
+            Remaining(),
             console=Console(file=sys.stderr),
             transient=True,
         )
@@ -157,6 +178,17 @@ def readable_rate(units: float, seconds: float) -> str:
             break
         rate /= 1000.0
     return f"{rate:.0f}{letter}/s" if rate >= 10.0 else f"{rate:.1f}{letter}/s"
+
+
+def readable_clock(seconds: float) -> str:
+    """A time as clocks show it.
+
+    >>> readable_clock(75.2), readable_clock(7_384.0)
+    ('1:15', '2:03:04')
+    """
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
 def reporter_for(progress: bool | ProgressCallback | None) -> Reporter:

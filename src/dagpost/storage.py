@@ -80,6 +80,8 @@ def _array(content: bytes) -> NDArray[Any]:
 
 def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result]) -> Result:
     source = Path(path)
+    if source.is_dir():
+        raise InputError(f"{str(source)!r} is a folder, not a file. Name a file in it.")
     if not source.is_file():
         raise InputError(f"There is no file {str(source)!r}.")
     try:
@@ -89,9 +91,14 @@ def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result
         raise
     except _UNREADABLE as error:
         raise InputError(
-            f"{str(source)!r} is not a dagpost file, or it was cut short or damaged ({error}). Make it again; a table "
-            "is fitted first (`dagpost fit`)."
+            f"{str(source)!r} is not a dagpost file, or it was cut short or damaged{_reason(error)}. Make it again; a "
+            "table is fitted first (`dagpost fit`)."
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """What the system says of a file that it does not give us; what a library stumbled over helps nobody."""
+    return f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
 
 
 def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:

@@ -1,15 +1,24 @@
-"""Files are written whole or not at all: to a new file in the same folder, which then takes the name."""
+"""Files are written whole or not at all: to a new file in the same folder, which then takes the name.
+
+A kill may leave that new file behind, hidden and half written. The next write of the same name takes it away, told by
+the name it has and by the lock that the system lets go of when its writer ends.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from dagpost.errors import InputError
+
+_HALF = 16
 
 
 @contextmanager
@@ -23,9 +32,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if target.exists() and not target.is_file() and not target.is_dir():
         # Root could replace a device, and everybody would be the poorer for it.
         raise InputError(f"Cannot write {str(target)!r}: it is no ordinary file. Name another.")
-    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    _remove_left_behind(target)
     try:
-        file = part.open("xb")
+        part, file = _new_part(target)
     except OSError as error:
         raise InputError(
             f"Cannot write {str(target)!r}: {error.strerror}. Name a folder that exists and is yours."
@@ -35,9 +44,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            os.chmod(part, target.stat().st_mode & 0o777)
-        os.replace(part, target)
+            if not _WINDOWS:
+                # Before it is closed: with that, the lock goes, and it would be nobody's.
+                _take_name(part, target)
+        if _WINDOWS:
+            _take_name(part, target)
     except BaseException as error:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError):
@@ -49,3 +60,61 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write one text as UTF-8."""
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def _take_name(part: Path, target: Path) -> None:
+    if target.exists():
+        os.chmod(part, target.stat().st_mode & 0o777)
+    os.replace(part, target)
+
+
+def _new_part(target: Path) -> tuple[Path, BinaryIO]:
+    """A new file beside the target, locked as long as it is open."""
+    while True:
+        part = target.with_name(f".{_mark_of(target)}{uuid.uuid4().hex[:_HALF]}.part")
+        file = part.open("xb")
+        _lock(file.fileno())
+        # Another writer may have taken it for left behind before it was locked.
+        if part.exists():
+            return part, file
+        file.close()
+
+
+def _mark_of(target: Path) -> str:
+    """What the names of all unfinished files of a target begin with, however long its own name is."""
+    return hashlib.blake2b(os.fsencode(target.name), digest_size=_HALF // 2).hexdigest()
+
+
+def _remove_left_behind(target: Path) -> None:
+    """Remove what killed writers of the same target have left; a file that is being written stays."""
+    ours = re.compile(rf"\.{_mark_of(target)}[0-9a-f]{{{_HALF}}}\.part")
+    # Where the folder cannot be read, or a file is someone else's, there is nothing that we could do.
+    with suppress(OSError):
+        for name in [name for name in os.listdir(target.parent) if ours.fullmatch(name)]:
+            with suppress(OSError):
+                _remove_unless_locked(target.with_name(name))
+
+
+_WINDOWS = sys.platform == "win32"
+if sys.platform == "win32":
+
+    def _lock(descriptor: int) -> None:
+        """Nothing to do: a file that is open cannot be removed."""
+
+    def _remove_unless_locked(part: Path) -> None:
+        """Nothing: between its closing and its renaming a file that is being written could not be told from others."""
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        # A file system without locks has no way to tell, either, and files that were left behind stay there.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def _remove_unless_locked(part: Path) -> None:
+        descriptor = os.open(part, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(part)
+        finally:
+            os.close(descriptor)

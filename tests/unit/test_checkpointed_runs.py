@@ -12,13 +12,17 @@ import pandas as pd
 import pytest
 from tests.broken_off import Stopped, StoppingEngine, broken_off, eager, flip, parts, same_fit, same_sample
 
-from dagpost import DagPosterior, DagSample, datasets, local_scores
+from dagpost import DagPosterior, DagSample, LocalScores, datasets, local_scores
 from dagpost.checkpoints import Checkpoint
+from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
 from dagpost.exact import walk
+from dagpost.families import family_count
 from dagpost.mcmc.order import OrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
+from dagpost.progress import reporter_for
+from dagpost.scores.set_functions import tasks_of
 from dagpost.targets import Bootstrap
 
 
@@ -72,8 +76,10 @@ def test_a_fit_goes_on_from_the_tables_that_it_has(table: pd.DataFrame, folder: 
         return model.fit(table, checkpoint=eager(folder))
 
     attempt(math.inf, False)
-    attempt(0, note)
-    # Every stage is read, so that no block of work is run and each bar is full at once.
+    # Every stage is read and each bar is full at once; only what is taken off the scores of 13 variables at their end
+    # is taken off again.
+    attempt(13, note)
+    assert ("local scores", 13 + len(tasks_of(13, 3))) in stages
     assert ("forward table", 4) in stages
     assert ("sums over graphs", 9) in stages
     assert ("families and paths", 9) in stages
@@ -135,6 +141,18 @@ def test_damaged_rounds_of_chains_are_run_again(folder: Path) -> None:
         eager(folder).remove()
 
 
+def test_the_best_graphs_are_not_searched_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = DagPosterior(max_parents=1, method="kbest").fit(datasets.load("coronary").to_pandas().iloc[:, :3])
+    # There are fewer graphs than that.
+    whole = model.sample(100)
+    assert 1 < len(whole) < 100
+    assert same_sample(model.sample(100, checkpoint=eager(folder)), whole)
+    monkeypatch.setattr("dagpost.methods.best_dags", None)
+    found = model.sample(100, checkpoint=eager(folder))
+    assert same_sample(found, whole)
+    assert found.provenance == whole.provenance
+
+
 def test_bootstrap_replicates_that_were_found_are_not_looked_for_again(folder: Path) -> None:
     table = datasets.load("coronary")
 
@@ -175,6 +193,107 @@ def test_scores_among_candidates_are_kept_node_by_node(
     with pytest.warns(DagpostWarning):
         found = attempt(False, eager(folder))
     assert same_sample(found.own_sample(), whole.own_sample())
+
+
+def columns_of(kind: str) -> pd.DataFrame:
+    """Six columns: levels, two to four of them in a column, or numbers."""
+    generator = np.random.default_rng(5)
+    numbers = generator.normal(size=(300, 6)).cumsum(axis=1)
+    if kind == "bge":
+        return pd.DataFrame(numbers, columns=list("abcdef"))
+    levels = [np.digitize(numbers[:, place], np.linspace(-1.0, 1.0, 1 + place % 3)) for place in range(6)]
+    return pd.DataFrame(dict(zip("abcdef", levels, strict=True)))
+
+
+@pytest.mark.parametrize("set_from_outside", [False, True], ids=["seen", "set"])
+@pytest.mark.parametrize("score", ["bdeu", "bde", "k2", "bic", "bge"])
+def test_scores_that_are_broken_off_anywhere_are_the_same(score: str, set_from_outside: bool, folder: Path) -> None:
+    frame = columns_of(score)
+    # Columns that were set in other rows are scored by themselves, in a run of their own.
+    interventions = np.resize(["", "a", "", "c", "a"], len(frame)) if set_from_outside else None
+    table = as_table(frame, interventions=interventions)
+
+    def attempt(engine: ThreadEngine, checkpoint: Checkpoint) -> LocalScores:
+        with checkpoint.task("fit", {}) as kept:
+            return local_scores(table, score, 3, engine=engine, checkpoint=kept)
+
+    counting = StoppingEngine(10**6)
+    whole = local_scores(table, score, 3, engine=counting)
+    results = 10**6 - int(counting.left)
+    for place in (*range(0, results - 6, 5), *range(results - 6, results)):
+        assert np.array_equal(broken_off(attempt, folder, place).values, whole.values)
+
+
+def test_scores_that_are_done_are_not_counted_again(folder: Path) -> None:
+    table = as_table(columns_of("bdeu"))
+    tasks = len(tasks_of(6, 4))
+    done: list[int] = []
+
+    def attempt(engine: ThreadEngine) -> LocalScores:
+        with eager(folder).task("fit", {}) as kept:
+            reporter = reporter_for(lambda _, units, __: done.append(units))
+            return local_scores(table, "bdeu", 3, engine=engine, reporter=reporter, checkpoint=kept)
+
+    with pytest.raises(Stopped):
+        attempt(StoppingEngine(tasks - 1))
+    done.clear()
+    # The one task that was not kept, and then B is taken off each of six nodes.
+    engine = StoppingEngine(1 + 6)
+    found = attempt(engine)
+    assert engine.left == 0
+    assert done == list(range(1, tasks + 7))
+    assert np.array_equal(found.values, local_scores(table, "bdeu", 3).values)
+
+
+class CountingEngine(ThreadEngine):
+    """Has all sums at once, as a device does, and says how often it was asked; the sums of `elsewhere` are not ours."""
+
+    def __init__(self, elsewhere: float = 0.0) -> None:
+        super().__init__(1)
+        self.asked, self.elsewhere = 0, elsewhere
+
+    def sum_cells(self, rows: Any, cells: Any, max_size: int) -> Any:
+        self.asked += 1
+        nodes = len(rows.order)
+        return np.full((1 + len(cells.penalties), family_count(nodes, max_size)), self.elsewhere)
+
+
+def test_sums_that_an_engine_has_counted_are_kept_whole_and_hold_for_any_engine(folder: Path) -> None:
+    table = as_table(columns_of("k2"))
+
+    def attempt(engine: ThreadEngine) -> LocalScores:
+        with eager(folder).task("fit", {}) as kept:
+            return local_scores(table, "k2", 3, engine=engine, checkpoint=kept)
+
+    first = CountingEngine(2.0)
+    attempt(first)
+    assert first.asked == 1
+    again = CountingEngine(3.0)
+    assert not attempt(again).values.any()
+    assert again.asked == 0
+    assert not attempt(ThreadEngine(1)).values.any()
+
+
+def test_scores_that_threads_have_begun_are_ended_by_threads(folder: Path) -> None:
+    table = as_table(columns_of("k2"))
+    with pytest.raises(Stopped), eager(folder).task("fit", {}) as kept:
+        local_scores(table, "k2", 3, engine=StoppingEngine(5), checkpoint=kept)
+    engine = CountingEngine()
+    with eager(folder).task("fit", {}) as kept:
+        found = local_scores(table, "k2", 3, engine=engine, checkpoint=kept)
+    assert engine.asked == 0
+    assert np.array_equal(found.values, local_scores(table, "k2", 3).values)
+
+
+def test_damaged_scores_are_counted_again(folder: Path) -> None:
+    table = as_table(columns_of("bdeu"))
+    with eager(folder).task("fit", {}) as kept:
+        whole = local_scores(table, "bdeu", 3, checkpoint=kept)
+    flip(parts(folder)[-1])
+    damaged = pytest.warns(DagpostWarning, match="A part of 'local scores, run 0' .* is damaged")
+    with damaged, eager(folder).task("fit", {}) as kept:
+        found = local_scores(table, "bdeu", 3, checkpoint=kept)
+    assert np.array_equal(found.values, whole.values)
 
 
 def test_a_seed_that_was_drawn_is_drawn_once(folder: Path) -> None:

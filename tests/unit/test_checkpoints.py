@@ -248,7 +248,7 @@ def test_other_weights_are_refused(folder: Path) -> None:
     for value in (0.0, 0.0, 1.0):
         with eager(folder).task("fit", IDENTITY) as kept:
             if value == 1.0:
-                with pytest.raises(InputError, match=r"weights: .* there, .* here"):
+                with pytest.raises(InputError, match=r"weights: others there than here"):
                     kept.identify("weights", [np.array([value])])
                 continue
             kept.identify("weights", [np.array([value])])

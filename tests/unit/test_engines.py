@@ -154,7 +154,7 @@ def test_all_cores_are_used_unless_told_otherwise() -> None:
     assert engine.workers == 1
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, "two", True])
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "two", True, 100_000])
 def test_a_number_of_threads_that_is_none_is_refused(threads: object) -> None:
     with pytest.raises(InputError, match=r"'threads' parameter must be an int of at least 1"):
         ThreadEngine(threads)  # type: ignore[arg-type]

@@ -31,6 +31,8 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
     [
         "structure-modular fit",
         "order-modular fit",
+        "scores of levels",
+        "scores of numbers",
         "bootstrap",
         "partition-mcmc sample",
         "dds sample",

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from dagpost import DagPosterior, DagSample, InputError, storage
+from dagpost.writing import replacing, write_text
 
 ABOUT = {"names": ["A", "ä \x1b[31m"], "number": 0.1}
 ARRAYS = {"matrix": np.arange(6.0).reshape(2, 3), "masks": np.array([1, 255], dtype=np.uint8)}
@@ -165,6 +166,51 @@ def test_a_kill_while_writing_leaves_the_old_file(file: Path, place: str) -> Non
     assert (result.returncode, result.stdout) == (-signal.SIGKILL, "writing\n")
     assert file.read_bytes() == old
     assert storage.read_archive(file, "model")[0]["number"] == 0.1
+    # What it had written is taken away by the next write of this file, and by that of no other.
+    assert len(leftovers(file.parent)) == 1
+    storage.write_archive(file.with_name("other.dagpost"), "model", ABOUT, ARRAYS)
+    assert len(leftovers(file.parent)) == 1
+    storage.write_archive(file, "model", ABOUT, ARRAYS)
+    assert leftovers(file.parent) == []
+
+
+WRITING = """
+import sys
+from dagpost.writing import replacing
+
+with replacing(sys.argv[1]) as file:
+    file.write(b"theirs")
+    print("writing", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", WRITING, str(target)], **pipes) as other:  # type: ignore[call-overload]
+        assert other.stdout.readline() == "writing\n"
+        write_text(target, "ours")
+        assert target.read_text() == "ours"
+        assert len(leftovers(tmp_path)) == 1
+        other.communicate("\n")
+    assert other.returncode == 0
+    assert target.read_text() == "theirs"
+    assert leftovers(tmp_path) == []
+
+
+def test_only_files_that_were_left_behind_are_taken_away(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    with replacing(target) as file:
+        mark = Path(file.name).name[:17]
+    strangers = [tmp_path / f".{'0' * 32}.part", tmp_path / f"{mark}.part", tmp_path / f"{mark}{'z' * 16}.part"]
+    for stranger in strangers:
+        stranger.write_bytes(b"mine")
+    behind = tmp_path / f"{mark}{'0' * 16}.part"
+    behind.write_bytes(b"half")
+    write_text(target, "whole")
+    assert all(stranger.exists() for stranger in strangers)
+    assert behind.exists() == (os.name == "nt")
 
 
 def test_writers_at_once_leave_one_whole_file(tmp_path: Path) -> None:
@@ -218,9 +264,10 @@ def test_a_file_of_another_format_says_which_version_wrote_it(file: Path, tmp_pa
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    for missing in (tmp_path / "x", tmp_path):
-        with pytest.raises(InputError, match=r"There is no file '.*'"):
-            storage.read_archive(missing, "model")
+    with pytest.raises(InputError, match=r"There is no file '.*x'"):
+        storage.read_archive(tmp_path / "x", "model")
+    with pytest.raises(InputError, match=r"' is a folder, not a file"):
+        storage.read_archive(tmp_path, "model")
 
 
 @pytest.mark.parametrize(

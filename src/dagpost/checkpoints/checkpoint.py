@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +44,7 @@ _FIRST_RATE = 200e6
 #: A disk is not filled further than this: the result has to fit, too.
 _SPARED_BYTES = 200_000_000
 _LONGEST_SHOWN = 60
+_FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 
 
 class Stage(Generic[Step]):
@@ -101,6 +103,8 @@ class Checkpoint:
     seconds
         Write nothing before so many seconds, and wait as long between two writes; 0: write after every step, however
         long it takes. Unless given: 10, or what the environment variable ``DAGPOST_CHECKPOINT_SECONDS`` says.
+    when_resumed
+        Called, with nothing, once it is sure that a call goes on from what an earlier one left.
 
     Attributes
     ----------
@@ -116,8 +120,15 @@ class Checkpoint:
     >>> checkpoint.remove()  # once the result is safe
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        seconds: float | None = None,
+        when_resumed: Callable[[], None] | None = None,
+    ) -> None:
         self.folder = Path(folder)
+        self.when_resumed = when_resumed
         self.resumed = False
         self.seconds = _seconds(seconds)
         self._files = Folder(self.folder)
@@ -129,13 +140,17 @@ class Checkpoint:
     def task(self, kind: str, identity: Mapping[str, Any]) -> Iterator[Self]:
         """Keep one "fit" or "sample", which `identity` tells from all others; read what an earlier one left."""
         self._files.check_place()
+        self.resumed = False
         self._begin()
         try:
             self._content = self._read() if self.folder.exists() else {"tasks": {}}
             fresh: dict[str, Any] = {"identity": {}, "decisions": {}, "stages": {}}
-            self.resumed = kind in self._content["tasks"]
+            resumed = kind in self._content["tasks"]
             self._task = self._content["tasks"].setdefault(kind, fresh)
             self._identify(identity)
+            self.resumed = resumed
+            if resumed and self.when_resumed is not None:
+                self.when_resumed()
             yield self
         finally:
             self._files.unlock()
@@ -161,7 +176,8 @@ class Checkpoint:
         """Open a stage, and fill the arrays of the steps that are finished.
 
         `pieces(step)` are arrays that a step fills and no later step changes, `running()` those that each step changes;
-        views of larger arrays will do. They are filled in place.
+        views of larger arrays will do. They are filled in place. Steps that run at the same time may write to the
+        latter only what is theirs alone and does not depend on what is there: it is written again after a kill.
         """
         done = self._restore(name, steps, pieces, running)
 
@@ -210,9 +226,7 @@ class Checkpoint:
         known = self._task["identity"]
         other = [name for name in plain if name in known and known[name] != plain[name]]
         if other:
-            differences = "; ".join(
-                f"{name}: {_shown(known[name])} there, {_shown(plain[name])} here" for name in other
-            )
+            differences = "; ".join(_difference(name, known[name], plain[name]) for name in other)
             raise InputError(
                 f"The folder {str(self.folder)!r} holds the checkpoint of another run ({differences}). Repeat the very "
                 "call that began it to go on, or remove the folder to start anew."
@@ -371,6 +385,19 @@ def _named_in(content: Mapping[str, Any]) -> set[str]:
     return {part["file"] for part in [*states, *(part for entry in entries for part in entry["parts"])]}
 
 
+def _difference(name: str, there: Any, here: Any) -> str:
+    """What differs, with both values unless they are fingerprints, which tell nobody anything."""
+    if all(isinstance(value, str) and _FINGERPRINT.fullmatch(value) for value in (there, here)):
+        return f"{name}: others there than here"
+    return f"{name}: {_shown(there)} there, {_shown(here)} here"
+
+
 def _shown(value: Any) -> str:
+    """A setting as people write it."""
+    if isinstance(value, dict) and "kind" in value:
+        given = [f"{name} {_shown(own)}" for name, own in value.items() if name != "kind" and own is not None]
+        return f"{value['kind']} ({', '.join(given)})" if given else str(value["kind"])
+    if value is None or (isinstance(value, str) and value.isidentifier()):
+        return "none" if value is None else value
     text = json.dumps(value, ensure_ascii=True)
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + " ..."

@@ -130,8 +130,10 @@ class Folder:
             digest = _new_digest()
             for array in arrays:
                 for piece in _bytes_of(np.ascontiguousarray(array)):
-                    digest.update(piece)
-                    file.write(piece)
+                    # Steps that are under way may write to it meanwhile: checksum and file are of the same moment.
+                    copied = bytes(piece)
+                    digest.update(copied)
+                    file.write(copied)
         return {"file": name, "bytes": size, "digest": digest.hexdigest()}
 
     def is_intact(self, part: Part) -> bool:

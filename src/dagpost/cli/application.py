@@ -14,11 +14,12 @@ from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from dagpost import progress
 from dagpost._version import __version__
 from dagpost.cli.process import INTERRUPTED, OF_THE_SYSTEM, abandon_output, was_interrupted
-from dagpost.cli.wording import in_options, printable_lines
+from dagpost.cli.wording import in_options, plain_complaint, printable_lines
 from dagpost.errors import DagpostError, DagpostWarning
 
 WRONG = 2
@@ -58,7 +59,19 @@ def add_command(group: typer.Typer, function: Callable[..., None], **settings: A
                     say(words)
                 raise typer.Exit(status) from None
 
-    group.command(**settings)(guarded)
+    group.command(cls=_Command, **settings)(guarded)
+
+
+class _Command(TyperCommand):
+    """A command that says in plain words which value an option does not take."""
+
+    def make_context(self, info_name: str | None, args: list[str], *more: Any, **options: Any) -> Any:
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, *more, **options)
+        except typer.BadParameter as error:
+            error.message = plain_complaint(error.message, given, getattr(error.param, "opts", ()))
+            raise
 
 
 def say(text: str) -> None:

@@ -68,8 +68,9 @@ def best(
 ) -> None:
     """List the most probable graphs.
 
-    Each is counted once and shown with its share of the posterior. Of a table, only the scores are computed. The
-    options on scores, priors, edges and columns are for tables; a model has its own.
+    Each is counted once and shown with its share of the posterior. Of a table, only the scores are computed, and
+    nothing is kept: where that takes long, fit first. The options on scores, priors, edges and columns are for tables;
+    a model has its own.
 
     \b
     Example: dagpost best coronary.dagpost -k 3

@@ -46,6 +46,8 @@ def demo(
     from dagpost.data import datasets
     from dagpost.estimator import DagPosterior
 
+    if not output.suffix:
+        output = output.with_suffix(".html")
     model_file = output.with_suffix(".dagpost")
     if model_file == output:
         raise InputError(
@@ -69,7 +71,7 @@ def demo(
     for line in summary(model):
         typer.echo(line)
     typer.echo()
-    typer.echo("Does smoking influence blood pressure?")
+    typer.echo("Do arrows lead from smoking to blood pressure?")
     for (words, _), answer in zip(_QUESTIONS, answers, strict=True):
         typer.echo(f"  {words:22} {answer}")
     typer.echo()

@@ -15,6 +15,10 @@ from dagpost.errors import InputError
 @contextmanager
 def chosen_engine(name: EngineName, cluster: str | None, threads: int | None, *, quiet: bool) -> Iterator[Any]:
     """What `DagPosterior(engine=...)` takes; of a cluster, where to watch it."""
+    from dagpost.engines import ThreadEngine
+
+    # Before a table is read for nothing.
+    ThreadEngine(threads)
     if cluster is not None and name not in (EngineName.AUTO, EngineName.DASK):
         raise InputError(f"--cluster is for --engine dask; it cannot go with --engine {name.value}.")
     if cluster is None and name is not EngineName.DASK:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dagpost.estimator import DagPosterior
     from dagpost.posterior import DagSample
 
+RESULT = ".dagpost"
 #: Of the folder with unfinished work beside a result.
 PARTIAL = ".partial"
 #: What file systems usually allow a name, in bytes.
@@ -44,6 +45,28 @@ def load_source(path: Path, *, threads: int | None = None, quiet: bool = False) 
     if kind_of(path) == "sample":
         return DagSample.load(path)
     return load_model(path, threads=threads, quiet=quiet)
+
+
+def refuse_results(source: str) -> None:
+    """Refuse a model or a sample, whole or not, in the place of a table, and say what it is for."""
+    from dagpost.storage import kind_of
+
+    path = Path(source)
+    if source == "-" or not path.is_file():
+        return
+    try:
+        kind = kind_of(path)
+    except DagpostError:
+        if path.suffix != RESULT:
+            return
+        raise InputError(
+            f"{source!r} is a dagpost file that was cut short or damaged, or none at all. Make it again, or give a "
+            "table, a CSV or Parquet file."
+        ) from None
+    raise InputError(
+        f"{source!r} is a {kind} that dagpost has made, not a table. Ask it with `dagpost edges`, `query` or `report`, "
+        "or give the table that it was made from."
+    )
 
 
 def may_write(output: Path, kind: str) -> Path:
@@ -96,7 +119,7 @@ def _is_of_kind(path: Path, kind: str) -> bool:
 
 def default_model(table: str) -> Path | None:
     """Where the model of a table goes unless the user says so; nowhere if the table comes from standard input."""
-    return None if table == "-" else Path(Path(table).stem + ".dagpost")
+    return None if table == "-" else Path(Path(table).stem + RESULT)
 
 
 def shell_command(*words: object) -> str:

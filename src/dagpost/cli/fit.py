@@ -10,7 +10,7 @@ import typer
 from dagpost.cli.application import BrokenOffError, add_command
 from dagpost.cli.choices import EngineName, Modularity, ScoreName
 from dagpost.cli.engines import chosen_engine
-from dagpost.cli.files import default_model, may_write, shell_command
+from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
 from dagpost.cli.options import (
     BinsOption,
     ClusterOption,
@@ -34,7 +34,7 @@ from dagpost.cli.options import (
     TiersOption,
 )
 from dagpost.cli.parsing import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
-from dagpost.cli.resuming import announce_going_on, checkpoint_for, how_to_go_on, keeping
+from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping
 from dagpost.cli.showing import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
 from dagpost.names import printable
 
@@ -97,6 +97,7 @@ def fit(
     from dagpost.estimator import DagPosterior
     from dagpost.settings import check_settings
 
+    refuse_results(table)
     model_file = output or default_model(table)
     if model_file is not None:
         may_write(model_file, "model")
@@ -118,12 +119,11 @@ def fit(
         )
         check_settings(model)
         data = parse_table(table, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
-        checkpoint = checkpoint_for(model_file)
+        checkpoint = checkpoint_for(model_file, quiet=quiet)
         with keeping(checkpoint):
             plan = plan_of(model, data)
             if not quiet:
                 announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
-                announce_going_on(checkpoint)
             model.fit(data, checkpoint=checkpoint)
             if model_file is not None:
                 model.save(model_file)

@@ -115,6 +115,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
         ("edges", f"{how} ({MODULARITY_WORDS[target]}){evidence}"),
+        ("computed on", about.get("engine", "not recorded")),
         ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
     ]
     if about.get("verdict"):
@@ -160,6 +161,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
         ("speaks of", MODULARITY_WORDS[about["modularity"]]),
         ("estimator", about["estimator"]),
         ("seed", str(origin.get("seed"))),
+        ("computed on", origin.get("engine", "not recorded")),
     ]
     if about["guarantee"] is not None:
         precision, confidence = about["guarantee"]

@@ -43,7 +43,7 @@ SeedOption = Annotated[
 ]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option(min=1, metavar="NUMBER", help="Threads to use; every core unless given.", show_default=False),
+    typer.Option(metavar="NUMBER", help="Threads to use; every core unless given.", show_default=False),
 ]
 EngineOption = Annotated[
     EngineName,

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from dagpost.cli.choices import ScoreName, Strategy
+from dagpost.cli.files import refuse_results
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def parse_table(
 
     if discretise is None and bins is not None:
         raise InputError("--bins says how many levels --discretise makes. Add --discretise quantile, or leave it out.")
+    refuse_results(source)
     table = read_table(source, counts=counts, interventions=interventions)
     return table if discretise is None else discretise_table(table, bins=bins or _BINS, strategy=discretise.value)
 
@@ -63,6 +65,8 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
     for text, tier in zip(texts, tiers, strict=False):
         if not all(tier) or not tier:
             raise InputError(f"A tier is written A,B. Got {text!r} instead.")
+    if len(tiers) == 1:
+        raise InputError("One --tier alone says nothing. Give one for each group of columns, the earliest first.")
     return tiers
 
 

@@ -1,11 +1,13 @@
 """Before a long run: what will be done, by which method and why, and roughly what it takes in time and memory.
 
 The figures are those by which the library itself decides (exact/order.py, exact/structure.py); where it has none, of
-scores and of samples, constants measured on a machine of 2024, good to a factor of a few.
+scores and of samples, constants measured on a machine of 2024, of chains by number of columns (chain_costs.py). What
+else the machine is busy with is not in them, and is said.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -21,15 +23,8 @@ if TYPE_CHECKING:
 _LONG_SECONDS = 2.0
 #: Scoring a parent set: for itself, and for every row.
 _SECONDS_A_FAMILY, _SECONDS_A_ROW = 250e-9, 0.16e-9
-#: A step of a chain, for every parent set of the model, and however few there are.
-_SECONDS_A_STEP = {
-    "order-mcmc": 4e-9,
-    "partial-order-mcmc": 10e-9,
-    "partition-mcmc": 9e-9,
-    "structure-mcmc": 0.1e-9,
-    "hybrid-mcmc": 0.1e-9,
-}
-_SECONDS_A_STEP_AT_LEAST = 0.5e-6
+#: Programs that wait for a core, for each that there is, from which on a machine is called busy.
+_BUSY = 0.75
 _SECONDS_A_GRAPH = 50e-6
 _BYTES_A_GRAPH = 100
 
@@ -41,6 +36,8 @@ class Step(NamedTuple):
     what: str
     seconds: float
     size: float
+    #: The time may be so many times as long, or as short.
+    spread: float = 1.0
 
 
 class Plan(NamedTuple):
@@ -62,9 +59,16 @@ def plan_of(model: DagPosterior, table: Table) -> Plan:
     """What fitting a model to a table will do; what cannot fit is refused here already."""
     import numpy as np
 
-    from dagpost.estimator import QUICKLY_DRAWN
     from dagpost.fitting import exact_is_due
-    from dagpost.methods import CHAINS, OWN_TARGETS, choose_method, name_of, resolve_method, scores_candidates_only
+    from dagpost.methods import (
+        CHAINS,
+        OWN_TARGETS,
+        choose_method,
+        draws_quickly,
+        name_of,
+        resolve_method,
+        scores_candidates_only,
+    )
     from dagpost.progress import silent
     from dagpost.settings import resolve_engine
     from dagpost.tables import ExactTables
@@ -84,22 +88,20 @@ def plan_of(model: DagPosterior, table: Table) -> Plan:
     families = _families(nodes, limit, some_only)
     steps = [_scores(table, families, engine.workers, some_only, method)]
     steps += [] if own else _tables(name, model.modularity, nodes, limit, engine, exact)
-    drawn = not exact or nodes <= QUICKLY_DRAWN
-    steps += _samples(method, model.samples, nodes, families, engine.workers, drawn=drawn)
+    drawn = not exact or draws_quickly(name, nodes)
+    steps += _samples(method, model.samples, nodes, limit, engine.workers, drawn=drawn)
     return Plan(steps, name, reason, exact, name in CHAINS and not exact)
 
 
 def plan_of_sample(model: DagPosterior, count: int) -> Plan:
     """What drawing so many graphs from a fitted model will do, tables that its file does not keep included."""
     from dagpost.methods import CHAINS, OWN_TARGETS
-    from dagpost.tables import ExactTables
 
     tables, name = model._tables, model.method_
     nodes, limit = tables.nodes, tables.max_parents
-    families = _families(nodes, limit, not isinstance(tables, ExactTables))
     exact = name == "exact-layers"
     steps = [] if name in OWN_TARGETS else _tables(name, model.modularity, nodes, limit, tables.engine, exact)
-    steps += _samples(model._method, count, nodes, families, tables.engine.workers, drawn=True)
+    steps += _samples(model._method, count, nodes, limit, tables.engine.workers, drawn=True)
     return Plan(steps, name, model.method_reason_, exact, name in CHAINS)
 
 
@@ -114,6 +116,8 @@ def announce(plan: Plan, what: str) -> None:
     for line in plan_lines(plan):
         typer.echo(line, err=True)
     typer.echo(f"Method: {plan.method} ({in_options(plan.reason)}).", err=True)
+    if busy := _busy():
+        typer.echo(busy, err=True)
     if plan.chains:
         typer.echo("After their burn-in, Ctrl-C ends the chains early, with the graphs that they have.", err=True)
 
@@ -123,13 +127,28 @@ def plan_lines(plan: Plan) -> list[str]:
     from dagpost.memory import readable
 
     width = max(len(step.what) for step in plan.steps)
-    return [
-        f"  {step.name:8} {step.what:{width}}  {_about(step.seconds)}, {readable(step.size)}" for step in plan.steps
-    ]
+    return [f"  {step.name:8} {step.what:{width}}  {_about(step)}, {readable(step.size)}" for step in plan.steps]
 
 
-def _about(seconds: float) -> str:
-    return duration(seconds) if seconds < 1.0 else f"about {duration(seconds)}"
+def _about(step: Step) -> str:
+    if step.seconds * step.spread < 1.0:
+        return duration(step.seconds)
+    if step.spread > 1.0:
+        return f"{duration(step.seconds / step.spread)} to {duration(step.seconds * step.spread)}"
+    return f"about {duration(step.seconds)}"
+
+
+def _busy() -> str:
+    """A remark on a machine that has other things to do; where the system does not say, nothing."""
+    try:
+        # Both of the whole machine, also where this process may use a part of it only.
+        waiting, cores = os.getloadavg()[0], os.cpu_count() or 1
+    except (AttributeError, OSError):
+        return ""
+    if waiting < _BUSY * cores:
+        return ""
+    times = (waiting + cores) / cores
+    return f"The machine is busy with other work, so it may all take up to {times:.0f} times as long."
 
 
 def _families(nodes: int, limit: int, some_only: bool) -> int:
@@ -165,7 +184,8 @@ def _tables(name: str, modularity: str, nodes: int, limit: int, engine: Engine, 
     return []
 
 
-def _samples(method: Any, count: int, nodes: int, families: int, workers: int, *, drawn: bool) -> list[Step]:
+def _samples(method: Any, count: int, nodes: int, limit: int, workers: int, *, drawn: bool) -> list[Step]:
+    from dagpost.cli.chain_costs import expected_seconds
     from dagpost.methods import CHAINS, name_of
     from dagpost.targets import Bootstrap
 
@@ -174,8 +194,7 @@ def _samples(method: Any, count: int, nodes: int, families: int, workers: int, *
         return []
     size = count * (_BYTES_A_GRAPH + 2 * nodes)
     if name in CHAINS:
-        steps = count * method.thinning + method.chains * method.burn_in
-        seconds = steps * max(families * _SECONDS_A_STEP[name], _SECONDS_A_STEP_AT_LEAST) / min(workers, method.chains)
+        seconds, spread = expected_seconds(method, count, nodes, limit, workers)
         what = f"{count:,} graphs from {method.chains} chains"
-        return [Step("samples", what, seconds, size)]
+        return [Step("samples", what, seconds, size, spread)]
     return [Step("samples", f"{count:,} graphs by {name}", count * _SECONDS_A_GRAPH / workers, size)]

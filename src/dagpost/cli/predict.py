@@ -8,7 +8,7 @@ import typer
 
 from dagpost.cli.application import add_command, say
 from dagpost.cli.choices import Unseen, complete_variable
-from dagpost.cli.files import load_model
+from dagpost.cli.files import load_model, refuse_results
 from dagpost.cli.options import InterventionsOption, JsonOption, ModelArgument, QuietOption, ThreadsOption
 from dagpost.cli.showing import print_json
 from dagpost.errors import InputError
@@ -78,6 +78,7 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     from dagpost.data.files import read_frame, source_name
     from dagpost.data.table import checked_table
 
+    refuse_results(source)
     frame = narwhals.from_native(read_frame(source), eager_only=True)
     known = {*model.names_, interventions}
     extra = [name for name in frame.columns if name not in known]

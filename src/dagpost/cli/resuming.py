@@ -15,11 +15,18 @@ if TYPE_CHECKING:
     from dagpost.checkpoints import Checkpoint
 
 
-def checkpoint_for(output: Path | None) -> Checkpoint | None:
-    """Beside the result, under its name; none where no result is kept."""
+def checkpoint_for(output: Path | None, *, quiet: bool) -> Checkpoint | None:
+    """Beside the result, under its name; none where no result is kept. If it is gone on from, that is said."""
     from dagpost.checkpoints import Checkpoint
 
-    return None if output is None else Checkpoint(output.with_name(output.name + PARTIAL))
+    if output is None:
+        return None
+    folder = output.with_name(output.name + PARTIAL)
+
+    def announce() -> None:
+        say(f"an earlier run was broken off; going on from {folder}.")
+
+    return Checkpoint(folder, when_resumed=None if quiet else announce)
 
 
 @contextmanager
@@ -36,12 +43,6 @@ def keeping(checkpoint: Checkpoint | None) -> Iterator[None]:
             raise BrokenOffError("Nothing was written.") from None
         kept = f"What was done is kept in {checkpoint.folder}"
         raise BrokenOffError(f"{kept}; the same command goes on from there.") from None
-
-
-def announce_going_on(checkpoint: Checkpoint | None) -> None:
-    """Say that what an earlier run kept will be used; if it is of another run, that is an error soon after."""
-    if checkpoint is not None and can_go_on(checkpoint):
-        say(f"an earlier run was broken off; going on from {checkpoint.folder}.")
 
 
 def how_to_go_on(checkpoint: Checkpoint | None) -> str:

@@ -11,7 +11,7 @@ import typer
 from dagpost.cli.application import BrokenOffError, add_command
 from dagpost.cli.files import load_model, may_write, shell_command
 from dagpost.cli.options import JsonOption, ModelArgument, QuietOption, SeedOption, ThreadsOption
-from dagpost.cli.resuming import announce_going_on, checkpoint_for, how_to_go_on, keeping
+from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping
 from dagpost.cli.showing import print_json
 from dagpost.names import printable
 
@@ -82,12 +82,10 @@ def sample(
     before = None if resume is None else DagSample.load(resume)
     fitted = load_model(model, threads=threads, quiet=quiet)
     asked = fitted._usual_count() if number is None else number
-    checkpoint = checkpoint_for(target)
+    checkpoint = checkpoint_for(target, quiet=quiet)
     with keeping(checkpoint):
-        if not quiet:
-            if precision is None:
-                announce(plan_of_sample(fitted, asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
-            announce_going_on(checkpoint)
+        if not quiet and precision is None:
+            announce(plan_of_sample(fitted, asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
         drawn = fitted.sample(
             number, precision=precision, confidence=confidence, seed=seed, resume=before, checkpoint=checkpoint
         )

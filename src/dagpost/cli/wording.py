@@ -1,12 +1,14 @@
 """Messages of the library in the words of the command line: `modularity='order'` is `--modularity order` there.
 
 The library speaks of parameters; here they are options. Only two forms are touched: a setting with one of its values,
-and the sentence that says what a parameter must be. What comes from the data stays as it is.
+and the sentence that says what a parameter must be, with kinds of numbers in the place of types. What comes from the
+data stays as it is.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dagpost.names import printable
 
@@ -29,9 +31,30 @@ _MUST = re.compile(
 _METHOD_MUST = re.compile(r"The '(\w+)' parameter of (\w+MCMC|Bootstrap|GivenOrder|Trees) must be ")
 _CALLS = (
     (re.compile(r"discretise\(data, columns=\[.*?\]\)"), "--discretise quantile"),
+    (
+        re.compile(r"If the values are numbers, convert them: data\[.*?\]\.astype\(float\); otherwise"),
+        "If the values are numbers, write them with a decimal point; otherwise",
+    ),
     (re.compile(r'dagpost\.datasets\.load\("([\w-]+)"\)'), r"dagpost data export \1 -o \1.csv"),
 )
+#: Scores, priors and methods as Python writes them down.
+_OBJECT = re.compile(r"\b([A-Z]\w*(?:MCMC|Prior|De|Deu|Ge|IC)|K2|Bootstrap|GivenOrder|Trees)\(([^()]*)\)")
+_KINDS = (
+    (re.compile(r"\bmust be an int in \[(\S+), (\S+)\]"), r"must be a whole number from \1 to \2"),
+    (re.compile(r"\bmust be an int\b"), "must be a whole number"),
+    (re.compile(r"\bmust be a float in \[1e-100, 1e\+100\]"), "must be a number above 0 and below 1e+100"),
+    (re.compile(r"\bmust be a float in \((\S+), (\S+)\)"), r"must be a number between \1 and \2"),
+    (re.compile(r"\bmust be a float\b"), "must be a number"),
+)
+#: Settings of edges and tiers at the head of a complaint.
+_HEADS = (
+    (re.compile(r"^'(required|forbidden)' has "), r"--\1 has "),
+    (re.compile(r"^'tiers' has "), "--tier has "),
+    (re.compile(r"(^|: )'counts' must hold "), r"\1the column of --counts must hold "),
+)
+_DIFFERS = re.compile(rf"([(;] ?)({_NAMES}): (?=.* there)")
 _COLUMN = re.compile(r"(^|: )'(counts|interventions)' names ")
+_LONG_NAMES = ("MCMC", "Prior", "GivenOrder", "Bootstrap", "Trees")
 _YEAR = 365.25 * 86_400.0
 #: Whole phrases that make sense in Python only.
 _PYTHON = (
@@ -45,6 +68,10 @@ _PYTHON = (
         "drop the incomplete rows or fill them in",
     ),
     ("sample.diagnostics() does it", "draw again for that"),
+    ("read with pandas or polars and pass the data frame", "save as CSV first"),
+    ("read other formats with pandas or polars and pass the data frame", "save other formats as CSV first"),
+    ("'rows' and 'seed' are for data", "--rows and --seed are for data"),
+    ("Repeat the very call that began it", "Repeat the very command that began it"),
 )
 
 
@@ -54,24 +81,64 @@ def in_options(message: str) -> str:
     >>> in_options("Set modularity='order', or choose another method.")
     'Set --modularity order, or choose another method.'
     >>> in_options("The 'max_parents' parameter of DagPosterior must be an int in [0, 12]. Got 99 instead.")
-    '--max-parents must be an int in [0, 12]. Got 99 instead.'
+    '--max-parents must be a whole number from 0 to 12. Got 99 instead.'
     """
     for python, words in _PYTHON:
         message = message.replace(python, words)
-    for call, words in _CALLS:
-        message = call.sub(words, message)
+    for pattern, words in (*_CALLS, *_HEADS):
+        message = pattern.sub(words, message)
     message = _METHOD_MUST.sub(lambda found: f"{_method_name(found[2])}:{found[1]} must be ", message)
     message = _METHOD_OBJECT.sub(
         lambda found: f"--method {_method_name(found[1])}:{found[2].replace(' ', '')}", message
     )
     message = _SETTING.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2] or found[3]}", message)
     message = _MUST.sub(lambda found: f"{found[1]}{_OPTIONS[found[2]]} must be {found[3]}. Got ", message)
+    message = _OBJECT.sub(_object_in_words, message)
+    for pattern, words in _KINDS:
+        message = pattern.sub(words, message)
+    message = _DIFFERS.sub(lambda found: f"{found[1]}{_OPTIONS[found[2]]}: ", message)
     return _COLUMN.sub(lambda found: f"{found[1]}{_OPTIONS[found[2]]} names ", message)
+
+
+def _object_in_words(found: re.Match[str]) -> str:
+    """`BDeu(equivalent_sample_size=1.0)` is `bdeu (equivalent sample size 1.0)`."""
+    settings = found[2].replace("=", " ").replace("_", " ")
+    name = _method_name(found[1].removesuffix("Prior")) if found[1].endswith(_LONG_NAMES) else found[1].lower()
+    return f"{name} ({settings})" if settings else name
 
 
 def _method_name(kind: str) -> str:
     """`PartitionMCMC` is `partition-mcmc`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
+
+
+def plain_complaint(message: str, arguments: Sequence[str], options: Sequence[str]) -> str:
+    """What the reader of the command line says of a value, without the words of its libraries.
+
+    >>> words = "Input should be a valid integer, unable to parse string as an integer"
+    >>> plain_complaint(words, ["t.csv", "--seed", "x"], ["--seed"])
+    "'x' is not a whole number."
+    >>> plain_complaint("'x' is not a valid integer.", ["t.csv", "--seed", "x"], ["--seed"])
+    "'x' is not a whole number."
+    """
+    message = message.removeprefix("Value error, ")
+    for kind, words in (("integer", "a whole number"), ("number", "a number"), ("float", "a number")):
+        if f"valid {kind}" in message:
+            value = _value_of(options, arguments)
+            return f"This is not {words}." if value is None else f"{value!r} is not {words}."
+    return message
+
+
+def _value_of(options: Sequence[str], arguments: Sequence[str]) -> str | None:
+    """What was given for an option, where that can be told."""
+    for place, word in enumerate(arguments):
+        for option in options:
+            if word == option and place + 1 < len(arguments):
+                return arguments[place + 1]
+            glued = f"{option}=" if option.startswith("--") else option
+            if word.startswith(glued) and word != option:
+                return word.removeprefix(glued)
+    return None
 
 
 def printable_lines(text: str) -> str:

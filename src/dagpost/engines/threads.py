@@ -13,6 +13,8 @@ from dagpost.engines.interface import CancelFlag, Item, Result
 from dagpost.errors import InputError
 
 _POLL_SECONDS = 0.1
+#: More threads than this, and than four a core, are a slip of the keyboard: each takes working memory of its own.
+_MOST_THREADS, _MOST_PER_CORE = 256, 4
 
 
 def available_cores() -> int:
@@ -30,9 +32,17 @@ class ThreadEngine:
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise InputError(f"The 'threads' parameter must be an int of at least 1, or None. Got {threads!r} instead.")
-        self.workers = threads or available_cores()
+        cores = available_cores()
+        most = max(_MOST_THREADS, _MOST_PER_CORE * cores)
+        if threads is not None and (
+            isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most
+        ):
+            here = f"; there {'is 1 core' if cores == 1 else f'are {cores:,} cores'} here"
+            raise InputError(
+                f"The 'threads' parameter must be an int of at least 1 and at most {most:,}, or None. "
+                f"Got {threads!r} instead{here}."
+            )
+        self.workers = threads or cores
 
     def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Run `block` on every item; results in the order of the items.

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.errors import InputError
 from dagpost.scores.parameters import finite, positive
 
@@ -90,10 +91,16 @@ class BGe:
         return BGe(self.mean_weight, degrees, mean)
 
     def fill(
-        self, table: Table, max_parents: int, values: NDArray[np.float64], engine: Engine, reporter: Reporter
+        self,
+        table: Table,
+        max_parents: int,
+        values: NDArray[np.float64],
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = none,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
-        from dagpost.scores.set_functions import fill_run, runs_of, target_of, tasks_of
+        from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
         data = table.values()
         nodes = data.shape[1]
@@ -104,13 +111,14 @@ class BGe:
         runs = runs_of(table.interventions, nodes)
         steps = len(tasks_of(nodes, max_parents + 1))
         with reporter.stage("local scores", len(runs) * steps + nodes) as stage:
-            for wanted, observed in runs:
+            for number, (wanted, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
                 matrix = self._matrix(data[rows], weights[rows], prior_mean, scale)
                 constants, factors = self._constants(nodes, max_parents + 1, float(weights[rows].sum()), degrees, scale)
                 target = target_of(values, wanted, max_parents, 1)
                 walk = partial(_walk, matrix, scale, constants, factors, target)
-                fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage)
+                saved = saved_tasks(target, number, checkpoint)
+                fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
 
     def _degrees(self, nodes: int) -> float:
         if self.degrees_of_freedom is None:

@@ -12,6 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dagpost.checkpoints import Checkpoint, none
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -38,14 +40,20 @@ class BIC:
     """
 
     def fill(
-        self, table: Table, max_parents: int, values: NDArray[np.float64], engine: Engine, reporter: Reporter
+        self,
+        table: Table,
+        max_parents: int,
+        values: NDArray[np.float64],
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = none,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
         from dagpost.scores.cells import entropy_terms
-        from dagpost.scores.counting import fill_by_counting
+        from dagpost.scores.discrete_runs import fill_by_counting
 
         def terms(variants: list[int], observations: int) -> CellFunction:
             each = math.log(observations) / 2
             return entropy_terms([each * (arity - 1) for arity in variants], observations)
 
-        fill_by_counting(table, max_parents, values, table.arities, terms, engine, reporter)
+        fill_by_counting(table, max_parents, values, table.arities, terms, engine, reporter, checkpoint)

@@ -24,29 +24,11 @@ import numpy as np
 
 from dagpost.kernels import inlined, kernel
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
-from dagpost.scores.rows import Rows, check_countable, distinct_rows
-from dagpost.scores.set_functions import (
-    Target,
-    Task,
-    fill_run,
-    insert_sorted,
-    runs_of,
-    split_by_variant,
-    subtract_bases,
-    target_of,
-    tasks_of,
-    write_set,
-    write_totals,
-)
+from dagpost.scores.rows import Rows
+from dagpost.scores.set_functions import Target, insert_sorted, write_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
-
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
-    from dagpost.progress import Reporter
 
 _SCRATCH_BYTES = 60 * 2**20
 _MOST_COUNTERS = 2**22
@@ -333,73 +315,6 @@ def count_sets(
         if size < target.max_size and position > 0:
             level = size
             walk.next_position[level] = position - 1
-
-
-def fill_by_counting(
-    table: Table,
-    max_parents: int,
-    values: NDArray[np.float64],
-    variant_of: tuple[int, ...],
-    terms_of: Callable[[list[int], int], CellFunction],
-    engine: Engine,
-    reporter: Reporter,
-) -> None:
-    """Fill `values` with the scores whose terms `terms_of(variants, observations)` gives.
-
-    `variant_of` says for each node which function `B` it takes; `terms_of` is asked for the variants of a
-    run.
-    """
-    codes = table.codes()
-    weights = np.ones(codes.shape[1], dtype=np.int64) if table.counts is None else table.counts
-    check_countable(table.names, table.arities, int(weights.sum()))
-    nodes = len(table.names)
-    runs = [
-        (group, run.observed)
-        for run in runs_of(table.interventions, nodes)
-        for group in split_by_variant(run.nodes, variant_of, max_parents)
-    ]
-    steps = len(tasks_of(nodes, max_parents + 1))
-    with reporter.stage("local scores", len(runs) * steps + nodes) as stage:
-        for wanted, observed in runs:
-            used = weights > 0 if observed is None else observed & (weights > 0)
-            if not used.any():
-                values[list(wanted)] = 0.0
-                stage.advance(steps + len(wanted))
-                continue
-            variants = sorted({variant_of[node] for node in wanted})
-            own_codes = codes if used.all() else codes[:, used]
-            rows = distinct_rows(own_codes, weights[used], table.arities, wanted)
-            cells = terms_of(variants, int(weights[used].sum()))
-            target = target_of(values, wanted, max_parents, len(variants))
-            by_node = {node: variants.index(variant_of[node]) for node in wanted}
-            totals = _counted_by(engine, rows, cells, target.max_size)
-            if totals is None:
-                fill_run(_pooled_walk(rows, cells, target, engine.workers), by_node, target, engine, stage)
-            else:
-                stage.advance(steps)
-                write_totals(totals, target)
-                subtract_bases(by_node, target, engine, stage)
-
-
-def _counted_by(engine: Engine, rows: Rows, cells: CellFunction, max_size: int) -> NDArray[np.float64] | None:
-    """The sums of every set from an engine that counts in a way of its own, where it has one that suits the table."""
-    sum_cells = getattr(engine, "sum_cells", None)
-    return None if sum_cells is None else sum_cells(rows, cells, max_size)
-
-
-def _pooled_walk(
-    rows: Rows, cells: CellFunction, target: Target, workers: int
-) -> Callable[[Task, NDArray[np.int64]], None]:
-    pool = scratch_pool(rows, target.max_size, workers)
-
-    def walk(task: Task, cancel: NDArray[np.int64]) -> None:
-        scratch = pool.get()
-        try:
-            count_sets(*task, rows, cells, target, scratch, cancel)
-        finally:
-            pool.put(scratch)
-
-    return walk
 
 
 def scratch_pool(rows: Rows, max_size: int, workers: int) -> queue.SimpleQueue[Scratch]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.scores.parameters import positive
 
 if TYPE_CHECKING:
@@ -56,17 +57,23 @@ class BDeu:
         object.__setattr__(self, "equivalent_sample_size", checked)
 
     def fill(
-        self, table: Table, max_parents: int, values: NDArray[np.float64], engine: Engine, reporter: Reporter
+        self,
+        table: Table,
+        max_parents: int,
+        values: NDArray[np.float64],
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = none,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
         from dagpost.scores.cells import shared_terms
-        from dagpost.scores.counting import fill_by_counting
+        from dagpost.scores.discrete_runs import fill_by_counting
 
         def terms(variants: list[int], observations: int) -> CellFunction:  # noqa: ARG001
             return shared_terms(self.equivalent_sample_size, table.arities, max_parents + 1, observations)
 
         same = (0,) * len(table.names)
-        fill_by_counting(table, max_parents, values, same, terms, engine, reporter)
+        fill_by_counting(table, max_parents, values, same, terms, engine, reporter, checkpoint)
 
 
 @dataclass(frozen=True)
@@ -96,10 +103,16 @@ class BDe:
         object.__setattr__(self, "pseudocount", positive("BDe", "pseudocount", self.pseudocount))
 
     def fill(
-        self, table: Table, max_parents: int, values: NDArray[np.float64], engine: Engine, reporter: Reporter
+        self,
+        table: Table,
+        max_parents: int,
+        values: NDArray[np.float64],
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = none,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
-        _fill_fixed(self.pseudocount, table, max_parents, values, engine, reporter)
+        _fill_fixed(self.pseudocount, table, max_parents, values, engine, reporter, checkpoint)
 
 
 @dataclass(frozen=True)
@@ -116,10 +129,16 @@ class K2:
     """
 
     def fill(
-        self, table: Table, max_parents: int, values: NDArray[np.float64], engine: Engine, reporter: Reporter
+        self,
+        table: Table,
+        max_parents: int,
+        values: NDArray[np.float64],
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = none,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
-        _fill_fixed(1.0, table, max_parents, values, engine, reporter)
+        _fill_fixed(1.0, table, max_parents, values, engine, reporter, checkpoint)
 
 
 def _fill_fixed(
@@ -129,13 +148,14 @@ def _fill_fixed(
     values: NDArray[np.float64],
     engine: Engine,
     reporter: Reporter,
+    checkpoint: Checkpoint,
 ) -> None:
     """The parents' cells pool those of the node's levels, so `B` has the parameter `pseudocount * arity`."""
     from dagpost.scores.cells import fixed_terms
-    from dagpost.scores.counting import fill_by_counting
+    from dagpost.scores.discrete_runs import fill_by_counting
 
     def terms(variants: list[int], observations: int) -> CellFunction:
         parameters = [pseudocount, *(pseudocount * arity for arity in variants)]
         return fixed_terms(parameters, len(variants), observations)
 
-    fill_by_counting(table, max_parents, values, table.arities, terms, engine, reporter)
+    fill_by_counting(table, max_parents, values, table.arities, terms, engine, reporter, checkpoint)

@@ -206,8 +206,13 @@ def local_scores(
     limit = min(parent_limit("local_scores", max_parents), nodes - 1)
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
-    for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
-        chosen.fill(table, limit, values, ThreadEngine() if engine is None else engine, reporter)
+    where = ThreadEngine() if engine is None else engine
+    if isinstance(chosen, BDeu | BDe | K2 | BIC | BGe) and type(chosen) in _SCORES.values():
+        chosen.fill(table, limit, values, where, reporter, checkpoint)
+    else:
+        # A score of the user's own knows of no checkpoint: it is kept as a whole.
+        for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
+            chosen.fill(table, limit, values, where, reporter)
     return LocalScores(table.names, limit, values)
 
 

@@ -7,7 +7,8 @@ of at most `max_parents + 1` nodes once: it writes `A(Z)` to node `i` with paren
 takes off at the end. At 20 nodes and 5 parents that is 60,460 sets in place of 333,280 families.
 
 The sets are split into tasks by their two top elements. A task writes only its own entries and no sum crosses
-a task, so the result is the same bit for bit whatever the number of threads.
+a task, so the result is the same bit for bit whatever the number of threads. For the same reason a checkpoint
+may be written after any task while others are under way: what those have left half done, they do again.
 
 Beside the result there is one number per set of at most `max_parents` nodes and per variant of `B`.
 """
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dagpost.checkpoints import Checkpoint, none
 from dagpost.families import binomials, family_count, size_offsets
 from dagpost.kernels import inlined, kernel
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dagpost.checkpoints import Stage as SavedStage
     from dagpost.engines import Engine
     from dagpost.progress import Stage
 
@@ -120,15 +123,25 @@ def tasks_of(nodes: int, max_size: int) -> list[Task]:
     return [task for _, task in sorted(tasks, key=lambda entry: -entry[0])]
 
 
+def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = none) -> SavedStage[Task]:
+    """The tasks of a run, those before a kill finished; kept is all that they wrote, before `B` is taken off."""
+    rows = [target.values[node] for node in np.flatnonzero(target.wanted)]
+    tasks = tasks_of(target.values.shape[0], target.max_size)
+    return checkpoint.stage(f"local scores, run {run}", tasks, running=lambda: [*rows, target.base])
+
+
 def fill_run(
     walk: Callable[[Task, NDArray[np.int64]], None],
     variant_of: dict[int, int],
     target: Target,
     engine: Engine,
     stage: Stage,
+    saved: SavedStage[Task],
 ) -> None:
-    """Run `walk` on all tasks, then take `B` off the nodes of `variant_of`."""
-    for _ in engine.run(walk, tasks_of(target.values.shape[0], target.max_size)):
+    """Run `walk` on all tasks that are left, then take `B` off the nodes of `variant_of`."""
+    for _ in saved.finished:
+        stage.advance(1)
+    for _ in saved.run(engine, walk, [*saved.finished, *saved.left]):
         stage.advance(1)
     subtract_bases(variant_of, target, engine, stage)
 

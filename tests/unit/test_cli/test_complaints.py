@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tests.cli_checks import ESCAPE_CODE, Run, one_message, write_table
 
-from dagpost import DagPosterior
+from dagpost import DagPosterior, InputError, datasets
 from dagpost.cli.wording import in_options
 
 
@@ -19,8 +19,8 @@ from dagpost.cli.wording import in_options
         (["fit", "missing.csv"], r"missing\.csv: there is no such file"),
         (["fit", "coronary"], r"bundled data set of that name: dagpost data export coronary -o coronary\.csv"),
         (["fit", "."], r"\.: is a folder"),
-        (["fit", "table.csv", "--ess", "-1"], r"--ess must be a float.*Got -1\.0"),
-        (["fit", "table.csv", "--ess", "nan"], r"--ess must be a float.*Got nan"),
+        (["fit", "table.csv", "--ess", "-1"], r"--ess must be a number above 0.*Got -1\.0"),
+        (["fit", "table.csv", "--ess", "nan"], r"--ess must be a number above 0.*Got nan"),
         (["fit", "table.csv", "--ess", "2", "--score", "k2"], r"--ess is a setting of the bdeu score; k2 has none"),
         (["fit", "table.csv", "--prior", "magic"], r"--prior must be uniform, indegree or edge:P.*Got 'magic'"),
         (["fit", "table.csv", "--prior", "edge:2"], r"edge:P with P between 0 and 1\. Got 'edge:2'"),
@@ -32,11 +32,14 @@ from dagpost.cli.wording import in_options
         (["fit", "table.csv", "--method", "order-mcmc:magic=1"], r"no setting 'magic'\. It has: chains, thinning"),
         (["fit", "table.csv", "--method", "order-mcmc:chains=1,chains=2"], r"'chains' of order-mcmc is given twice"),
         (["fit", "table.csv", "--method", "order-mcmc:chains=A>B"], r"chains must be a whole number\. Got 'A>B'"),
-        (["fit", "table.csv", "--method", "partition-mcmc:chains=0"], r"partition-mcmc:chains must be an int of"),
+        (
+            ["fit", "table.csv", "--method", "partition-mcmc:chains=0"],
+            r"partition-mcmc:chains must be a whole number of",
+        ),
         (["fit", "table.csv", "--method", "given-order:order=A>B"], r"lacks 'C'"),
-        (["fit", "table.csv", "--max-parents", "99"], r"--max-parents must be an int in .*Got 99"),
-        (["fit", "table.csv", "--samples", "0"], r"--samples must be an int of at least 1\. Got 0"),
-        (["fit", "table.csv", "--seed", "-3"], r"--seed must be an int of at least 0\. Got -3"),
+        (["fit", "table.csv", "--max-parents", "99"], r"--max-parents must be a whole number from 0 to 12\. Got 99"),
+        (["fit", "table.csv", "--samples", "0"], r"--samples must be a whole number of at least 1\. Got 0"),
+        (["fit", "table.csv", "--seed", "-3"], r"--seed must be a whole number of at least 0\. Got -3"),
         (["fit", "table.csv", "--counts", "n"], r"--counts names the column 'n', which is not there"),
         (["fit", "table.csv", "--required", "A > B"], r'An edge is written "A -> B"\. Got \'A > B\''),
         (["fit", "table.csv", "--required", "A -> Z"], r"there is no column 'Z'"),
@@ -44,14 +47,28 @@ from dagpost.cli.wording import in_options
         (["fit", "table.csv", "--bins", "4"], r"--bins says how many levels --discretise makes"),
         (["fit", "table.csv", "--tier", "A,,B"], r"A tier is written A,B\. Got 'A,,B'"),
         (["fit", "table.csv", "--tier", "A", "--tier", "Z"], r"'Z'"),
+        (["fit", "table.csv", "--tier", "A,B"], r"One --tier alone says nothing"),
         (["fit", "table.csv", "--engine", "cuda", "--cluster", "tcp://x:1"], r"--cluster is for --engine dask"),
+        (["fit", "table.csv", "--threads", "0"], r"--threads must be a whole number of at least 1 .*Got 0 instead"),
+        (
+            ["fit", "missing.csv", "--threads", "100000"],
+            r"at most [\d,]+\. Got 100000 instead; there (is|are) \d+ core",
+        ),
+        (["sample", "model.dagpost", "--threads", "100000", "-o", "x"], r"--threads must be .* Got 100000 instead"),
+        (["fit", "table.csv", "--required", "A -> A"], r"--required has the edge A -> A: no node is its own parent"),
+        (["fit", "table.csv", "--tier", "A", "--tier", "A"], r"--tier has 'A' twice"),
+        (["fit", "table.csv", "--score", "bge"], r"write them with a decimal point; otherwise use .* --score bdeu"),
+        (["fit", "model.dagpost"], r"'model\.dagpost' is a model that dagpost has made, not a table\. Ask it with"),
+        (["predict", "model.dagpost", "model.dagpost"], r"is a model that dagpost has made, not a table"),
+        (["edges", "."], r"'\.' is a folder, not a file"),
+        (["data", "export", "iris", "--rows", "5"], r"--rows and --seed are for data that is drawn"),
         (["fit", "table.csv", "-o", "nowhere/m"], r"There is no folder 'nowhere'"),
         (["edges", "missing"], r"There is no file 'missing'"),
         (["edges", "table.csv"], r"'table\.csv' is not a dagpost file"),
-        (["sample", "model.dagpost", "-n", "0", "-o", "x"], r"--number must be an int of at least 1\. Got 0"),
+        (["sample", "model.dagpost", "-n", "0", "-o", "x"], r"--number must be a whole number of at least 1\. Got 0"),
         (["sample", "model.dagpost", "-n", "5", "--seed", "-1", "-o", "x"], r"--seed must be .*Got -1"),
         (["sample", "model.dagpost", "-n", "5", "--precision", "0.1", "-o", "x"], r"not for both"),
-        (["sample", "model.dagpost", "--precision", "2", "-o", "x"], r"--precision must be a float between 0 and 1"),
+        (["sample", "model.dagpost", "--precision", "2", "-o", "x"], r"--precision must be a number between 0 and 1"),
         (["sample", "model.dagpost", "-n", "99999999999999", "-o", "x"], r"memory"),
         (["sample", "model.dagpost", "-n", "5", "-o", "nowhere/x"], r"There is no folder 'nowhere'"),
         (
@@ -62,7 +79,7 @@ from dagpost.cli.wording import in_options
         (["query", "model.dagpost", "A -> B", "--confidence", "95"], r"--confidence must be .*Got 95"),
         (["query", "table.csv", "A -> B"], r"is not a dagpost file"),
         (["best", "model.dagpost", "--ess", "3"], r"--ess is for tables"),
-        (["best", "model.dagpost", "-k", "0"], r"--number must be an int of at least 1"),
+        (["best", "model.dagpost", "-k", "0"], r"--number must be a whole number of at least 1"),
         (["best", "missing.csv"], r"there is no such file"),
         (["predict", "model.dagpost", "missing.csv"], r"there is no such file"),
         (["predict", "model.dagpost", "table.csv", "--target", "Z"], r"There is no variable 'Z'"),
@@ -71,13 +88,13 @@ from dagpost.cli.wording import in_options
         (["report", "model.dagpost", "-o", "nowhere/x.html"], r"There is no folder 'nowhere'"),
         (["info", "missing.csv"], r"there is no such file"),
         (["data", "export", "irish"], r"Did you mean 'iris'\?"),
-        (["data", "export", "asia", "--rows", "0"], r"must be an int of at least 1\. Got 0"),
+        (["data", "export", "asia", "--rows", "0"], r"must be a whole number of at least 1\. Got 0"),
         (["data", "export", "asia", "-o", "table.csv"], r"'table\.csv' is there already"),
         (["demo", "-o", "table.csv"], r"'table\.csv' is there already and is no dagpost report"),
         (["demo", "-o", "new.dagpost"], r"where the model would go.*such as new\.html"),
         (["best", "model.dagpost", "--bins", "4"], r"--bins is for tables"),
         (["info", "model.dagpost", "--counts", "A"], r"--counts is for tables; 'model\.dagpost' is no table"),
-        (["sample", "model.dagpost", "--confidence", "7"], r"--confidence must be a float between 0 and 1"),
+        (["sample", "model.dagpost", "--confidence", "7"], r"--confidence must be a number between 0 and 1"),
         (["fit", "table.csv", "-o", 250 * "a"], r"'a+'\.\.\. is too long for a file: at most 247 bytes"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -122,8 +139,8 @@ def test_what_differs_is_said_when_chains_cannot_go_on(run: Run, chained: str, m
     )
     message = one_message(run("sample", "other", "-n", "400", "--resume", "some", status=2))
     assert "these differ: method is" in message
-    assert "score is BDeu(equivalent_sample_size=1.0) there and BDeu(equivalent_sample_size=3.0) here" in message
-    assert "thinning=2" in message
+    assert "score is bdeu (equivalent sample size 1.0) there and bdeu (equivalent sample size 3.0) here" in message
+    assert "method is structure-mcmc (chains 2, thinning 2, " in message
     assert "prior is" not in message
     fewer = one_message(run("sample", chained, "-n", "100", "--resume", "some", status=2))
     assert "200 are there already, and 100 are asked for" in fewer
@@ -136,6 +153,24 @@ def test_a_model_is_not_taken_for_a_sample_nor_the_other_way(run: Run, model: st
     assert "a model file is needed" in one_message(run("sample", "graphs", "-n", "5", "-o", "x", status=2))
 
 
+def test_threads_beyond_reason_are_refused_in_python_too() -> None:
+    with pytest.raises(InputError, match=r"'threads' parameter must be .* at most [\d,]+, or None\. Got 100000"):
+        DagPosterior(threads=100_000).fit(datasets.load("iris"))
+
+
+def test_a_result_that_was_cut_short_is_said_to_be(run: Run, model: str, tmp_path: Path) -> None:
+    (tmp_path / "cut.dagpost").write_bytes((tmp_path / model).read_bytes()[:700])
+    for arguments in (
+        ["fit", "cut.dagpost"],
+        ["best", "cut.dagpost"],
+        ["edges", "cut.dagpost"],
+        ["info", "cut.dagpost"],
+    ):
+        message = one_message(run(*arguments, status=2))
+        assert re.search("'cut.dagpost' is .* cut short or damaged.* Make it again", message)
+        assert "zip" not in message
+
+
 def test_what_is_no_command_option_or_choice_is_status_2(run: Run, model: str) -> None:
     for arguments, message in (
         (["magic"], "magic"),
@@ -145,8 +180,10 @@ def test_what_is_no_command_option_or_choice_is_status_2(run: Run, model: str) -
         (["fit", "table.csv", "--score", "magic"], "'bdeu'"),
         (["fit", "table.csv", "--modularity", "both"], "'structure', 'order'"),
         (["fit", "table.csv", "--discretise", "magic"], "'quantile'"),
-        (["fit", "table.csv", "--threads", "0"], "--threads"),
-        (["fit", "table.csv", "--seed", "one"], "--seed"),
+        (["fit", "table.csv", "--seed", "one"], "'--seed': 'one' is not a whole number."),
+        (["fit", "table.csv", "--samples=ten"], "'ten' is not a whole number."),
+        (["fit", "table.csv", "--ess", "one"], "'one' is not a number."),
+        (["best", "table.csv", "-kten"], "'ten' is not a whole number."),
         (["edges", model, "--minimum", "nan"], "nan is not between 0 and 1"),
         (["edges", model, "--minimum", "1.5"], "1.5 is not between 0 and 1"),
         (["predict", model, "table.csv", "--unseen", "magic"], "'error', 'prior'"),
@@ -154,6 +191,7 @@ def test_what_is_no_command_option_or_choice_is_status_2(run: Run, model: str) -
         result = run(*arguments, status=2)
         assert message in result.stderr
         assert "Traceback" not in result.stderr
+        assert "alue error" not in result.stderr
 
 
 def test_names_from_the_data_are_shown_and_not_obeyed(run: Run, tmp_path: Path) -> None:

@@ -12,8 +12,18 @@ from typing import Any
 import pytest
 from tests.cli_checks import Run, write_wide_table
 
-from dagpost import DagPosterior, progress, read_table
+from dagpost import (
+    DagPosterior,
+    HybridMCMC,
+    OrderMCMC,
+    PartialOrderMCMC,
+    PartitionMCMC,
+    StructureMCMC,
+    progress,
+    read_table,
+)
 from dagpost.cli import plan
+from dagpost.cli.chain_costs import expected_seconds
 from dagpost.cli.wording import duration
 from dagpost.exact import order, structure
 
@@ -53,7 +63,7 @@ def test_a_bar_shows_title_note_rate_and_time_left(terminal: Terminal) -> None:
         stage._bar.refresh()  # type: ignore[attr-defined]
         shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue()).split("\r")[-1]
     assert shown.startswith("chains (R-hat [red]1.02[/red]) ")
-    assert re.search(r" 40% +[\d.]+k?/(s|min) left: +[\d:-]+$", shown.rstrip())
+    assert re.search(r" 40% +[\d.]+k?/(s|min) left: +(\d+:\d\d|\?)$", shown.rstrip())
     assert len(shown.rstrip()) <= 80
 
 
@@ -66,6 +76,25 @@ def test_work_that_an_earlier_run_did_does_not_count_for_the_rate(
     monkeypatch.setattr(progress.time, "monotonic", lambda: stage._started + 10.0)
     stage.advance(50)
     assert progress.readable_rate(stage.done - stage._given, 10.0) == "5.0/s"
+    assert stage.remaining() == "0:10"
+
+
+def test_the_time_left_follows_the_latter_half_and_runs_down_between_units(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage: Any = progress.reporter_for(None).stage("chains", 100)
+    clock = [stage._started]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    assert stage.remaining() == "?"
+    steps = ((400.0, 1, "11:00:00"), (60.0, 9, "1:09:00"), (690.0, 30, "23:00"), (690.0, 30, "11:30"))
+    for seconds, units, left in steps:
+        clock[0] += seconds
+        stage.advance(units)
+        assert stage.remaining() == left, (seconds, units)
+    clock[0] += 90.0
+    assert stage.remaining() == "10:00"
+    clock[0] += 10_000.0
+    assert stage.remaining() == "0:00"
 
 
 def test_a_short_stage_shows_nothing(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +112,8 @@ def test_a_pipe_gets_no_bar() -> None:
     ("columns", "settings", "steps", "method"),
     [
         (22, {}, ["scores", "tables"], "exact-layers"),
-        (22, {"modularity": "order"}, ["scores", "tables"], "dds"),
+        (22, {"modularity": "order"}, ["scores", "tables", "samples"], "dds"),
+        (25, {"modularity": "order"}, ["scores", "tables"], "dds"),
         (6, {}, ["scores", "tables", "samples"], "exact-layers"),
         (6, {"method": "trees"}, ["scores", "samples"], "trees"),
         (6, {"method": "bootstrap"}, ["scores"], "bootstrap"),
@@ -116,8 +146,11 @@ def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> Non
         assert (found.method, found.reason, found.exact) == (model.method_, model.method_reason_, model.exact_)
 
 
-def test_a_sample_that_takes_long_is_announced(run: Run, chained: str, capsys: Any) -> None:
+def test_a_sample_that_takes_long_is_announced(
+    run: Run, chained: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = DagPosterior.load(chained)
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     found = plan.plan_of_sample(model, 10_000_000)
     plan.announce(found, "10,000,000 graphs of 3 variables")
     said = capsys.readouterr().err.splitlines()
@@ -127,6 +160,31 @@ def test_a_sample_that_takes_long_is_announced(run: Run, chained: str, capsys: A
     assert "Ctrl-C" in said[3]
     plan.announce(plan.plan_of_sample(model, 100), "100 graphs")
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.getloadavg", lambda: (16.0, 0.0, 0.0), raising=False)
+    plan.announce(found, "10,000,000 graphs of 3 variables")
+    said = capsys.readouterr().err.splitlines()
+    assert said[3] == "The machine is busy with other work, so it may all take up to 3 times as long."
+
+
+@pytest.mark.parametrize("method", [OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC])
+def test_the_time_of_chains_grows_with_graphs_and_columns_and_shrinks_with_workers(method: Any) -> None:
+    seconds, spread = expected_seconds(method(), 30_000, 12, 5, 2)
+    assert spread == 1.0
+    assert expected_seconds(method(), 300_000, 12, 5, 2)[0] > 2.0 * seconds
+    assert expected_seconds(method(), 30_000, 12, 5, 4)[0] == pytest.approx(seconds / 2.0)
+    # Four chains on three workers make two waves a round.
+    assert expected_seconds(method(), 30_000, 12, 5, 3)[0] == pytest.approx(seconds)
+    wider, spread = expected_seconds(method(), 30_000, 40, 3, 2)
+    assert wider > seconds
+    assert spread > 1.0
+
+
+def test_times_that_depend_on_the_data_are_a_range(tmp_path: Path) -> None:
+    table = read_table(tmp_path / write_wide_table(tmp_path, 30))
+    model = DagPosterior(method=PartitionMCMC(), max_parents=3, threads=2)
+    line = plan.plan_lines(plan.plan_of(model, table))[-1]
+    assert re.match(r"  samples  30,000 graphs from 4 chains +\d+ seconds to \d minutes, ", line)
 
 
 def test_times_are_said_as_people_say_them() -> None:

@@ -33,12 +33,14 @@ def test_a_folder_in_the_place_of_the_result_is_refused_before_the_work(
         ["report", "model.dagpost", "-o", "model.dagpost"],
         ["fit", "table.csv", "-o", "table.csv"],
         ["data", "export", "iris", "-o", "precious"],
+        ["demo", "-o", "precious.html"],
         ["demo", "-o", "precious"],
     ],
     ids=" ".join,
 )
 def test_nothing_but_an_older_result_is_written_over(command: list[str], run: Run, model: str, tmp_path: Path) -> None:
-    (tmp_path / "precious").write_text("years of work")
+    for name in ("precious", "precious.html"):
+        (tmp_path / name).write_text("years of work")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert "is not written over" in one_message(run(*command, status=2))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -1,0 +1,128 @@
+"""From a table of discrete columns to the scores of its families, by counting (counting.py).
+
+Nodes that are scored from the same rows, and whose functions `B` fit into memory together, make up a run. An engine may
+count in a way of its own, on a device or a cluster; else the sets are walked on the threads at hand, and a checkpoint
+keeps what their tasks have finished. Cost and memory are those of counting.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost.checkpoints import Checkpoint, none
+from dagpost.families import family_count
+from dagpost.scores.cells import CellFunction
+from dagpost.scores.counting import count_sets, scratch_pool
+from dagpost.scores.rows import Rows, check_countable, distinct_rows
+from dagpost.scores.set_functions import (
+    Target,
+    Task,
+    fill_run,
+    runs_of,
+    saved_tasks,
+    split_by_variant,
+    subtract_bases,
+    target_of,
+    tasks_of,
+    write_totals,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from dagpost.data.table import Table
+    from dagpost.engines import Engine
+    from dagpost.progress import Reporter
+
+
+def fill_by_counting(
+    table: Table,
+    max_parents: int,
+    values: NDArray[np.float64],
+    variant_of: tuple[int, ...],
+    terms_of: Callable[[list[int], int], CellFunction],
+    engine: Engine,
+    reporter: Reporter,
+    checkpoint: Checkpoint = none,
+) -> None:
+    """Fill `values` with the scores whose terms `terms_of(variants, observations)` gives.
+
+    `variant_of` says for each node which function `B` it takes; `terms_of` is asked for the variants of a
+    run.
+    """
+    codes = table.codes()
+    weights = np.ones(codes.shape[1], dtype=np.int64) if table.counts is None else table.counts
+    check_countable(table.names, table.arities, int(weights.sum()))
+    nodes = len(table.names)
+    runs = [
+        (group, run.observed)
+        for run in runs_of(table.interventions, nodes)
+        for group in split_by_variant(run.nodes, variant_of, max_parents)
+    ]
+    steps = len(tasks_of(nodes, max_parents + 1))
+    with reporter.stage("local scores", len(runs) * steps + nodes) as stage:
+        for number, (wanted, observed) in enumerate(runs):
+            used = weights > 0 if observed is None else observed & (weights > 0)
+            if not used.any():
+                values[list(wanted)] = 0.0
+                stage.advance(steps + len(wanted))
+                continue
+            variants = sorted({variant_of[node] for node in wanted})
+            own_codes = codes if used.all() else codes[:, used]
+            rows = distinct_rows(own_codes, weights[used], table.arities, wanted)
+            cells = terms_of(variants, int(weights[used].sum()))
+            target = target_of(values, wanted, max_parents, len(variants))
+            by_node = {node: variants.index(variant_of[node]) for node in wanted}
+            saved = saved_tasks(target, number, checkpoint)
+            # What was begun one way is ended that way: a device may round otherwise.
+            totals = None if saved.finished else _counted_by(engine, rows, cells, target, number, checkpoint)
+            if totals is None:
+                fill_run(_pooled_walk(rows, cells, target, engine.workers), by_node, target, engine, stage, saved)
+            else:
+                stage.advance(steps)
+                write_totals(totals, target)
+                subtract_bases(by_node, target, engine, stage)
+
+
+def _counted_by(
+    engine: Engine, rows: Rows, cells: CellFunction, target: Target, run: int, checkpoint: Checkpoint
+) -> NDArray[np.float64] | None:
+    """The sums of every set from an engine that counts in a way of its own, where it has one that suits the table.
+
+    It counts in one go, and a checkpoint has all of it or nothing.
+    """
+    sum_cells = getattr(engine, "sum_cells", None)
+    shape = 1 + cells.penalties.size, family_count(len(target.values), target.max_size)
+    totals: list[NDArray[np.float64]] = []
+
+    def kept(_: str) -> list[NDArray[np.float64]]:
+        # Room only where there is something to read.
+        if not totals:
+            totals.append(np.empty(shape))
+        return totals
+
+    for _ in checkpoint.stage(f"local scores, run {run}, counted by the engine", ["all"], kept):
+        found = None if sum_cells is None else sum_cells(rows, cells, target.max_size)
+        if found is None:
+            return None
+        totals[:] = [found]
+    return totals[0]
+
+
+def _pooled_walk(
+    rows: Rows, cells: CellFunction, target: Target, workers: int
+) -> Callable[[Task, NDArray[np.int64]], None]:
+    pool = scratch_pool(rows, target.max_size, workers)
+
+    def walk(task: Task, cancel: NDArray[np.int64]) -> None:
+        scratch = pool.get()
+        try:
+            count_sets(*task, rows, cells, target, scratch, cancel)
+        finally:
+            pool.put(scratch)
+
+    return walk
