@@ -15,16 +15,13 @@ import pytest
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from dagpost import Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
-from dagpost.checkpoints import Checkpoint, none  # noqa: E402
+from dagpost import DagPosterior, datasets  # noqa: E402
+from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
-from dagpost.engines.dask import DaskEngine, blocks, scoring, structure  # noqa: E402
+from dagpost.engines.dask import DaskEngine, blocks, scoring  # noqa: E402
 from dagpost.engines.dask.cluster import Room  # noqa: E402
 from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
 from dagpost.families import family_count  # noqa: E402
-from dagpost.mcmc.chains import run_chains  # noqa: E402
-from dagpost.mcmc.families import family_tables  # noqa: E402
-from dagpost.mcmc.order import OrderMCMC  # noqa: E402
 from dagpost.progress import Stage, reporter_for  # noqa: E402
 from dagpost.sampling.dags import rank_families  # noqa: E402
 from dagpost.scores import local_scores  # noqa: E402
@@ -111,20 +108,6 @@ def test_everything_is_what_threads_give_on_more_workers(
     engines: Callable[[int], DaskEngine], workers: int, nodes: int
 ) -> None:
     assert_same(everything(HOST, nodes), everything(engines(workers).sums, nodes))
-
-
-@pytest.mark.parametrize("nodes", [12, 14])
-def test_sums_over_all_graphs_are_what_threads_give_to_the_last_bit(
-    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch, nodes: int
-) -> None:
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_: True)
-    weights = weights_of(nodes, 3)
-    alone, spread = (sums.structure_posterior(weights, 3) for sums in (HOST, engine.sums))
-    for part in ("graphs", "completions", "completion_exponents", "log_evidence", "error_bound"):
-        assert np.array_equal(getattr(spread.tables, part), getattr(alone.tables, part)), part
-    assert np.array_equal(spread.families, alone.families)
-    assert np.array_equal(spread.paths, alone.paths)
-    assert engine.sums.structure_evidence(weights, 3) == alone.tables.log_evidence
 
 
 def test_how_a_table_is_cut_does_not_change_it(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,75 +223,6 @@ def test_a_model_on_a_cluster_is_the_model_on_threads(engine: DaskEngine) -> Non
     assert models[0].edge_probabilities_.equals(models[1].edge_probabilities_)
     samples = [model.sample(500, seed=3).parents for model in models]
     assert np.array_equal(*samples)
-
-
-def test_chains_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> None:
-    from dagpost.mcmc.candidates import weights_of_all
-
-    weights = weights_of_all(weights_of(8, 2), 2)
-    method = OrderMCMC(chains=3, thinning=5, burn_in=100)
-    context = method.prepare(_Tables(family_tables(weights, engine=ThreadEngine(1))))
-    runs = [
-        run_chains(method, context, 8, 700, seed=np.random.SeedSequence(1), engine=where)
-        for where in (ThreadEngine(1), engine.spread)
-    ]
-    assert np.array_equal(runs[0].parents, runs[1].parents)
-    assert np.array_equal(runs[0].log_joint, runs[1].log_joint)
-
-
-class _Tables:
-    def __init__(self, families: Any) -> None:
-        self.families = families
-        self.weights = families
-
-
-def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> None:
-    from dagpost.constraints import Constraints
-    from dagpost.mcmc.candidates import weights_of_all
-    from dagpost.priors import UniformPrior
-    from dagpost.scores import BDeu
-    from dagpost.search.bootstrap import bootstrap_dags
-
-    table = datasets.load("coronary")
-    families = family_tables(weights_of_all(local_scores(table, BDeu(), 2).values, 2), engine=ThreadEngine(1))
-    found = [
-        bootstrap_dags(
-            table,
-            BDeu(),
-            UniformPrior(),
-            Constraints(),
-            2,
-            12,
-            families=families,
-            seed=np.random.SeedSequence(1),
-            engine=where,
-            checkpoint=none,
-        )[0]
-        for where in (ThreadEngine(1), engine.spread)
-    ]
-    assert np.array_equal(*found)
-
-
-@pytest.mark.parametrize("method", [PartitionMCMC(chains=2, burn_in=2000), Bootstrap(replicates=10)])
-def test_a_model_of_chains_or_replicates_spreads_them_by_itself(engine: DaskEngine, method: Any) -> None:
-    table = datasets.load("coronary")
-    options: dict[str, Any] = {"method": method, "seed": 4, "samples": 10 if method.name == "bootstrap" else 300}
-    spread = DagPosterior(engine=engine, **options).fit(table).own_sample()
-    here = DagPosterior(engine="threads", **options).fit(table).own_sample()
-    np.testing.assert_array_equal(spread.parents, here.parents)
-
-
-def test_blocks_that_return_run_in_order_and_an_error_comes_out(engine: DaskEngine) -> None:
-    assert list(engine.spread.run(lambda item, _cancel: item**2, range(20))) == [item**2 for item in range(20)]
-    assert list(engine.spread.run(lambda item, _cancel: item, [])) == []
-
-    def fails_at_four(item: int, cancel: object) -> int:
-        if item == 4:
-            raise ZeroDivisionError("block 4")
-        return item
-
-    with pytest.raises(ZeroDivisionError, match="block 4"):
-        list(engine.spread.run(fails_at_four, range(50)))
 
 
 def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:

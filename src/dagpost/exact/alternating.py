@@ -6,6 +6,10 @@ one set `U_h` of higher nodes, all `U_h ∪ Y_h` that hold it are found once (`f
 S_l` of sets of lowest nodes is one vector operation over all `Y_h`, with the products over `Y_h` from
 `fill_products`.
 
+Tables that are spread over machines are cut into pieces of many leaves, and what the leaves of a piece give is added up
+there before it goes on. Doubles add up differently in another order, so the pieces depend on the number of nodes alone,
+and every machine adds in their order: `group_top` says how `A` is cut, `block_leaves` how `B` is.
+
 Numbers are doubles in [1, 2) with binary exponents beside them, since doubles alone would underflow.
 """
 
@@ -25,6 +29,26 @@ PADDING = 8
 NOTHING = -(1 << 25)
 SMALLEST_SHIFT = -1000
 _ONE_BITS = 1023 << 52
+# A group of this many bits takes a tenth of a second, and its vectors are long enough.
+_LARGEST_GROUP_BITS = 17
+
+
+def group_top(nodes: int) -> int:
+    """The number of top nodes whose subsets number the groups in which `A` is added up.
+
+    >>> [group_top(nodes) for nodes in (8, 12, 14, 16, 18, 20, 22, 24, 26, 28)]
+    [0, 1, 2, 3, 3, 3, 5, 7, 9, 10]
+    """
+    return max(0, min((nodes - 10) // 2, 3), min(nodes - _LARGEST_GROUP_BITS, 10))
+
+
+def block_leaves(nodes: int) -> int:
+    """So many nodes, as a power of two so many leaves, does a block have in which the work on `B` is handed out.
+
+    >>> [block_leaves(nodes) for nodes in (12, 18, 20, 22, 24, 26, 28)]
+    [0, 1, 2, 2, 3, 4, 4]
+    """
+    return max(0, (nodes - 14) // 3)
 
 
 def leaf_cost(plan: Plan, leaf: int) -> int:

@@ -3,14 +3,17 @@
     A(S) = sum over nonempty T ⊆ S of (-1)^(|T|+1) prod over i in T of alpha_i(S-T) * A(S - T),   A(∅) = 1
 
 `alpha` depends on the set that gives, so sets give to their supersets rather than take from their subsets. A leaf
-returns what it gives, and the leaves are added up in one order, whatever ran them. Everything is kept relative to
-the binary exponent of the order-modular sum `L(S)`, which no term of `A(S)` exceeds. Time `3^n`; memory 8 bytes a
-set, and as much again for the contributions under way.
+returns what it gives, and the leaves are added up in one order, whatever ran them: to the leaves above in its own
+group at once, for every other group in a sum of its own, which goes there when the group is done (graph_groups.py
+does the same where each group is on another machine). Everything is kept relative to the binary exponent of the
+order-modular sum `L(S)`, which no term of `A(S)` exceeds. Time `3^n`; memory 8 bytes a set, as much again for the sums
+of groups, and for the contributions under way.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -25,12 +28,13 @@ from dagpost.exact.alternating import (
     fill_places,
     fill_products,
     fill_row_products,
+    group_top,
     leaf_alphas,
     leaf_cost,
     nodes_outside,
 )
 from dagpost.exact.order import ForwardTable
-from dagpost.exact.walk import Plan, in_waves, waves
+from dagpost.exact.walk import Plan, waves
 from dagpost.kernels import inlined, kernel
 from dagpost.progress import Reporter
 from dagpost.widefloat import FRACTION_BITS
@@ -52,21 +56,42 @@ def sum_over_graphs(
     """
     graphs = np.zeros(1 << plan.nodes)
     sources = graphs if known is None else known
+    inner = plan.top - group_top(plan.nodes)
 
     def block(leaf: int, cancel: Integers) -> Floats:
         return graphs_of_leaf(plan, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
 
-    all_waves = list(waves(plan.top))
-    # Every leaf adds to all leaves above it, so the table changes as a whole.
-    saved = checkpoint.stage("sums over graphs", in_waves(all_waves), running=lambda: [graphs])
+    # Every group adds to all groups above it, so the table changes as a whole.
+    saved = checkpoint.stage("sums over graphs by groups", _batches(plan.top - inner), running=lambda: [graphs])
     with reporter.stage("sums over graphs", 3**plan.top) as stage:
-        for leaf in saved.finished:
-            stage.advance(leaf_cost(plan, leaf))
-        for wave in all_waves:
-            for leaf, contribution in saved.run(engine, block, wave):
-                stage.advance(leaf_cost(plan, leaf))
-                add_leaf(plan, contribution, graphs, leaf)
+        for groups in saved.finished:
+            stage.advance(sum(leaf_cost(plan, leaf) for leaf in _leaves(groups, range(1 << inner), inner)))
+        for groups in saved:
+            # What the first group gives is all that the others have yet, and stands in their places.
+            given = {group: np.zeros(1 << (plan.nodes - group.bit_count())) if group else graphs for group in groups}
+            for within in waves(inner):
+                leaves = _leaves(groups, within, inner)
+                for leaf, contribution in zip(leaves, engine.run(block, leaves), strict=True):
+                    stage.advance(leaf_cost(plan, leaf))
+                    _add_leaf(plan, inner, contribution, graphs, given[leaf >> inner], leaf)
+            for group in groups:
+                if group:
+                    _add_group(plan, inner, given.pop(group), graphs, group)
     return graphs
+
+
+def _batches(top: int) -> list[list[int]]:
+    """Groups that run at the same time: of one wave, and no more than their sums have room beside the table."""
+    return [
+        wave[first : first + step]
+        for wave in waves(top)
+        for step in [1 << wave[0].bit_count()]
+        for first in range(0, len(wave), step)
+    ]
+
+
+def _leaves(groups: Sequence[int], within: Iterable[int], inner: int) -> list[int]:
+    return [(group << inner) | leaf for leaf in within for group in groups]
 
 
 @kernel
@@ -138,7 +163,7 @@ def graphs_of_leaf(
             )
             for addition in range(additions):
                 reached = row | row_additions[addition]
-                _push(
+                push(
                     -fraction * row_products[addition],
                     exponent + row_shifts[addition],
                     upper_products,
@@ -153,9 +178,8 @@ def graphs_of_leaf(
 
 
 @inlined
-def _push(
-    factor: float, shift: np.int64, products: Floats, shifts: Integers, targets: Integers, result: Floats
-) -> None:
+def push(factor: float, shift: np.int64, products: Floats, shifts: Integers, targets: Integers, result: Floats) -> None:
+    """Add the terms of one pair of row sets to `result`."""
     for place in range(len(products)):
         exponent = min(max(shifts[place] + shift - targets[place], SMALLEST_SHIFT), 64)
         scale = np.int64((exponent + 1023) << 52).view(np.float64)
@@ -178,15 +202,45 @@ def _scatter(plan: Plan, places: Integers, gathered: Floats, given: Floats, row_
 
 
 @kernel
-def add_leaf(plan: Plan, given: Floats, graphs: Floats, leaf: int) -> None:
-    """Add what a leaf gives to the leaves above it; its own sums are final."""
+def _add_leaf(plan: Plan, inner: int, contribution: Floats, graphs: Floats, given: Floats, leaf: int) -> None:
+    """Add what a leaf gives to the leaves above it, those of other groups in `given`; its own sums are final."""
+    size = 1 << plan.low
     outside = np.empty(plan.nodes, dtype=np.int64)
     count = nodes_outside(plan, leaf, 0, plan.low, outside)
     places = np.empty(1 << count, dtype=np.int64)
     places[0] = leaf << plan.low
     fill_places(outside, count, places)
+    within = 0
+    while within < count and outside[within] < plan.low + inner:
+        within += 1
     for above in range(1 << count):
-        block = graphs[places[above] : places[above] + (1 << plan.low)]
-        values = given[above]
-        for place in range(1 << plan.low):
+        group = above >> within
+        place_in_group = places[above] & ((size << inner) - 1)
+        if group == 0:
+            block = graphs[places[above] : places[above] + size]
+        else:
+            begin = group * (size << inner) + place_in_group
+            block = given[begin : begin + size]
+        values = contribution[above]
+        for place in range(size):
             block[place] = values[place] if above == 0 else block[place] + values[place]
+
+
+@kernel
+def _add_group(plan: Plan, inner: int, given: Floats, graphs: Floats, group: int) -> None:
+    """Add what a group gives to the groups above it."""
+    size = 1 << (plan.low + inner)
+    outside = np.empty(plan.nodes, dtype=np.int64)
+    count = 0
+    for node in range(plan.low + inner, plan.nodes):
+        if not (group >> (node - plan.low - inner)) & 1:
+            outside[count] = node
+            count += 1
+    places = np.empty(1 << count, dtype=np.int64)
+    places[0] = group * size
+    fill_places(outside, count, places)
+    for above in range(1, 1 << count):
+        block = graphs[places[above] : places[above] + size]
+        values = given[above * size : (above + 1) * size]
+        for place in range(size):
+            block[place] += values[place]

@@ -37,12 +37,12 @@ from dagpost.arrays import Exponents, Floats, Integers, Wide
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import PrecisionError
-from dagpost.exact.alternating import SMALLEST_SHIFT, leaf_cost
+from dagpost.exact.alternating import SMALLEST_SHIFT, block_leaves, leaf_cost
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
 from dagpost.exact.order import ForwardTable, forward_table, posterior_of_families
 from dagpost.exact.order_blocks import give_back_chunk
-from dagpost.exact.walk import Plan, entries_of, in_waves, leaf_plan, waves
+from dagpost.exact.walk import Plan, entries_of, in_waves, leaf_plan, nested_waves, waves
 from dagpost.families import family_count
 from dagpost.kernels import kernel
 from dagpost.progress import Reporter, silent
@@ -140,9 +140,9 @@ def structure_posterior(
         result: tuple[Wide, Floats, float] = completions_of_leaf(plan, forward.weights, forward.sums, *arguments)
         return result
 
-    all_waves = list(reversed(list(waves(plan.top))))
+    all_waves = list(reversed(list(nested_waves(plan.top, block_leaves(nodes)))))
     saved = checkpoint.stage(
-        "families and paths",
+        "families and paths by blocks",
         in_waves(all_waves),
         lambda leaf: [entries_of(plan, completions, leaf), entries_of(plan, completion_exponents, leaf)],
         lambda: [gathered, paths, error],
@@ -266,9 +266,14 @@ def cancelled(bound: float) -> PrecisionError:
 
 def log_total_of(forward: ForwardTable, graphs: Floats) -> float:
     """Log of the sum over all graphs of the scaled weights."""
-    if not graphs[-1] > 0.0:
+    return log_total(float(graphs[-1]), int(forward.sums[-1] >> FRACTION_BITS))
+
+
+def log_total(evidence: float, exponent: int) -> float:
+    """The same from the sum of all nodes, a double beside its binary exponent."""
+    if not evidence > 0.0:
         raise cancelled(math.inf)
-    return math.log(graphs[-1]) + int(forward.sums[-1] >> FRACTION_BITS) * math.log(2.0)
+    return math.log(evidence) + exponent * math.log(2.0)
 
 
 @kernel

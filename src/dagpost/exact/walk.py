@@ -80,6 +80,13 @@ def waves(top: int) -> Iterator[list[int]]:
         yield [chunk for chunk in range(1 << top) if chunk.bit_count() == size]
 
 
+def nested_waves(top: int, inner: int) -> Iterator[list[int]]:
+    """Chunks by blocks of 2^inner: the waves of the blocks, and within each the waves of the chunks inside."""
+    for blocks in waves(top - inner):
+        for within in waves(inner):
+            yield [(block << inner) | chunk for block in blocks for chunk in within]
+
+
 def in_waves(all_waves: Iterable[list[int]]) -> list[int]:
     """All chunks, wave after wave."""
     return [chunk for wave in all_waves for chunk in wave]

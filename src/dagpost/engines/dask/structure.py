@@ -1,54 +1,62 @@
-"""The sums over all graphs, `3^n` terms, with the leaves of exact/structure.py as tasks of a cluster.
+"""The sums over all graphs, `3^n` terms, with their tables in pieces that stay on the workers of a cluster.
 
-The time goes into the leaves and not into the tables, which any machine holds that could wait for them; so the tables
-stay here, a task gets the part that its leaf looks at, and what it returns is taken in the order of the host: all
-results are the same to the last bit. The order-modular sums go to the workers once. All else passes through this
-process, some 20 bytes for every 100 terms, which keeps a dozen or two cores busy and no more. So it is done only where
-the cluster has many more threads than this process.
+The order-modular sums come first (order.py), then `A` in groups (structure_graphs.py), then `B` in blocks with the
+families and paths (structure_completions.py). Which pieces there are depends on the number of nodes alone, and the
+threads of exact/structure.py add up in the same order: all results are the same to the last bit.
+
+In the end `L`, `A` and `B` come to this process, 28 bytes a set, since layers are drawn and descendants listed from
+them here; the evidence alone needs nothing of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost.arrays import Exponents, Floats, Integers, Wide
+from dagpost.arrays import Floats
 from dagpost.checkpoints import Checkpoint, none
-from dagpost.engines.dask.cluster import writeable
-from dagpost.exact.alternating import leaf_cost
-from dagpost.exact.completions import completions_of_leaf
-from dagpost.exact.graph_sums import add_leaf, graphs_of_leaf
-from dagpost.exact.order import ForwardTable, posterior_of_families
-from dagpost.exact.order import forward_table as host_forward_table
-from dagpost.exact.order_blocks import give_back_chunk
+from dagpost.engines.dask import order
+from dagpost.engines.dask.structure_completions import Completions, GraphSums, block_top, completions
+from dagpost.engines.dask.structure_graphs import exponents_of_groups, sum_over_graphs
+from dagpost.exact.alternating import group_top
+from dagpost.exact.order import posterior_of_families
 from dagpost.exact.structure import (
     StructurePosterior,
     StructureTables,
     error_bound,
-    log_total_of,
+    log_total,
     require_memory,
 )
-from dagpost.exact.walk import Plan, entries_of, in_waves, leaf_plan, waves
+from dagpost.exact.walk import leaf_plan
 from dagpost.progress import Reporter, silent
-from dagpost.widefloat import ZERO
 
 if TYPE_CHECKING:
     from dagpost.engines.dask.engine import DaskEngine
+    from dagpost.engines.dask.order import SpreadForward
 
 #: With fewer nodes the threads of this process are done before the first tasks have come back.
 _FEWEST_NODES = 18
-#: The cluster must have so many times the threads of this process: half of its time goes into the way there and back.
-_TIMES_AS_MANY = 2
-#: More than this process can feed.
-MOST_CORES = 16
+#: On as many cores a cluster takes so many times as long (benchmarks/dask_overhead.py).
+_TIMES_AS_LONG = 1.4
 
 
 def is_worth_it(engine: DaskEngine, nodes: int) -> bool:
     """Whether the cluster will be sooner done than the threads of this process."""
-    return nodes >= _FEWEST_NODES and engine.cluster.threads() > _TIMES_AS_MANY * engine.workers
+    cores = min(engine.cluster.threads(), most_cores(nodes))
+    return nodes >= _FEWEST_NODES and cores > _TIMES_AS_LONG * engine.workers
+
+
+def most_cores(nodes: int) -> int:
+    """How many cores can have something to do: all work over the longest chain of tasks that wait for each other.
+
+    >>> [most_cores(nodes) for nodes in (18, 20, 22, 24, 26, 28)]
+    [4, 6, 20, 39, 63, 143]
+    """
+    groups, blocks = group_top(nodes), block_top(nodes)
+    # `A` is finished and given in turns; in `B`, each task of the chain is twice the one before. `B` is twice the work.
+    return int(3 / ((2 * groups + 1) / 3**groups + 2 * 2 ** (blocks + 1) / 3**blocks))
 
 
 def structure_evidence(
@@ -60,9 +68,8 @@ def structure_evidence(
     checkpoint: Checkpoint = none,
 ) -> float:
     """Natural log of the sum over all graphs, each counted once."""
-    forward, plan, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
-    del plan
-    return log_total_of(forward, graphs) + float(forward.log_scales.sum())
+    forward, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
+    return log_total(graphs.evidence, graphs.evidence_exponent) + float(forward.log_scales.sum())
 
 
 def structure_posterior(
@@ -75,149 +82,58 @@ def structure_posterior(
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once."""
     nodes = len(log_weights)
-    forward, plan, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
-    log_total = log_total_of(forward, graphs)
-    completions = np.empty(1 << nodes)
-    exponents = np.empty(1 << nodes, dtype=np.int32)
-    gathered = np.full(forward.weights.shape, ZERO, dtype=np.int64)
-    paths = np.zeros((nodes, nodes))
-    error = np.zeros(1)
-
-    def inputs(leaf: int) -> tuple[Any, ...]:
-        above = _leaves_above(plan, leaf)[1:]
-        rows = completions.reshape(-1, 1 << plan.low), exponents.reshape(-1, 1 << plan.low)
-        return leaf, float(graphs[-1]), entries_of(plan, graphs, leaf), rows[0][above], rows[1][above]
-
-    all_waves = list(reversed(list(waves(plan.top))))
-    saved = checkpoint.stage(
-        "families and paths",
-        in_waves(all_waves),
-        lambda leaf: [entries_of(plan, completions, leaf), entries_of(plan, exponents, leaf)],
-        lambda: [gathered, paths, error],
-    )
-    leaves = _Leaves(engine, partial(_complete, nodes, max_parents, forward.weights, forward.sums), inputs)
-    with reporter.stage("families and paths", 3**plan.top) as stage:
-        for leaf in saved.finished:
-            stage.advance(leaf_cost(plan, leaf))
-        for wave in all_waves:
-            for leaf, (own, own_exponents, contribution, leaf_paths, leaf_error) in saved.run(leaves, _ignored, wave):
-                entries_of(plan, completions, leaf)[:] = own
-                entries_of(plan, exponents, leaf)[:] = own_exponents
-                stage.advance(leaf_cost(plan, leaf))
-                give_back_chunk(plan, writeable(contribution), gathered, leaf)
-                paths += leaf_paths
-                error += leaf_error
-    bound = error_bound(float(error[0]), nodes)
-    log_evidence = log_total + float(forward.log_scales.sum())
-    tables = StructureTables(forward, plan, graphs, completions, exponents, log_evidence, bound)
-    families = posterior_of_families(gathered, log_weights, forward.log_scales, log_total)
+    require_memory(nodes, max_parents, 1)
+    forward, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
+    total = log_total(graphs.evidence, graphs.evidence_exponent)
+    found = completions(engine.cluster, graphs, log_weights.shape, reporter, checkpoint)
+    bound = error_bound(found.error, nodes)
+    log_evidence = total + float(forward.log_scales.sum())
+    tables = _on_host(forward, graphs, found, log_evidence, bound)
+    families = posterior_of_families(found.gathered, log_weights, forward.log_scales, total)
+    paths = found.paths
     np.fill_diagonal(paths, 0.0)
     return StructurePosterior(tables, families, np.clip(paths, 0.0, 1.0))
 
 
 def _graphs(
     engine: DaskEngine, log_weights: Floats, max_parents: int, reporter: Reporter, checkpoint: Checkpoint
-) -> tuple[ForwardTable, Plan, Floats]:
-    """The order-modular sums, the leaves, and the weight of all graphs on every set alone."""
-    nodes = len(log_weights)
-    require_memory(nodes, max_parents, engine.workers)
-    forward = host_forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
-    plan = leaf_plan(nodes, max_parents)
-    graphs = np.zeros(1 << nodes)
-    all_waves = list(waves(plan.top))
-    saved = checkpoint.stage("sums over graphs", in_waves(all_waves), running=lambda: [graphs])
-    leaves = _Leaves(
-        engine,
-        partial(_push, nodes, max_parents, forward.weights, forward.sums),
-        lambda leaf: (leaf, entries_of(plan, graphs, leaf).copy()),
+) -> tuple[SpreadForward, GraphSums]:
+    """The order-modular sums, and the weight of all graphs on every set alone."""
+    nodes, cluster = len(log_weights), engine.cluster
+    order.require_room(nodes, max_parents, cluster.room(), tables=_tables(nodes))
+    forward = order.forward_table(cluster, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+    exponents = exponents_of_groups(cluster, forward)
+    groups = sum_over_graphs(cluster, forward, exponents, reporter, checkpoint)
+    evidence, exponent = (
+        cluster.submit("evidence", order.entries, last, np.array([-1])).result()[0]
+        for last in (groups[-1], exponents[-1])
     )
-    with reporter.stage("sums over graphs", 3**plan.top) as stage:
-        for leaf in saved.finished:
-            stage.advance(leaf_cost(plan, leaf))
-        for wave in all_waves:
-            for leaf, contribution in saved.run(leaves, _ignored, wave):
-                stage.advance(leaf_cost(plan, leaf))
-                add_leaf(plan, writeable(contribution), graphs, leaf)
-    return forward, plan, graphs
+    return forward, GraphSums(nodes, max_parents, forward.weights, exponents, groups, float(evidence), int(exponent))
 
 
-class _Leaves:
-    """Runs one function on the inputs of leaves as tasks of a cluster; an engine for the stages of a checkpoint."""
+def _tables(nodes: int) -> int:
+    """Memory on the cluster, in tables of 8 bytes a set.
 
-    def __init__(self, engine: DaskEngine, task: Callable[..., Any], inputs: Callable[[int], tuple[Any, ...]]) -> None:
-        self._spread, self._task, self._inputs = engine.spread, task, inputs
-        self.workers = engine.spread.workers
+    `L`, `A`, its exponents and what groups have received, the alphas of a wave; what a wave of groups gives, a third of
+    all that is given. `B`, which comes later, takes less.
 
-    def run(self, block: object, items: Sequence[Any]) -> Iterator[Any]:
-        del block
-        return self._spread.run(self._task, _Inputs(items, self._inputs))
-
-
-def _ignored(leaf: int, cancel: Integers) -> Any:
-    """In the place of a block that would run here."""
+    >>> [_tables(nodes) for nodes in (18, 20, 24, 28)]
+    [9, 9, 13, 27]
+    """
+    return 7 + math.ceil(1.5 ** group_top(nodes) / 3)
 
 
-class _Inputs(Sequence[Any]):
-    """The inputs of leaves, made when their task is handed over: those of a wave are many times the table."""
-
-    def __init__(self, leaves: Sequence[int], inputs: Callable[[int], tuple[Any, ...]]) -> None:
-        self._leaves, self._inputs = leaves, inputs
-
-    def __len__(self) -> int:
-        return len(self._leaves)
-
-    @overload
-    def __getitem__(self, place: int) -> Any: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Any]: ...
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return _Inputs(self._leaves[place], self._inputs)
-        return self._inputs(self._leaves[place])
-
-
-def _leaves_above(plan: Plan, leaf: int) -> Integers:
-    """The leaves that hold this one, itself first, in the order of their numbers."""
-    leaves = np.arange(1 << plan.top)
-    found: Integers = leaves[leaves & leaf == leaf]
-    return found
-
-
-def _push(
-    nodes: int, max_parents: int, weights: Wide, sums: Wide, item: tuple[int, Floats], cancel: Integers
-) -> Floats:
-    """What a leaf gives to those above it. Of the table only its own part is there, and looked at."""
-    leaf, own = item
-    plan = leaf_plan(nodes, max_parents)
-    graphs = np.empty(1 << nodes)
-    entries_of(plan, graphs, leaf)[:] = own
-    return graphs_of_leaf(plan, writeable(weights), writeable(sums), graphs, graphs, -1, leaf, cancel)
-
-
-def _complete(
-    nodes: int,
-    max_parents: int,
-    weights: Wide,
-    sums: Wide,
-    item: tuple[int, float, Floats, Floats, Exponents],
-    cancel: Integers,
-) -> tuple[Floats, Exponents, Wide, Floats, float]:
-    """`B` of a leaf and what it gives. Of the tables only what lies above it is there, and looked at."""
-    leaf, evidence, own, above, above_exponents = item
-    plan = leaf_plan(nodes, max_parents)
-    graphs, completions = np.empty(1 << nodes), np.empty(1 << nodes)
+def _on_host(
+    forward: SpreadForward, graphs: GraphSums, found: Completions, log_evidence: float, bound: float
+) -> StructureTables:
+    """All tables in the memory of this process, fetched piece by piece."""
+    nodes = graphs.nodes
+    sums, values = np.empty(1 << nodes), np.empty(1 << nodes)
     exponents = np.empty(1 << nodes, dtype=np.int32)
-    graphs[-1] = evidence
-    entries_of(plan, graphs, leaf)[:] = own
-    leaves = _leaves_above(plan, leaf)[1:]
-    completions.reshape(-1, 1 << plan.low)[leaves] = above
-    exponents.reshape(-1, 1 << plan.low)[leaves] = above_exponents
-    arguments = (graphs, completions, exponents, leaf, -1, np.empty(0), cancel)
-    contribution, paths, error = completions_of_leaf(plan, writeable(weights), writeable(sums), *arguments)
-    return (
-        entries_of(plan, completions, leaf).copy(),
-        entries_of(plan, exponents, leaf).copy(),
-        contribution,
-        paths,
-        float(error),
-    )
+    for piece, future in zip(sums.reshape(len(graphs.groups), -1), graphs.groups, strict=True):
+        piece[:] = future.result()
+    pieces = values.reshape(len(found.blocks), -1), exponents.reshape(len(found.blocks), -1)
+    for its_values, its_exponents, future in zip(*pieces, found.blocks, strict=True):
+        its_values[:], its_exponents[:] = future.result()
+    plan = leaf_plan(nodes, graphs.max_parents)
+    return StructureTables(order.on_host(forward), plan, sums, values, exponents, log_evidence, bound)

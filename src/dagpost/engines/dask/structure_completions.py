@@ -1,0 +1,264 @@
+"""The weight of all ways to complete every set, `B` of exact/completions.py, in blocks that stay on the workers.
+
+A task finishes one block of leaves from the blocks above it, which a worker fetches once each. What a block gives to
+the families and paths is added up in the order of the host, wave after wave of blocks, in a chain of tasks for each
+group of nodes. Blocks depend on the number of nodes alone, as on the host: results are the same to the last bit.
+
+Memory on the cluster: 12 bytes a set, copies of blocks that other workers have fetched, and what the blocks of a wave
+give. A task holds what lies above its block: 12 bytes a set as it came and side by side, 16 in its rows. For the last
+block of all, that is every set.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dagpost.arrays import Exponents, Floats, Wide
+from dagpost.checkpoints import Checkpoint
+from dagpost.engines.dask.blocks import Fetched, places_of, plan_of
+from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
+from dagpost.exact.alternating import block_leaves, group_top
+from dagpost.exact.completions import completions_of_leaf
+from dagpost.exact.order_blocks import give_back_nodes
+from dagpost.exact.walk import Plan, waves
+from dagpost.kernels import kernel
+from dagpost.progress import Reporter
+from dagpost.widefloat import FRACTION_BITS, ZERO
+
+#: Groups of nodes whose families are added up apart, where that takes a second or more.
+_NODE_GROUPS = 4
+_NODES_WORTH_IT = 22
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSums:
+    """What the sums over graphs have left on the cluster: weights, `A` and its exponents by groups; and `A` of all."""
+
+    nodes: int
+    max_parents: int
+    weights: Any
+    exponents: list[Any]
+    groups: list[Any]
+    evidence: float
+    evidence_exponent: int
+
+
+@dataclass(frozen=True, eq=False)
+class Completions:
+    """Futures of `B` with its exponents by blocks; what all blocks give to weights, to paths, to the error bound."""
+
+    blocks: list[Any]
+    gathered: Wide
+    paths: Floats
+    error: float
+
+
+def completions(
+    cluster: Cluster, graphs: GraphSums, shape: tuple[int, int], reporter: Reporter, checkpoint: Checkpoint
+) -> Completions:
+    """Finish `B` and gather the families and paths."""
+    nodes = graphs.nodes
+    top = block_top(nodes)
+    finer = top - group_top(nodes)
+    places = places_of(cluster, top)
+    blocks: list[Any] = [None] * (1 << top)
+    kept = _Kept(cluster, blocks, 1 << (nodes - top))
+    sums = _Sums(cluster, nodes, graphs.max_parents, shape)
+    all_waves = list(reversed(list(waves(top))))
+    saved = checkpoint.stage(
+        "families and paths by waves of blocks",
+        all_waves,
+        lambda wave: [piece for block in wave for piece in kept.pieces(block)],
+        sums.state,
+    )
+    with reporter.stage("families and paths", 3**top) as stage:
+        for wave in saved.finished:
+            for block in wave:
+                kept.put_back(block)
+                stage.advance(1 << (top - block.bit_count()))
+        sums.begin()
+        for wave in saved.left:
+            whole = []
+            for block in wave:
+                above = supersets(block, top)[1:]
+                head = (nodes, graphs.max_parents, block, above, graphs.evidence, graphs.evidence_exponent)
+                group = block >> finer
+                own = (graphs.weights, graphs.exponents[group], graphs.groups[group])
+                arguments = (*head, *own, *(blocks[other] for other in above))
+                whole.append(cluster.submit("completions", _complete, *arguments, at=places[block]))
+                blocks[block] = cluster.submit("completions-block", _first, whole[-1], at=places[block])
+            sums.add_wave(wave, whole)
+        for wave in saved:
+            for block in wave:
+                cluster.finish(blocks[block])
+                stage.advance(1 << (top - block.bit_count()))
+            sums.wave_is_done(wave[0].bit_count())
+    gathered, paths, error = sums.result()
+    return Completions(blocks, gathered, paths, error)
+
+
+def block_top(nodes: int) -> int:
+    """The number of top nodes whose subsets number the blocks."""
+    return int(plan_of(nodes, 1, nodes).top) - block_leaves(nodes)
+
+
+def supersets(block: int, top: int) -> list[int]:
+    """The sets of `top` nodes that hold a set, itself first, in the order of their numbers."""
+    found = [block]
+    while found[-1] < (1 << top) - 1:
+        found.append((found[-1] + 1) | block)
+    return found
+
+
+class _Kept:
+    """The blocks as a checkpoint sees them: on the cluster, or read back into buffers."""
+
+    def __init__(self, cluster: Cluster, blocks: list[Any], size: int) -> None:
+        self._cluster, self._blocks, self._size = cluster, blocks, size
+        self._buffers: dict[int, tuple[Floats, Exponents]] = {}
+
+    def pieces(self, block: int) -> list[Any]:
+        future = self._blocks[block]
+        if future is not None:
+            sizes = 8 * self._size, 4 * self._size
+            return [Fetched(size, lambda part=part: future.result()[part]) for part, size in enumerate(sizes)]
+        if block not in self._buffers:
+            self._buffers[block] = np.empty(self._size), np.empty(self._size, dtype=np.int32)
+        return list(self._buffers[block])
+
+    def put_back(self, block: int) -> None:
+        (self._blocks[block],) = self._cluster.client.scatter([self._buffers.pop(block)], hash=False)
+
+
+class _Sums:
+    """What the waves give to weights, paths and the error bound, added up for groups of nodes apart."""
+
+    def __init__(self, cluster: Cluster, nodes: int, max_parents: int, shape: tuple[int, int]) -> None:
+        self._cluster, self._head, self._shape = cluster, (nodes, max_parents), shape
+        count = _NODE_GROUPS if nodes >= _NODES_WORTH_IT else 1
+        self._node_groups = list(pairwise(nodes * number // count for number in range(count + 1)))
+        self._last: list[Any] = []
+        #: The sums by the size of the wave after which they are so, and after the last wave that is done.
+        self._after: dict[int, list[Any]] = {}
+        self._done: list[Any] = []
+        self._read: tuple[Wide, Floats, Floats] | None = None
+
+    def state(self) -> list[Any]:
+        """What a checkpoint keeps: gathered, paths, error."""
+        if self._done:
+            nodes = self._head[0]
+            sizes = 8 * math.prod(self._shape), 8 * nodes * nodes, 8
+            return [Fetched(size, lambda part=part: self._fetched(self._done)[part]) for part, size in enumerate(sizes)]
+        if self._read is None:
+            self._read = self._nothing()
+        return list(self._read)
+
+    def begin(self) -> None:
+        """Start with nothing, or with what was read."""
+        gathered, paths, error = self._read or self._nothing()
+        parts = [(gathered[first:last], paths, error) for first, last in self._node_groups]
+        self._last = self._done = [self._cluster.hand_over("families-and-paths", part) for part in parts]
+        self._read = None
+
+    def add_wave(self, wave: list[int], whole: list[Any]) -> None:
+        """Hand over the additions of a wave, a task for each group of nodes."""
+        workers = self._cluster.places()
+        links = []
+        for number, group in enumerate(self._node_groups):
+            at = workers.of(number, len(self._node_groups))
+            arguments = (*self._head, group, wave, self._last[number], *whole)
+            links.append(self._cluster.submit("families-and-paths", _add_wave, *arguments, at=at))
+        self._last = self._after[wave[0].bit_count()] = links
+
+    def wave_is_done(self, size: int) -> None:
+        self._done = self._after.pop(size)
+        for link in self._done:
+            self._cluster.finish(link)
+
+    def result(self) -> tuple[Wide, Floats, float]:
+        gathered, paths, error = self._fetched(self._last)
+        return gathered, paths, float(error[0])
+
+    def _fetched(self, parts: list[Any]) -> tuple[Wide, Floats, Floats]:
+        found = self._cluster.client.gather(parts)
+        return np.concatenate([gathered for gathered, _, _ in found]), found[0][1].copy(), found[0][2]
+
+    def _nothing(self) -> tuple[Wide, Floats, Floats]:
+        nodes = self._head[0]
+        return np.full(self._shape, ZERO, dtype=np.int64), np.zeros((nodes, nodes)), np.zeros(1)
+
+
+def _complete(
+    nodes: int,
+    max_parents: int,
+    block: int,
+    above: list[int],
+    evidence: float,
+    evidence_exponent: int,
+    weights: Wide,
+    graph_exponents: Exponents,
+    graphs: Floats,
+    *completed: tuple[Floats, Exponents],
+) -> tuple[tuple[Floats, Exponents], Wide, Floats, Floats]:
+    """`B` of a block; and what its leaves, in the order of the host, give to the weights, the paths and the error.
+
+    Of the tables only what the kernel looks at is there: the rest is room that is never touched.
+    """
+    plan, inner = plan_of(nodes, max_parents, nodes), block_leaves(nodes)
+    size = 1 << (plan.low + inner)
+    own = slice(block * size, (block + 1) * size)
+    place_in_group = block % (len(graphs) // size) * size
+    table, sums = np.empty(1 << nodes), np.empty(1 << nodes, dtype=np.int64)
+    table[-1], sums[-1] = evidence, evidence_exponent << FRACTION_BITS
+    table[own] = graphs[place_in_group : place_in_group + size]
+    sums[own] = graph_exponents[place_in_group : place_in_group + size].astype(np.int64) << FRACTION_BITS
+    values, exponents = np.empty(1 << nodes), np.empty(1 << nodes, dtype=np.int32)
+    for other, (its_values, its_exponents) in zip(above, completed, strict=True):
+        values[other * size : (other + 1) * size] = its_values
+        exponents[other * size : (other + 1) * size] = its_exponents
+    weights = writeable(weights)
+    given = {}
+    for wave in reversed(list(waves(inner))):
+        for leaf in wave:
+            arguments = (table, values, exponents, (block << inner) | leaf, -1, np.empty(0), no_cancel())
+            given[leaf] = completions_of_leaf(plan, weights, sums, *arguments)
+    contributions, paths, errors = zip(*(given[leaf] for leaf in range(1 << inner)), strict=True)
+    return (values[own].copy(), exponents[own].copy()), np.stack(contributions), np.stack(paths), np.array(errors)
+
+
+def _add_wave(
+    nodes: int,
+    max_parents: int,
+    node_group: tuple[int, int],
+    wave: list[int],
+    before: tuple[Wide, Floats, Floats],
+    *whole: tuple[Any, Wide, Floats, Floats],
+) -> tuple[Wide, Floats, Floats]:
+    """The sums with what a wave of blocks gives, for some nodes."""
+    plan, inner = plan_of(nodes, max_parents, nodes), block_leaves(nodes)
+    first, last = node_group
+    width = int(plan.offset[plan.low, max_parents + 1])
+    # New arrays: the old ones may be needed again if this task is.
+    gathered, paths, error = before[0].copy(), before[1].copy(), before[2].copy()
+    for within in reversed(list(waves(inner))):
+        for block, (_, contributions, block_paths, block_errors) in zip(wave, whole, strict=True):
+            for leaf in within:
+                contribution = writeable(contributions[leaf, first * width : last * width])
+                _give_back(plan, contribution, gathered, (block << inner) | leaf, first)
+                paths += block_paths[leaf]
+                error += block_errors[leaf]
+    return gathered, paths, error
+
+
+@kernel
+def _give_back(plan: Plan, contribution: Wide, gathered: Wide, leaf: int, first: int) -> None:
+    give_back_nodes(plan, contribution, gathered, leaf, first)
+
+
+def _first(parts: tuple[Any, ...]) -> Any:
+    return parts[0]

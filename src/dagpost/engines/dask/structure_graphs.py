@@ -1,0 +1,188 @@
+"""The weight of all graphs on every set of nodes, `A` of exact/graph_sums.py, in groups that stay on the workers.
+
+A group is finished by one task, from what the groups below gave it; another task for each group above it makes what it
+gives there (exact/graph_groups.py). That is added up as the host does, wave after wave, by a task for each group that
+receives. So all `3^p` large tasks are of one size, each result moves to one other worker at most, and it is gone once
+it is added. Groups depend on the number of nodes alone, as on the host: results are the same to the last bit.
+
+Memory on the cluster: 12 bytes a set for the sums and their exponents; what the groups of a wave give, `3^p * 2^(n-p)`
+doubles in all and a quarter to a third of that at once; the alphas of the groups that give, some 27 bytes a set.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dagpost.arrays import Exponents, Floats, Wide
+from dagpost.checkpoints import Checkpoint
+from dagpost.engines.dask.blocks import Fetched, places_of
+from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
+from dagpost.engines.dask.order import SpreadForward
+from dagpost.exact.alternating import group_top
+from dagpost.exact.graph_groups import alphas_of_group, give, group_plan, leaf_order
+from dagpost.exact.walk import waves
+from dagpost.progress import Reporter
+from dagpost.widefloat import FRACTION_BITS
+
+
+def exponents_of_groups(cluster: Cluster, forward: SpreadForward) -> list[Any]:
+    """Futures of the binary exponents of the order-modular sums, group by group."""
+    top = group_top(forward.plan.nodes)
+    finer = forward.plan.top - top
+    places = places_of(cluster, top)
+    futures = []
+    for group in range(1 << top):
+        if finer >= 0:
+            part, parts, blocks = 0, 1, forward.blocks[group << finer : (group + 1) << finer]
+        else:
+            parts = 1 << -finer
+            part, blocks = group % parts, [forward.blocks[group // parts]]
+        futures.append(cluster.submit("graph-exponents", _exponents, part, parts, *blocks, at=places[group]))
+    return futures
+
+
+def sum_over_graphs(
+    cluster: Cluster, forward: SpreadForward, exponents: list[Any], reporter: Reporter, checkpoint: Checkpoint
+) -> list[Any]:
+    """Futures of `A` group by group, relative to the exponents."""
+    groups = _Groups(cluster, forward, exponents)
+    all_waves = list(waves(groups.top))
+    # Every wave adds to all groups above it, so the table changes as a whole.
+    saved = checkpoint.stage("sums over graphs by waves of groups", all_waves, running=lambda: [groups.state()])
+    with reporter.stage("sums over graphs", 3**groups.top) as stage:
+        for wave in saved.finished:
+            stage.advance(len(wave) << wave[0].bit_count())
+        groups.begin()
+        for wave in saved.left:
+            groups.hand_over_wave(wave)
+        for wave in saved:
+            for group in wave:
+                cluster.finish(groups.blocks[group])
+                # As many groups give to it, itself among them.
+                stage.advance(1 << group.bit_count())
+            groups.wave_is_done(wave[0].bit_count())
+    return groups.blocks
+
+
+class _Groups:
+    """The groups that are done, and what the others have been given, as futures."""
+
+    def __init__(self, cluster: Cluster, forward: SpreadForward, exponents: list[Any]) -> None:
+        self._cluster, self._weights, self._exponents = cluster, forward.weights, exponents
+        self._nodes, self._max_parents = forward.plan.nodes, forward.plan.max_parents
+        self.top = group_top(self._nodes)
+        self._places = places_of(cluster, self.top)
+        #: Sums that are finished, and sums so far.
+        self.blocks: list[Any] = [None] * (1 << self.top)
+        self._received: list[Any] = [None] * (1 << self.top)
+        #: All sums, by the size of the wave after which they are so, and those after the last wave that is done.
+        self._after: dict[int, list[Any]] = {}
+        self._done: list[Any] = []
+        self._read: Floats | None = None
+
+    def state(self) -> Any:
+        """What a checkpoint keeps: the table after the last wave that is done."""
+        if self._done:
+            return Fetched(8 << self._nodes, lambda: np.concatenate(self._cluster.client.gather(self._done)))
+        if self._read is None:
+            self._read = np.zeros(1 << self._nodes)
+        return self._read
+
+    def begin(self) -> None:
+        """Start with the empty set, or with what was read."""
+        size = 1 << (self._nodes - self.top)
+        if self._read is not None and self._read[0]:
+            parts = list(self._read.reshape(-1, size))
+            self._received = self._cluster.client.scatter(parts, hash=False)
+            self.blocks = list(self._received)
+        else:
+            self._received = [
+                self._cluster.submit("graph-sums", _start, size, group, at=self._places[group])
+                for group in range(1 << self.top)
+            ]
+        self._read = None
+
+    def hand_over_wave(self, wave: list[int]) -> None:
+        """The tasks that finish the groups of a wave, that give, and that add up what is given."""
+        head: tuple[Any, ...] = (self._nodes, self._max_parents)
+        above = [group for group in range(1 << self.top) if group.bit_count() > wave[0].bit_count()]
+        pairs = [(group, target) for group in wave for target in above if group & target == group]
+        workers = self._cluster.places()
+        finished: dict[int, Any] = {}
+        given: dict[int, list[Any]] = {target: [] for target in above}
+        for group in wave:
+            arguments = (*head, group, self._weights, self._exponents[group], self._received[group])
+            whole = self._cluster.submit("graph-sums", _finish, *arguments, at=self._places[group])
+            block = self._cluster.submit("graph-sums-block", _first, whole, at=self._places[group])
+            finished[group], self.blocks[group], self._received[group] = whole, block, block
+        for number, (group, target) in enumerate(pairs):
+            exponents = self._exponents[group], self._exponents[target]
+            # Those of one group go to few workers, and those of the first group to all.
+            at = workers.of(number, len(pairs))
+            arguments = (*head, group, target, finished[group], *exponents)
+            given[target].append(self._cluster.submit("given-to-graph-sums", _give, *arguments, at=at))
+        for target, contributions in given.items():
+            if contributions:
+                arguments = (self._received[target], *contributions)
+                self._received[target] = self._cluster.submit(
+                    "add-graph-sums", _add, *arguments, at=self._places[target]
+                )
+        self._after[wave[0].bit_count()] = list(self._received)
+
+    def wave_is_done(self, size: int) -> None:
+        self._done = self._after.pop(size)
+
+
+def _exponents(part: int, parts: int, *blocks: Wide) -> Exponents:
+    joined = np.concatenate(blocks)
+    size = len(joined) // parts
+    return (joined[part * size : (part + 1) * size] >> FRACTION_BITS).astype(np.int32)
+
+
+def _start(size: int, group: int) -> Floats:
+    sums = np.zeros(size)
+    if group == 0:
+        sums[0] = 1.0
+    return sums
+
+
+def _finish(
+    nodes: int, max_parents: int, group: int, weights: Wide, exponents: Exponents, received: Floats
+) -> tuple[Floats, Wide]:
+    """The sums of a group from what it received; with its alphas, for what it gives."""
+    plan = group_plan(nodes, max_parents)
+    alpha = alphas_of_group(plan, writeable(weights), group, no_cancel())
+    own = writeable(exponents)
+    leaves = leaf_order(nodes - plan.top - plan.low)
+    return give(plan, alpha, writeable(received), own, own, group, group, leaves, no_cancel()), alpha
+
+
+def _give(
+    nodes: int,
+    max_parents: int,
+    group: int,
+    target: int,
+    finished: tuple[Floats, Wide],
+    exponents_from: Exponents,
+    exponents_to: Exponents,
+) -> Floats:
+    plan = group_plan(nodes, max_parents)
+    sums, alpha = (writeable(array) for array in finished)
+    exponents = writeable(exponents_from), writeable(exponents_to)
+    leaves = leaf_order(nodes - plan.top - plan.low)
+    result: Floats = give(plan, alpha, sums, *exponents, group, target, leaves, no_cancel())
+    return result
+
+
+def _add(received: Floats, *given: Floats) -> Floats:
+    # A new array: the old one may be needed again if this task is.
+    sums = received.copy()
+    for contribution in given:
+        sums += contribution
+    return sums
+
+
+def _first(parts: tuple[Any, ...]) -> Any:
+    return parts[0]
