@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from dagpost.mcmc.structure import StructureMCMC
     from dagpost.network import BayesianNetwork
     from dagpost.posterior import DagSample
+    from dagpost.prediction import cross_validate
     from dagpost.priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior
     from dagpost.scores import BIC, K2, BDe, BDeu, BGe
     from dagpost.scores.local_scores import LocalScores, local_scores
@@ -115,6 +116,7 @@ _HOMES = {
     "adjacent": "dagpost.features",
     "ancestor_set": "dagpost.features",
     "compare": "dagpost.summaries",
+    "cross_validate": "dagpost.prediction",
     "custom": "dagpost.features",
     "d_separated": "dagpost.features",
     "datasets": "dagpost.data",
@@ -191,6 +193,7 @@ __all__ = [
     "adjacent",
     "ancestor_set",
     "compare",
+    "cross_validate",
     "custom",
     "d_separated",
     "datasets",

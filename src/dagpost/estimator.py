@@ -26,7 +26,7 @@ from dagpost.features import Query, resolve
 from dagpost.features.predicates import Edge
 from dagpost.fitting import compute, find_replicates, settle_method, weigh_families
 from dagpost.listing import Listing, labelled
-from dagpost.methods import CHAINS, OWN_TARGETS, check_modularity, draw, name_of, resolve_method
+from dagpost.methods import CHAINS, check_modularity, draw, draws_quickly, engine_of, name_of, resolve_method
 from dagpost.names import position_of, readable_level
 from dagpost.posterior import DagSample, Statement
 from dagpost.predicting import Predicting
@@ -36,6 +36,7 @@ from dagpost.reporting import Reporting
 from dagpost.score_setting import ScoreSetting
 from dagpost.scores import BGe, LocalScores, Score, resolve_score
 from dagpost.settings import (
+    EngineSetting,
     check_count,
     check_seed,
     check_settings,
@@ -56,8 +57,6 @@ if TYPE_CHECKING:
 
 Edges = Iterable[tuple[str, str]]
 
-#: Up to so many variables the sample of a model is drawn for its file, if it was not needed before.
-QUICKLY_DRAWN = 20
 #: What a fit leaves beside the attributes that end with an underscore.
 _FITTED = frozenset(
     ("_about_data", "_drawn", "_method", "_results", "_score", "_settings", "_statistics", "_table", "_tables")
@@ -102,10 +101,9 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
     engine, threads
         Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
         processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
-        where there is one with room enough and 20 variables or more, else threads. And on how many threads (None:
-        every core).
-        Exact numbers do not depend on it beyond their last digits, samples not on the number of threads; what is
-        affordable, and so ``method="auto"``, does.
+        where there is one with room enough and 20 variables or more, else threads. And on how many threads of this
+        process (None: every core); ``"dask"`` starts as many processes. Exact numbers do not depend on any of it beyond
+        their last digits, samples not on the number of threads; what is affordable, and so ``method="auto"``, does.
     seed
         Seed of the samples that are drawn when an answer needs one; None: a new one each time.
     progress
@@ -126,6 +124,8 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
     target_
         What is counted: ``"structure"`` or ``"order"`` as in `modularity`, or the own target of the method, such as
         ``"trees"``.
+    engine_
+        What the edges were computed on: ``"threads"``, ``"cuda"`` or ``"dask"``.
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
 
@@ -148,13 +148,14 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
     """
 
     score: Any = ScoreSetting()
-
+    engine: Any = EngineSetting()
     names_: tuple[str, ...]
     log_evidence_: float
     edge_probabilities_: pd.DataFrame
     exact_: bool
     method_: str
     target_: str
+    engine_: str
     verdict_: str | None
     max_parents_: int
 
@@ -277,12 +278,8 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
         engine = resolve_engine(self.engine, self.threads, len(names))
         tables = ExactTables(log_weights, scores.max_parents, engine, reporter_for(self.progress))
         fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
-        about = {
-            "names": list(names),
-            "levels": [None] * len(names),
-            "observations": None,
-            "data_fingerprint": fingerprint,
-        }
+        about = {"names": list(names), "levels": [None] * len(names), "observations": None}
+        about["data_fingerprint"] = fingerprint
         described = {**described_settings(self, constraints), "score": "given scores"}
         identity = identity_of(fingerprint, described, engine=sums_of(engine).name)
         with _checked(checkpoint).task("fit", identity) as kept, tables.kept_in(kept):
@@ -311,6 +308,9 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
                 self.method_reason_ += f"; considered is {tables.weights.describe()}"
             chosen, reason, count = self._method, self.method_reason_, self._usual_count()
             self._adopt(*compute(chosen, reason, self.modularity, tables, names, count, self.own_sample))
+            # Exact edges are those of the sums, whatever draws the graphs.
+            sums = {"structure": "exact-layers", "order": "dds"}
+            self.engine_ = engine_of(chosen if self._results is None else sums[self._results.modularity], tables)
             if not self.exact_ and self.method_ in CHAINS:
                 self.verdict_ = self.own_sample().diagnostics().verdict
         except BaseException:
@@ -413,8 +413,8 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
 
         The file holds what is needed to ask, sample and predict, but not the rows of the table, unless `rows` says so:
         causal effects, and parameters of graphs that are not in the model's own sample, need them. With more than 20
-        variables that sample may take long to draw, so it is in the file only if it was needed before: predict, or call
-        `own_sample()`, once.
+        variables (24 where graphs are drawn by orders, ``"dds"``) that sample may take long to draw, so it is in the
+        file only if it was needed before: predict, or call `own_sample()`, once.
         """
         from dagpost.model_storage import save_model
 
@@ -461,7 +461,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
 
     def _draws_quickly(self) -> bool:
         """Whether the model's own sample takes seconds at most."""
-        return self.method_ != "kbest" and (self.method_ in OWN_TARGETS or len(self.names_) <= QUICKLY_DRAWN)
+        return draws_quickly(self.method_, len(self.names_))
 
     def _exact_answer(self, query: Query) -> Estimate | None:
         if self._results is None or not isinstance(self._tables, ExactTables):

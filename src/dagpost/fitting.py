@@ -17,7 +17,7 @@ from dagpost.answers import ExactResults
 from dagpost.arrays import Floats
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.constraints import Constraints
-from dagpost.engines import Engine
+from dagpost.engines import Engine, spread_name
 from dagpost.errors import warn
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.mcmc.candidates import weights_among_candidates
@@ -113,6 +113,7 @@ def find_replicates(
     """Add the graphs of `count` resampled tables to the tables of a model."""
     sequence = new_seed(seed, tables)
     tables.replicates_seed = int(sequence.entropy)  # type: ignore[arg-type]
+    tables.replicates_engine = spread_name(tables.engine)
     tables.replicates = bootstrap_dags(
         table,
         score,

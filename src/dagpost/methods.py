@@ -24,10 +24,10 @@ import numpy as np
 
 from dagpost import memory
 from dagpost.arrays import Floats, Masks
-from dagpost.engines import Engine
+from dagpost.engines import Engine, spread_name
 from dagpost.errors import InputError, warn
 from dagpost.exact.given_order import draw_given_order
-from dagpost.exact.kbest import best_dags
+from dagpost.exact.kbest import BestDags, best_dags
 from dagpost.exact.trees import draw_trees
 from dagpost.families import family_count
 from dagpost.mcmc.chains import ChainRun, run_chains
@@ -59,6 +59,9 @@ METHODS = (*TABLE_METHODS, *_SETTINGS)
 
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
+#: Up to so many variables the usual sample takes seconds, its tables included.
+_USUALLY_QUICK = 20
+_QUICKLY_DRAWN = {"dds": 24}
 
 
 def resolve_method(method: Any) -> Any:
@@ -146,16 +149,16 @@ def draw(
     needed = int(count) * (_BYTES_A_GRAPH + 20 * tables.nodes)
     memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
     sequence = new_seed(seed, tables)
-    about = {**provenance, "seed": sequence.entropy, "method": describe(method), "engine": "threads"}
+    about = {**provenance, "seed": sequence.entropy, "method": describe(method), "engine": engine_of(method, tables)}
     if name in CHAINS:
         return _draw_chains(method, tables, names, count, sequence, about, previous)
     if name in OWN_TARGETS:
         return _draw_own(method, tables, names, count, sequence, guarantee, about)
     exact = _all_families(tables, name)
-    about["engine"] = exact.sums.name
     nan = np.full(count, np.nan)
     if name == "exact-layers":
         posterior = exact.structure().tables
+        about["engine"] = engine_of(method, exact)
         parents, log_joint = exact.sums.sample_layers(
             posterior,
             exact.ranked,
@@ -182,6 +185,25 @@ def draw(
     )
 
 
+def draws_quickly(name: str, nodes: int) -> bool:
+    """Whether the usual sample takes seconds at most: it is then drawn for a file or a report that has none yet."""
+    if name == "kbest":
+        return False
+    return name in OWN_TARGETS or nodes <= _QUICKLY_DRAWN.get(name, _USUALLY_QUICK)
+
+
+def engine_of(method: Any, tables: ModelTables) -> str:
+    """What the sums, chains or replicates of a method ran on, once they have: kept in the provenance."""
+    name = name_of(method)
+    if name in CHAINS:
+        return spread_name(tables.engine)
+    if isinstance(method, Bootstrap):
+        return tables.replicates_engine
+    if name == "kbest" or name in OWN_TARGETS or not isinstance(tables, ExactTables):
+        return HostSums.name
+    return tables.sums.structure_name(tables.nodes) if name == "exact-layers" else tables.sums.name
+
+
 def new_seed(seed: int | None, tables: ModelTables) -> np.random.SeedSequence:
     """The seed that was given, or else a new one, which a run that goes on after a kill takes again."""
 
@@ -194,11 +216,30 @@ def new_seed(seed: int | None, tables: ModelTables) -> np.random.SeedSequence:
 def best(tables: ModelTables, names: tuple[str, ...], count: int, provenance: Mapping[str, Any]) -> DagSample:
     """The `count` most probable graphs, best first, when every graph counts once (fewer, if there are not so many)."""
     exact = _all_families(tables, "kbest")
-    found = best_dags(exact.log_weights, exact.max_parents, count, engine=tables.engine, reporter=tables.reporter)
-    about = {**provenance, "method": "kbest", "engine": "threads", "tied": found.tied}
+    found = _best_dags(exact, count)
+    about = {**provenance, "method": "kbest", "engine": engine_of("kbest", tables), "tied": found.tied}
     nan = np.full(len(found.log_joint), np.nan)
     log_evidence = _structure_log_evidence(exact)
     return make_sample(names, found.parents, found.log_joint, nan, nan, log_evidence, "kbest", "structure", None, about)
+
+
+def _best_dags(tables: ExactTables, count: int) -> BestDags:
+    """The best graphs; a checkpoint has all of them or none, since the search jumps to and fro between graphs."""
+    searched: list[BestDags] = []
+
+    def search() -> BestDags:
+        if not searched:
+            weights = tables.log_weights
+            searched.append(
+                best_dags(weights, tables.max_parents, count, engine=tables.engine, reporter=tables.reporter)
+            )
+        return searched[0]
+
+    number, tied = tables.checkpoint.decided("best graphs", lambda: [len(search().log_joint), bool(search().tied)])
+    found = BestDags(np.empty((number, tables.nodes), dtype=np.uint64), np.empty(number), tied)
+    for _ in tables.checkpoint.stage("best graphs", ["all"], lambda _: [found.parents, found.log_joint]):
+        found.parents[:], found.log_joint[:] = search().parents, search().log_joint
+    return found
 
 
 def _all_families(tables: ModelTables, name: str) -> ExactTables:
@@ -273,10 +314,10 @@ def _draw_chains(
 
 
 def _check_same_run(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse to go on from a sample of another model, and say where the two differ."""
+    """Refuse to go on from a sample of another model, and say where the two differ; the engine makes no difference."""
     differences = [
         f"{key} is {_shown(before.get(key))} there and {_shown(now.get(key))} here"
-        for key in sorted(before.keys() | now.keys())
+        for key in sorted((before.keys() | now.keys()) - {"engine"})
         if before.get(key) != now.get(key)
     ]
     if differences:

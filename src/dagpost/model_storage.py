@@ -57,10 +57,12 @@ def save_model(model: DagPosterior, path: str | os.PathLike[str], *, rows: bool)
         "small_size": None if isinstance(tables, ExactTables) else tables.weights.small_size,
         "method": [describe(model._method), model.method_reason_],
         "exact": model.exact_,
+        "engine": model.engine_,
         "verdict": model.verdict_,
         "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
         "error_bound": None if results is None else results.error_bound,
         "replicates_seed": tables.replicates_seed,
+        "replicates_engine": None if tables.replicates is None else tables.replicates_engine,
     }
     for prefix, (details, more) in _data_parts(model, rows).items():
         about[prefix.removesuffix("_")] = details
@@ -90,6 +92,7 @@ def load_model(kind: type[Model], path: str | os.PathLike[str]) -> Model:
             paths = _of_shape("paths", arrays, edges.shape) if "paths" in arrays else None
             results = ExactResults(model.modularity, evidence, families, paths, float(about["error_bound"]))
         model._adopt(evidence, edges, results, bool(about.get("exact", results is not None)))
+        model.engine_ = str(about.get("engine", "not recorded"))
         model.verdict_ = about.get("verdict")
         _restore_data(model, about, arrays)
     except (KeyError, TypeError, ValueError) as error:
@@ -153,6 +156,7 @@ def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) 
         parents = _of_shape("replicates", arrays, (graphs, nodes), np.uint64)
         tables.replicates = (parents, _of_shape("replicate_weights", arrays, (graphs,)))
         tables.replicates_seed = about.get("replicates_seed")
+        tables.replicates_engine = str(about.get("replicates_engine", "threads"))
     return tables
 
 

@@ -161,7 +161,7 @@ class DagSample(Plotting, Reporting):
             raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
             raise InputError("These samples come from different data; they cannot be joined.")
-        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"seed", "seeds"}):
+        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds"}):
             values = [s.provenance.get(key) for s in (self, other)]
             if values[0] != values[1]:
                 raise InputError(
@@ -173,6 +173,9 @@ class DagSample(Plotting, Reporting):
             raise InputError(f"Both samples were drawn with seed {twice[0]}: the second would repeat the first.")
         joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _ARRAYS}
         provenance = {**self.provenance, "seed": None, "seeds": [*_seeds(self), *_seeds(other)]}
+        engines = {s.provenance["engine"] for s in (self, other) if "engine" in s.provenance}
+        if len(engines) > 1:
+            provenance["engine"] = " and ".join(sorted(engines))
         return replace(self, guarantee=None, chains=None, provenance=provenance, **joined)._reweighed()
 
     def unique(self) -> DagSample:

@@ -82,6 +82,20 @@ def identity_of(fingerprint: str, settings: dict[str, Any], **asked: Any) -> dic
     return {"dagpost": __version__, "data": fingerprint, **lasting, **asked}
 
 
+class EngineSetting:
+    """`DagPosterior.engine`: a Dask client stands for the engine on it, which can be copied and pickled.
+
+    Scikit-learn copies a model for every fold and every point of a grid.
+    """
+
+    def __set__(self, model: Any, engine: Any) -> None:
+        if type(engine).__module__.partition(".")[0] == "distributed":
+            from dagpost.engines.dask.engine import DaskEngine
+
+            engine = DaskEngine(engine)
+        model.__dict__["engine"] = engine
+
+
 def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Engine:
     """The engine that a setting asks for, for a table of so many variables."""
     from dagpost.engines.cuda.engine import device_suits
@@ -90,17 +104,19 @@ def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Eng
         from dagpost.engines.cuda.engine import CudaEngine
 
         return CudaEngine(threads)
-    if engine == "dask" or type(engine).__module__.partition(".")[0] == "distributed":
-        from dagpost.engines.dask.engine import DaskEngine, shared_engine
+    if engine == "dask" or type(engine).__module__.startswith("dagpost.engines.dask."):
+        from dagpost.engines.dask.engine import DaskEngine, engine_for
 
-        return shared_engine() if engine == "dask" else DaskEngine(engine, threads=threads)
+        if engine == "dask" or isinstance(engine, DaskEngine):
+            return engine_for(engine, threads)
     if isinstance(engine, str) and engine in ("auto", "threads"):
         return ThreadEngine(threads)
     if not isinstance(engine, str) and hasattr(engine, "workers") and callable(getattr(engine, "run", None)):
         return engine
+    hint = f" For the cluster there: DaskEngine({engine!r})." if isinstance(engine, str) and "://" in engine else ""
     raise InputError(
         "The 'engine' parameter of DagPosterior must be 'auto', 'threads', 'cuda', 'dask', a Dask client or an engine "
-        f"object. Got {engine!r} instead."
+        f"object. Got {engine!r} instead.{hint}"
     )
 
 

@@ -46,6 +46,8 @@ class ModelTables:
         self.replicates: tuple[Masks, Floats] | None = None
         #: The seed that they were resampled with.
         self.replicates_seed: int | None = None
+        #: What found them, for their provenance.
+        self.replicates_engine = "threads"
 
     @contextmanager
     def kept_in(self, checkpoint: Checkpoint) -> Iterator[None]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +18,12 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from dagpost import DagPosterior  # noqa: E402
+from dagpost import Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
 from dagpost.engines.dask import DaskEngine, cluster, shared_engine  # noqa: E402
 from dagpost.engines.dask.cluster import Room  # noqa: E402
-from dagpost.errors import InputError  # noqa: E402
+from dagpost.engines.dask.troubles import in_plain_words  # noqa: E402
+from dagpost.errors import InputError, ResourceError  # noqa: E402
+from dagpost.settings import resolve_engine  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +141,154 @@ def test_a_scheduler_that_never_greets_alone_is_given_up(engine: DaskEngine, mon
         DaskEngine(engine.cluster.address)
     assert len(tried) == cluster._GREETINGS
     assert {client.status for client in tried} == {"closed"}
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("banana", r"'banana' is no address of a Dask scheduler\. Give .*'tcp://10\.0\.0\.1:8786'\."),
+        ("", "'' is no address"),
+        ("tcp://127.0.0.1:1:2", "is no address"),
+        ("http://127.0.0.1:8787", r"is no address .*\(that of its diagnostics page is another one\)"),
+        ("tls://127.0.0.1:9", r"No Dask scheduler answers at 'tls://127\.0\.0\.1:9' \(TLS expects"),
+    ],
+)
+def test_what_is_no_address_is_refused_at_once(address: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        DaskEngine(address)
+
+
+def test_an_address_in_the_place_of_an_engine_is_refused_with_the_way_out() -> None:
+    with pytest.raises(InputError, match=r"For the cluster there: DaskEngine\('tcp://10\.0\.0\.1:8786'\)"):
+        resolve_engine("tcp://10.0.0.1:8786", None, 5)
+
+
+def test_an_asynchronous_client_is_refused() -> None:
+    async def give_it() -> None:
+        async with (
+            distributed.LocalCluster(0, processes=False, dashboard_address=":0", asynchronous=True) as local,
+            distributed.Client(local, asynchronous=True) as client,
+        ):
+            DagPosterior(engine=client)
+
+    with pytest.raises(InputError, match=r"distributed\.Client that is not asynchronous"):
+        asyncio.run(give_it())
+
+
+def test_so_many_threads_are_so_many_processes_where_no_cluster_is_given() -> None:
+    engine = resolve_engine("dask", 1, 5)
+    assert isinstance(engine, DaskEngine)
+    assert repr(engine) == "DaskEngine of 1 workers with 1 threads"
+    assert engine.workers == 1
+    assert resolve_engine("dask", 1, 7) is engine
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "goes_on"),
+    [
+        ({"method": "dds", "modularity": "order"}, False),
+        ({"method": PartitionMCMC(chains=2, burn_in=1000)}, False),
+        ({"method": "exact-layers"}, True),
+        ({"method": Bootstrap(replicates=10)}, True),
+    ],
+    ids=["dds", "chains", "exact-layers", "bootstrap"],
+)
+def test_a_cluster_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(
+    engine: DaskEngine, settings: dict[str, Any], goes_on: bool
+) -> None:
+    with DaskEngine(engine.cluster.address) as own:
+        model = DagPosterior(engine=own, seed=1, samples=10, **settings).fit(datasets.load("coronary"))
+    if goes_on:
+        assert len(model.sample(10, seed=1)) == 10
+    else:
+        with pytest.raises(ResourceError, match=r"The Dask client for tcp://.* is closed\. .*another engine"):
+            model.sample(10, seed=1)
+    with pytest.raises(InputError, match=r"The Dask client that was given is closed"):
+        DaskEngine(own.cluster.client)
+
+
+def test_a_cluster_without_workers_is_waited_for_and_then_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
+    with cluster.local_cluster(0) as local, distributed.Client(local) as client:
+        for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
+            model = DagPosterior(engine=client, seed=1, samples=10, **settings)
+            with pytest.raises(ResourceError, match=r"no worker for 1 seconds\. Start some, .*'dask worker tcp://"):
+                model.fit(datasets.load("coronary"))
+        # One that comes late is in time as long as somebody waits.
+        monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 60)
+        late = threading.Timer(0.5, local.scale, [1])
+        late.start()
+        assert len(model.fit(datasets.load("coronary")).own_sample()) == 4
+        late.join()
+
+
+def test_workers_with_another_version_are_refused(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "__version__", "9.9")
+    with pytest.raises(InputError, match=r"The worker at tcp://.* has dagpost .*, and this process 9\.9"):
+        DaskEngine(engine.cluster.client).cluster.threads()
+
+
+def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
+    hidden = tmp_path / "hide_dagpost.py"
+    hidden.write_text(
+        "import sys\n"
+        "class Hiding:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'dagpost':\n"
+        "            raise ModuleNotFoundError(\"No module named 'dagpost'\", name='dagpost')\n"
+        "sys.meta_path.insert(0, Hiding())\n",
+        encoding="utf-8",
+    )
+    with cluster.local_cluster(1, preload=[str(hidden)]) as local, distributed.Client(local) as client:
+        for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
+            model = DagPosterior(engine=client, seed=1, samples=10, **settings)
+            with pytest.raises(
+                InputError, match=r"cannot import 'dagpost'\. Install dagpost .* where its scheduler and"
+            ):
+                model.fit(datasets.load("coronary"))
+
+
+def test_what_dask_says_of_a_cluster_is_put_in_plain_words() -> None:
+    where = "tcp://10.0.0.1:8786"
+    state = type("State", (), {"name": "tcp://10.0.0.2:1"})()
+    killed = in_plain_words(distributed.KilledWorker("forward-table-1", state, 3), where)
+    assert isinstance(killed, ResourceError)
+    assert str(killed).startswith(
+        "4 workers of the cluster died one after the other on the same task (forward-table-1)"
+    )
+    assert "lost a result" in str(in_plain_words(CancelledError("some-task"), where))
+    assert in_plain_words(ModuleNotFoundError("No module named 'numpy.core'", name="numpy.core"), where) is not None
+    # What is missing here as well, or speaks for itself, is left as it is.
+    assert in_plain_words(ModuleNotFoundError("No module named 'not_there'", name="not_there"), where) is None
+    assert in_plain_words(ZeroDivisionError("block 4"), where) is None
+    assert in_plain_words(KeyboardInterrupt(), where) is None
+
+
+def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> None:
+    table, found = datasets.load("coronary"), {}
+    settings: list[dict[str, Any]] = [{"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=20)}]
+
+    def fit(number: int) -> None:
+        found[number] = DagPosterior(engine=engine, seed=1, samples=20, **settings[number % 2]).fit(table).own_sample()
+
+    threads = [threading.Thread(target=fit, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(4):
+        here = DagPosterior(engine="threads", seed=1, samples=20, **settings[number % 2]).fit(table).own_sample()
+        assert np.array_equal(found[number].parents, here.parents)
+
+
+def test_a_scheduler_that_has_gone_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    # For so long a client tries to reach its scheduler again.
+    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 5)
+    with cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as lost:
+        model = DagPosterior(engine=lost, seed=1, samples=10, method="dds", modularity="order")
+        model.fit(datasets.load("coronary"))
+        local.close()
+        for again in (lambda: model.sample(20, seed=1), lambda: model.fit(datasets.load("coronary"))):
+            with pytest.raises(ResourceError, match=r"does not answer any more|lost a result|is closed"):
+                again()

@@ -184,3 +184,78 @@ def test_a_folder_without_parts_or_parts_without_rows_are_refused(engine: DaskEn
     for count in (distinct_rows_of_parts, scores_of_parts):
         with pytest.raises(InputError, match=r"The table is empty"):
             count(tmp_path, engine)
+
+
+@pytest.fixture
+def set_from_outside(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows in which "text", or two columns, were set; in the last column of all rows nothing is left to chance."""
+    targets = np.array([None, "text", "number;flag", ""], dtype=object)
+    rows = np.random.default_rng(2).choice(4, ROWS, p=[0.5, 0.2, 0.2, 0.1])
+    return frame[["number", "category", "text", "flag"]].assign(do=targets[rows])
+
+
+@pytest.fixture
+def folder_with_interventions(set_from_outside: pd.DataFrame, tmp_path: Path) -> Path:
+    set_from_outside[:1000].to_parquet(tmp_path / "a.parquet")
+    # Of one type here and of another there: names, categories, nothing at all.
+    set_from_outside[1000:2000].astype({"do": "category"}).to_parquet(tmp_path / "b.parquet")
+    set_from_outside[2000:].to_parquet(tmp_path / "c.parquet")
+    set_from_outside[:5].assign(do=None)[:0].to_parquet(tmp_path / "d.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("score", ["bdeu", "k2", "bic"])
+def test_interventions_in_the_parts_score_as_those_of_the_whole_table(
+    engine: DaskEngine, set_from_outside: pd.DataFrame, folder_with_interventions: Path, score: str
+) -> None:
+    whole = as_table(set_from_outside, interventions="do")
+    expected = local_scores(whole, score, 2, engine=ThreadEngine(1))
+    observed = local_scores(as_table(set_from_outside.drop(columns="do")), score, 2, engine=ThreadEngine(1))
+    assert not np.allclose(observed.values[2], expected.values[2])
+    table = distinct_rows_of_parts(folder_with_interventions, engine, interventions="do")
+    assert (table.names, table.levels, table.observations) == (whole.names, whole.levels, ROWS)
+    found = local_scores(table, score, 2, engine=ThreadEngine(1))
+    assert np.allclose(found.values, expected.values, rtol=1e-12, atol=1e-9)
+    by_cells = scores_of_parts(folder_with_interventions, engine, score, 2, interventions="do")
+    assert by_cells.names == expected.names
+    assert np.allclose(by_cells.values, expected.values, rtol=1e-12, atol=1e-9)
+
+
+def test_interventions_of_a_dask_dataframe_are_counted_too(engine: DaskEngine, set_from_outside: pd.DataFrame) -> None:
+    dataframe = pytest.importorskip("dask.dataframe")
+    parts_of_it = dataframe.from_pandas(set_from_outside, npartitions=4)
+    expected = local_scores(as_table(set_from_outside, interventions="do"), "bdeu", 2, engine=ThreadEngine(1)).values
+    table = distinct_rows_of_parts(parts_of_it, engine, interventions="do")
+    found = local_scores(table, "bdeu", 2, engine=ThreadEngine(1)).values
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-9)
+    chosen = ["number", "text", "flag"]
+    by_cells = scores_of_parts(parts_of_it, engine, "bdeu", 2, columns=chosen, interventions="do").values
+    some = as_table(set_from_outside[[*chosen, "do"]], interventions="do")
+    assert np.allclose(by_cells, local_scores(some, "bdeu", 2, engine=ThreadEngine(1)).values, rtol=1e-12, atol=1e-9)
+
+
+def test_a_column_that_was_set_in_every_row_scores_nothing(engine: DaskEngine, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"a": [0, 1, 1, 0, 1] * 4, "b": [1, 0, 1, 1, 0] * 4, "do": ["a", "a", "a;b", "a", "b;a"] * 4})
+    rows.to_parquet(tmp_path / "a.parquet")
+    expected = local_scores(as_table(rows, interventions="do"), "bdeu", 1, engine=ThreadEngine(1)).values
+    found = scores_of_parts(tmp_path, engine, "bdeu", 1, interventions="do").values
+    assert (found[0] == 0.0).all()
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
+@pytest.mark.parametrize(
+    ("do", "message"),
+    [
+        (["a", "z"], r"'interventions' names 'z', which is not a column"),
+        ([["a"], ["b"]], r"column 'do' of intervention targets is of type list<"),
+    ],
+)
+def test_interventions_that_name_no_column_are_refused(
+    engine: DaskEngine, tmp_path: Path, count: Any, do: list[Any], message: str
+) -> None:
+    pd.DataFrame({"a": [0, 1], "b": [1, 0], "do": do}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=message):
+        count(tmp_path, engine, interventions="do")
+    with pytest.raises(InputError, match=r"'interventions' names 'nowhere', which is not a column of every part"):
+        count(tmp_path, engine, interventions="nowhere")

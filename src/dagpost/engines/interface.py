@@ -44,3 +44,8 @@ def spread_of(engine: Engine) -> Engine:
     """
     spread: Engine = getattr(engine, "spread", engine)
     return spread
+
+
+def spread_name(engine: Engine) -> str:
+    """What ran blocks that were handed to `spread_of`, for the provenance of what they found."""
+    return str(getattr(spread_of(engine), "name", "threads"))

@@ -69,6 +69,11 @@ class CudaSums:
 
     name = "cuda"
 
+    def structure_name(self, nodes: int) -> str:
+        from dagpost.engines.cuda import structure
+
+        return self._host.name if nodes < structure.FEWEST_NODES else self.name
+
     def __init__(self, engine: ThreadEngine) -> None:
         self.engine = engine
 

@@ -9,7 +9,8 @@ those of a table in memory in the last digits only, since the cells are summed i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,14 @@ from dagpost.data.encoding import code_type
 from dagpost.data.table import Table, checked_table
 from dagpost.engines.dask.cluster import Cluster, writeable
 from dagpost.engines.dask.counting import refuse_missing
-from dagpost.engines.dask.parts import Parts, agree_on_levels, batches_of, plain
+from dagpost.engines.dask.parts import (
+    Parts,
+    agree_on_levels,
+    batches_of,
+    masks_of_targets,
+    plain,
+    with_plain_targets,
+)
 from dagpost.engines.threads import ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families import parent_sets
@@ -30,6 +38,7 @@ from dagpost.kernels import kernel
 from dagpost.progress import Reporter, silent
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.local_scores import LocalScores, local_scores
+from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
     from dagpost.engines.dask.engine import DaskEngine
@@ -42,8 +51,10 @@ _MOST_CELLS = 1 << 24
 _ROWS_AT_A_TIME = 2048
 _MOST_LEVELS = 1 << 16
 
-#: Of a part: the levels of columns of categories, the values that occur in the others, the rows.
-_Seen = tuple[dict[str, list[Any]], dict[str, Any], int]
+#: Of a part: the levels of columns of categories, the values that occur in the others, the rows of each intervention.
+_Seen = tuple[dict[str, list[Any]], dict[str, Any], dict[str | None, int]]
+#: Of a part: its codes (columns, rows), and for every row the mask of the columns that were set, where some were.
+_Codes = tuple[NDArray[Any], NDArray[np.uint64] | None]
 
 
 def scores_of_parts(
@@ -53,25 +64,70 @@ def scores_of_parts(
     max_parents: int = 5,
     *,
     columns: Sequence[str] | None = None,
+    interventions: str | None = None,
     reporter: Reporter = silent,
 ) -> LocalScores:
-    """Score every family from rows in parts (`source` as for `distinct_rows_of_parts`), for a discrete score."""
+    """Score every family from rows in parts, for a discrete score.
+
+    `source`, `columns` and `interventions` are those of `distinct_rows_of_parts`.
+    """
     parts = Parts(engine.cluster, source)
-    wanted = None if columns is None else list(columns)
-    whole = _table_of(*parts.merged("levels", _merge_values, parts.map("levels", _values_of, wanted)).result())
-    codes = parts.map("codes", _codes_of, whole.names, whole.levels)
-    counting = _CountingParts(engine.cluster, parts, codes, whole.arities, engine.workers)
-    return local_scores(whole, score, max_parents, engine=counting, reporter=reporter)
+    wanted = None if columns is None else [*columns, *([] if interventions is None else [interventions])]
+    with engine.cluster.taken_back_on_error():
+        seen = parts.map("levels", _values_of, wanted, interventions)
+        levels, values, targets = parts.merged("levels", _merge_values, seen).result()
+        whole = _table_of(levels, values, sum(targets.values()))
+        masks = masks_of_targets(list(targets), whole.names)
+        known = dict(zip(targets, masks.tolist(), strict=True))
+        codes = parts.map("codes", _codes_of, whole.names, whole.levels, interventions, known)
+
+        def scores_without(left_out: int, observations: int) -> LocalScores:
+            rows = replace(whole, counts=np.array([observations]))
+            counting = _CountingParts(engine.cluster, parts, codes, whole.arities, engine.workers, left_out)
+            return local_scores(rows, score, max_parents, engine=counting, reporter=reporter)
+
+        return _by_runs(scores_without, masks, np.array(list(targets.values())), len(whole.names))
+
+
+def _by_runs(
+    scores_without: Callable[[int, int], LocalScores], masks: NDArray[np.uint64], rows: Integers, nodes: int
+) -> LocalScores:
+    """Every node scored from the rows in which it was not set; `rows` says how many there are of each mask."""
+    found = None
+    for run in runs_of(masks if masks.any() else None, nodes):
+        observations = int(rows.sum() if run.observed is None else rows[run.observed].sum())
+        # Of nodes that were set in every row nothing is known, and any rows will do to see how many families there are.
+        some = observations or int(rows.sum())
+        own = scores_without(1 << run.nodes[0] if 0 < observations < rows.sum() else 0, some)
+        members = list(run.nodes)
+        if not observations:
+            own.values[members] = 0.0
+        if found is None:
+            found = own
+        else:
+            found.values[members] = own.values[members]
+    assert found is not None
+    return found
 
 
 class _CountingParts(ThreadEngine):
-    """Threads, but the sums over cells come from the parts and not from the rows of the table at hand."""
+    """Threads, but the sums over cells come from the parts and not from the rows of the table at hand.
+
+    Rows in which a column of the mask `left_out` was set are not counted.
+    """
 
     def __init__(
-        self, cluster: Cluster, parts: Parts, codes: list[Any], arities: tuple[int, ...], threads: int
+        self,
+        cluster: Cluster,
+        parts: Parts,
+        codes: list[Any],
+        arities: tuple[int, ...],
+        threads: int,
+        left_out: int,
     ) -> None:
         super().__init__(threads)
         self._cluster, self._parts, self._codes, self._arities = cluster, parts, codes, arities
+        self._left_out = left_out
 
     def sum_cells(self, rows: Rows, cells: CellFunction, max_size: int) -> Floats:
         """Row 0: `A` of every set of at most `max_size` columns, by its number; then the variants of `B`."""
@@ -81,7 +137,7 @@ class _CountingParts(ThreadEngine):
         futures = []
         for begin, end in _groups_of(sets, self._arities):
             counted = [
-                self._cluster.submit("count-cells", _count_part, codes, self._arities, sets[begin:end])
+                self._cluster.submit("count-cells", _count_part, codes, self._left_out, self._arities, sets[begin:end])
                 for codes in self._codes
             ]
             counts = self._parts.merged("sum-counts", _sum, counted)
@@ -106,16 +162,21 @@ def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations
     return replace(table, columns=tuple(column[:1] * 0 for column in table.columns), counts=np.array([observations]))
 
 
-def _values_of(part: Any, columns: list[str] | None) -> _Seen:
+def _values_of(part: Any, columns: list[str] | None, interventions: str | None) -> _Seen:
     import pyarrow
 
     levels: dict[str, list[Any]] = {}
     values: dict[str, Any] = {}
-    rows = 0
+    targets: Counter[str | None] = Counter()
     for batch in batches_of(part, columns):
-        table = plain(batch, levels)
-        refuse_missing(table, part)
-        rows += table.num_rows
+        table = plain(with_plain_targets(batch, interventions), levels)
+        refuse_missing(table, part, but=interventions)
+        if interventions is None:
+            targets[None] += table.num_rows
+        else:
+            for entry in table.column(interventions).value_counts().to_pylist():
+                targets[entry["values"]] += entry["counts"]
+            table = table.drop_columns([interventions])
         for name in table.column_names:
             found = table.column(name).unique()
             both = pyarrow.chunked_array([values[name], found]).unique() if name in values else found
@@ -125,7 +186,7 @@ def _values_of(part: Any, columns: list[str] | None) -> _Seen:
                     "identifier, or discretise it."
                 )
             values[name] = both
-    return levels, {name: found.to_pandas() for name, found in values.items()}, rows
+    return levels, {name: found.to_pandas() for name, found in values.items()}, dict(targets)
 
 
 def _merge_values(_: tuple[()], *seen: _Seen) -> _Seen:
@@ -133,24 +194,34 @@ def _merge_values(_: tuple[()], *seen: _Seen) -> _Seen:
 
     levels: dict[str, list[Any]] = {}
     values: dict[str, Any] = {}
-    for own, found, _rows in seen:
+    targets: Counter[str | None] = Counter()
+    for own, found, some in seen:
+        targets.update(some)
         agree_on_levels(levels, own)
         if values and found and list(values) != list(found):
             raise InputError(f"The parts have different columns: {list(values)} in one, {list(found)} in another.")
         for name, column in found.items():
             values[name] = pandas.concat([values[name], column]).drop_duplicates() if name in values else column
-    return levels, values, sum(rows for _, _, rows in seen)
+    return levels, values, dict(targets)
 
 
-def _codes_of(part: Any, names: tuple[str, ...], levels: tuple[tuple[object, ...] | None, ...]) -> NDArray[Any]:
-    """The codes of a part: (columns, rows)."""
+def _codes_of(
+    part: Any,
+    names: tuple[str, ...],
+    levels: tuple[tuple[object, ...] | None, ...],
+    interventions: str | None,
+    masks: dict[str | None, int],
+) -> _Codes:
+    """The codes of a part, and the masks of its rows where there are interventions."""
     import pandas
 
     indexes = [pandas.Index(list(found or ())) for found in levels]
     kind = code_type(max(len(index) for index in indexes))
-    pieces = []
-    for batch in batches_of(part, names):
-        table = plain(batch, {})
+    pieces, set_from_outside = [], []
+    for batch in batches_of(part, names if interventions is None else [*names, interventions]):
+        table = plain(with_plain_targets(batch, interventions), {})
+        if interventions is not None:
+            set_from_outside += [masks[entry] for entry in table.column(interventions).to_pylist()]
         pieces.append(
             np.stack(
                 [
@@ -159,7 +230,8 @@ def _codes_of(part: Any, names: tuple[str, ...], levels: tuple[tuple[object, ...
                 ]
             )
         )
-    return np.concatenate(pieces, axis=1) if pieces else np.empty((len(names), 0), dtype=kind)
+    codes = np.concatenate(pieces, axis=1) if pieces else np.empty((len(names), 0), dtype=kind)
+    return codes, None if interventions is None else np.array(set_from_outside, dtype=np.uint64)
 
 
 def _groups_of(sets: Masks, arities: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -189,7 +261,10 @@ def _layout(sets: Masks, arities: tuple[int, ...]) -> tuple[Integers, Integers, 
     return begins.astype(np.int64), steps.astype(np.int64), members.sum(axis=1).astype(np.int64)
 
 
-def _count_part(codes: NDArray[Any], arities: tuple[int, ...], sets: Masks) -> Integers:
+def _count_part(part: _Codes, left_out: int, arities: tuple[int, ...], sets: Masks) -> Integers:
+    codes, masks = part
+    if masks is not None and left_out:
+        codes = codes[:, masks & np.uint64(left_out) == 0]
     begins, steps, _ = _layout(sets, arities)
     counts = np.zeros(begins[-1], dtype=np.int64)
     _count_cells(codes.astype(np.uint16), begins, steps, counts)

@@ -6,10 +6,13 @@ the workers; names for tasks, which the diagnostics page of Dask shows.
 
 What a task needs beside the results of others (the weights, a function) is handed over as the result of a task too,
 not scattered: it is then made again when the worker that held it dies.
+
+What Dask says when something is wrong with a cluster speaks of its own parts; troubles.py puts it in words of ours.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,11 +25,15 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._version import __version__
+from dagpost.engines.dask.troubles import LOST, gone, in_plain_words
 from dagpost.engines.threads import available_cores
 from dagpost.errors import InputError, ResourceError
 
 #: Seconds to wait for a scheduler, and for its first worker.
 _PATIENCE_SECONDS = 30
+#: Addresses that clients of Dask can reach: a protocol, perhaps, a host and a port; or a scheduler in this process.
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[^\]\s]+\]|[^\s:/]+):\d{1,5}/?|inproc://\S+")
 #: How often to try to be greeted by a scheduler that is there.
 _GREETINGS = 10
 #: Of the memory limit of a worker Dask lets results take so much before it moves them to disk.
@@ -72,6 +79,8 @@ class _WorkerRoom(NamedTuple):
     machine_memory: int
     disk: int
     disk_bytes: int
+    #: Of dagpost there.
+    version: str = __version__
 
 
 def local_cluster(workers: int, **options: Any) -> Any:
@@ -105,13 +114,16 @@ class Places:
 
 
 class Cluster:
-    """The workers behind one client, which is closed with it unless it was given."""
+    """The workers behind one client, which is closed with it unless it was given.
 
-    def __init__(self, client: Any = None) -> None:
+    Where there is none, so many processes on this machine, every core unless told otherwise.
+    """
+
+    def __init__(self, client: Any = None, *, processes: int | None = None) -> None:
         distributed = load_distributed()
         self._own: list[Any] = []
         if client is None:
-            local = local_cluster(available_cores())
+            local = local_cluster(processes or available_cores())
             self._own = [local]
             # Not the default: what else of Dask is used in this process stays where it is.
             self.client = distributed.Client(local, set_as_default=False)
@@ -120,6 +132,8 @@ class Cluster:
             self.client = _connected(distributed, client)
             self._own = [self.client]
         elif isinstance(client, distributed.Client) and not client.asynchronous:
+            if client.status != "running":
+                raise InputError(f"The Dask client that was given is {client.status}. Make a new one.")
             self.client = client
         else:
             raise InputError(
@@ -129,6 +143,7 @@ class Cluster:
         self.address = str(self.client.scheduler.address)
         self._run = uuid4().hex[:8]
         self._numbers = count()
+        self._looked_at = False
 
     def close(self) -> None:
         """Close what was opened here."""
@@ -138,6 +153,7 @@ class Cluster:
 
     def room(self) -> Room:
         """What the workers have now; waits for the first one."""
+        self._require_open()
         distributed = load_distributed()
         try:
             self.client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
@@ -146,28 +162,61 @@ class Cluster:
                 f"The cluster has had no worker for {_PATIENCE_SECONDS} seconds. Start some, for example with "
                 f"'dask worker {self.address}', or wait for the batch system."
             ) from None
-        return room_of(list(self.client.run(_room_of_worker).values()))
+        except OSError as error:
+            raise ResourceError(gone(self.address)) from error
+        with self.taken_back_on_error():
+            workers = self.client.run(_room_of_worker)
+        others = {worker: room.version for worker, room in workers.items() if room.version != __version__}
+        if others:
+            worker, version = next(iter(others.items()))
+            raise InputError(
+                f"The worker at {worker} has dagpost {version}, and this process {__version__}. Install the same "
+                "version on all machines, and start the workers again."
+            )
+        self._looked_at = True
+        return room_of(list(workers.values()))
 
     def threads(self) -> int:
-        """Threads of all workers together; at least one."""
-        return max(int(sum(self.client.nthreads().values())), 1)
+        """Threads of all workers together; waits, the first time, for the first worker."""
+        self._require_open()
+        if not self._looked_at:
+            self.room()
+        return max(sum(self._threads_of_workers().values()), 1)
 
     def places(self) -> Places:
         """The workers that there are now, to deal tasks out to."""
-        return Places(dict(self.client.nthreads()))
+        return Places(self._threads_of_workers())
+
+    def _threads_of_workers(self) -> dict[str, int]:
+        try:
+            return dict(self.client.nthreads())
+        except OSError as error:
+            raise ResourceError(gone(self.address)) from error
+
+    def _require_open(self) -> None:
+        if self.client.status not in ("running", "connecting"):
+            raise ResourceError(
+                f"The Dask client for {self.address} is closed. Ask what needs the cluster before it is closed; or fit "
+                "the model again with another engine, or save it before and load it, which goes on with threads."
+            )
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any, at: str | None = None) -> Any:
         """The future of `function(*arguments)`, futures among the arguments replaced by their results.
 
         `at` is the worker that should run it, if it is still there when the time comes.
         """
+        self._require_open()
         key = f"{name}-{self._run}-{next(self._numbers)}"
         where = {} if at is None else {"workers": [at], "allow_other_workers": True}
         future = self.client.submit(function, *arguments, key=key, pure=False, **where)
+        self.remember([future])
+        return future
+
+    def remember(self, futures: list[Any]) -> None:
+        """Let futures be taken back if what is under way ends in an error."""
         handed_over = _handed_over.get()
         if handed_over is not None:
-            handed_over.add(future)
-        return future
+            handed_over.update(futures)
 
     def hand_over(self, name: str, value: Any) -> Any:
         """A future of `value` that the cluster can make again."""
@@ -176,18 +225,25 @@ class Cluster:
 
     @contextmanager
     def taken_back_on_error(self) -> Iterator[None]:
-        """Take back what was handed over meanwhile if an error or an interrupt ends it.
+        """Take back what was handed over meanwhile if an error or an interrupt ends it; say errors of Dask plainly.
 
         A task runs as long as someone holds its future, and an interactive session holds the last traceback. What has
-        begun runs to its end, some seconds at most.
+        begun runs to its end, some seconds at most. Tasks are let go and not cancelled: to cancel one, the scheduler
+        asserts that someone holds the futures of all that depend on it, or breaks off the connection.
         """
         handed_over: WeakSet[Any] = WeakSet()
         token = _handed_over.set(handed_over)
         try:
             yield
-        except BaseException:
+        except BaseException as error:
+            for future in list(handed_over):
+                future.release()
             if handed_over and self.client.status == "running":
-                self.client.cancel(list(handed_over))
+                # The client lets go in a thread of its own: wait until it has.
+                self.client.sync(_done)
+            plain = in_plain_words(error, self.address)
+            if plain is not None:
+                raise plain from error
             raise
         finally:
             _handed_over.reset(token)
@@ -198,10 +254,7 @@ class Cluster:
             # Not distributed.wait, which asks the default client, and that may be another one or none.
             future.exception()
         if future.status == "cancelled":
-            raise ResourceError(
-                "The cluster has lost a result that it cannot make again: its scheduler has gone, or a worker with a "
-                "part of the table that came from a checkpoint. Run the same again; a checkpoint is gone on from."
-            )
+            raise ResourceError(LOST)
         if future.status != "finished":
             future.result()
 
@@ -226,9 +279,15 @@ def no_cancel() -> NDArray[np.int64]:
 
 
 def _connected(distributed: Any, address: str) -> Any:
+    if _ADDRESS.fullmatch(address) is None:
+        page = " (that of its diagnostics page is another one)" if address.startswith("http") else ""
+        raise InputError(
+            f"{address!r} is no address of a Dask scheduler. Give the one that it prints when it starts, such as "
+            f"'tcp://10.0.0.1:8786'{page}."
+        )
     try:
         return _greeted(distributed, address)
-    except (OSError, TimeoutError, ValueError) as error:
+    except (ImportError, OSError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
             f"No Dask scheduler answers at {address!r} ({str(error) or type(error).__name__}). Start one with 'dask "
             "scheduler', which prints its address, or leave the address out for a cluster on this machine."
@@ -247,11 +306,15 @@ def _greeted(distributed: Any, address: str) -> Any:
         try:
             client.__init__(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
             break
-        except AssertionError:
+        except BaseException as error:
             client.close()
-            if not left:
+            if not left or not isinstance(error, AssertionError):
                 raise
     return client
+
+
+async def _done() -> None:
+    """Nothing, after all that was to be done before."""
 
 
 def _itself(value: Any) -> Any:

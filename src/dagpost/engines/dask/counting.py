@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dagpost.engines.dask.parts import Parts, agree_on_levels, batches_of, plain
+from dagpost.engines.dask.parts import (
+    Parts,
+    agree_on_levels,
+    batches_of,
+    masks_of_targets,
+    plain,
+    with_plain_targets,
+)
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +36,7 @@ def distinct_rows_of_parts(
     *,
     columns: Sequence[str] | None = None,
     counts: str | None = None,
+    interventions: str | None = None,
     most: int = MOST_DISTINCT,
 ) -> Table:
     """The distinct rows of a table in parts, with counts.
@@ -42,15 +50,20 @@ def distinct_rows_of_parts(
         The columns to take; all unless given.
     counts
         The name of a column that says how many observations a row stands for.
+    interventions
+        The name of a column that says which variable was set from outside in a row, as for `as_table`: names, several
+        in one cell separated by ";", and nothing where nothing was set.
     most
         More distinct rows than this are an error.
     """
     from dagpost.data.table import as_table
 
-    wanted = None if columns is None else [*columns, *([] if counts is None else [counts])]
+    more = [name for name in (counts, interventions) if name is not None]
+    wanted = None if columns is None else [*columns, *more]
     parts = Parts(engine.cluster, source)
-    grouped = parts.map("distinct-rows", _group_part, wanted, counts, most)
-    levels, table = parts.merged("merge-rows", _merge, grouped, most).result()
+    with engine.cluster.taken_back_on_error():
+        grouped = parts.map("distinct-rows", _group_part, wanted, counts, interventions, most)
+        levels, table = parts.merged("merge-rows", _merge, grouped, most).result()
     if table is None or table.num_rows == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
     frame = table.to_pandas()
@@ -58,23 +71,28 @@ def distinct_rows_of_parts(
         import pandas
 
         frame[name] = pandas.Categorical(frame[name], categories=known)
-    return as_table(frame, counts=_COUNT)
+    if interventions is not None:
+        names = tuple(name for name in frame.columns if name not in (_COUNT, interventions))
+        masks_of_targets(table.column(interventions).unique().to_pylist(), names)
+    return as_table(frame, counts=_COUNT, interventions=interventions)
 
 
-def _group_part(part: Any, columns: list[str] | None, counts: str | None, most: int) -> tuple[dict[str, Any], Any]:
+def _group_part(
+    part: Any, columns: list[str] | None, counts: str | None, interventions: str | None, most: int
+) -> tuple[dict[str, Any], Any]:
     """Distinct rows of one part, with counts in a column of their own, and the levels of columns of categories."""
     import pyarrow
 
     levels: dict[str, list[Any]] = {}
     found = None
     for batch in batches_of(part, columns):
-        rows = plain(batch, levels)
+        rows = plain(with_plain_targets(batch, interventions), levels)
         if counts is None:
             own = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
             own = own.rename_columns([*rows.column_names, _COUNT])
         else:
             own = _regrouped(rows.rename_columns([_COUNT if n == counts else n for n in rows.column_names]))
-        refuse_missing(own, part)
+        refuse_missing(own, part, but=interventions)
         found = own if found is None else _regrouped(pyarrow.concat_tables([found, own]))
         _refuse_many(found, most)
     return levels, found
@@ -109,12 +127,14 @@ def _regrouped(table: Any) -> Any:
     return summed.rename_columns([_COUNT if name == f"{_COUNT}_sum" else name for name in summed.column_names])
 
 
-def refuse_missing(table: Any, part: Any) -> None:
-    """Refuse cells without a value: what they stand for is not for a count to decide."""
+def refuse_missing(table: Any, part: Any, *, but: str | None = None) -> None:
+    """Refuse cells without a value, `but` in one column: what they stand for is not for a count to decide."""
     import pyarrow
     import pyarrow.compute
 
     for name in table.column_names:
+        if name == but:
+            continue
         column = table.column(name)
         empty = column.is_null(nan_is_null=pyarrow.types.is_floating(column.type))
         if pyarrow.compute.any(empty).as_py():

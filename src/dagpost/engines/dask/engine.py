@@ -6,8 +6,8 @@
 | orders and graphs drawn from them | drawing.py: the orders where the blocks are, then the graphs on threads here |
 | counting for discrete scores | scoring.py |
 | rows in parts, larger than memory | counting.py, cells.py |
-| chains, bootstrap replicates | spread.py |
-| sums over all graphs, `3^n` terms | structure.py: the work on the cluster, the tables here |
+| chains, bootstrap replicates, folds of a cross-validation | spread.py |
+| sums over all graphs, `3^n` terms | structure.py: on the cluster, from where the tables come here in the end |
 
 Every result is the same to the last bit as with threads, whatever the number of workers (blocks.py says where, from 30
 variables on, that means the tables and draws but not the last digits of family probabilities).
@@ -18,11 +18,12 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable
 from functools import cached_property
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from dagpost.checkpoints import Checkpoint, none
-from dagpost.engines.dask.cluster import Cluster
+from dagpost.engines.dask.cluster import Cluster, load_distributed
 from dagpost.engines.threads import ThreadEngine
 from dagpost.progress import Reporter, Stage, silent
 
@@ -55,7 +56,8 @@ class DaskEngine(ThreadEngine):
         each core, which ends with the engine (in a script, keep the call under ``if __name__ == "__main__":``, as
         Dask asks for).
     threads
-        Threads of this process, for the work that stays here; all cores unless told otherwise.
+        Threads of this process, for the work that stays here, and, where no cluster is given, the processes of the one
+        that is started; all cores unless told otherwise.
 
     Use it in a `with` statement, or call `close`.
 
@@ -66,7 +68,19 @@ class DaskEngine(ThreadEngine):
 
     def __init__(self, client: Any = None, *, threads: int | None = None) -> None:
         super().__init__(threads)
-        self.cluster = Cluster(client)
+        self._cluster: Cluster | None = Cluster(client, processes=threads)
+        self._address = self._cluster.address
+
+    @property
+    def cluster(self) -> Cluster:
+        """The workers; an engine that came from another process reaches for them when they are first needed."""
+        if self._cluster is None:
+            self._cluster = shared_engine(self._address).cluster
+        return self._cluster
+
+    def with_threads(self, threads: int | None) -> DaskEngine:
+        """The same cluster with so many threads of this process; this very engine if none are named."""
+        return self if threads is None else _engine_at(self._address, threads, self._cluster)
 
     @cached_property
     def sums(self) -> Sums:
@@ -94,7 +108,8 @@ class DaskEngine(ThreadEngine):
 
     def close(self) -> None:
         """Close the client and the cluster, as far as they were made here."""
-        self.cluster.close()
+        if self._cluster is not None:
+            self._cluster.close()
 
     def __enter__(self) -> Self:
         return self
@@ -108,32 +123,64 @@ class DaskEngine(ThreadEngine):
         """Copies of a model work on one and the same cluster."""
         return self
 
-    def __reduce__(self) -> tuple[Callable[[str], DaskEngine], tuple[str]]:
-        """In another process: the engine there for the same cluster, as long as that can be reached."""
-        return shared_engine, (self.cluster.address,)
+    def __reduce__(self) -> tuple[Callable[..., DaskEngine], tuple[str, None]]:
+        """In another process: an engine there for the same cluster, as long as that can be reached."""
+        return _engine_at, (self._address, None)
 
     def __repr__(self) -> str:
         """Which cluster, and how large it is."""
-        client = self.cluster.client
+        if self._cluster is None:
+            return f"DaskEngine for {self._address}"
+        client = self._cluster.client
         if client.status != "running":
             return "DaskEngine (closed)"
         workers = client.nthreads()
         return f"DaskEngine of {len(workers)} workers with {sum(workers.values())} threads"
 
 
-def shared_engine(address: str | None = None) -> DaskEngine:
+def shared_engine(address: str | None = None, threads: int | None = None) -> DaskEngine:
     """The engine of this process for the cluster at an address, or for one of its own; ends with the process.
 
     For those who name an engine and do not hold one: every model starting a cluster would be many.
     """
-    engine = _shared.get(address)
-    if engine is None or engine.cluster.client.status != "running":
-        engine = _shared[address] = DaskEngine(address)
-        atexit.register(engine.close)
+    with _sharing:
+        engine = _shared.get((address, threads))
+        if engine is None or engine.cluster.client.status != "running":
+            engine = _shared[address, threads] = DaskEngine(address, threads=threads)
+            atexit.register(engine.close)
+        return engine
+
+
+_shared: dict[tuple[str | None, int | None], DaskEngine] = {}
+_sharing = Lock()
+
+
+def engine_for(setting: Any, threads: int | None) -> ThreadEngine:
+    """What ``engine="dask"``, or a `DaskEngine`, means here, with so many threads of this process.
+
+    Inside a task of a worker, where a model may come by joblib and scikit-learn, that is the one thread of the task: if
+    all workers waited for tasks of theirs, there would be none left to run them.
+    """
+    if (isinstance(setting, str) or setting._cluster is None) and _inside_a_task():
+        return ThreadEngine(1)
+    return shared_engine(threads=threads) if isinstance(setting, str) else setting.with_threads(threads)
+
+
+def _inside_a_task() -> bool:
+    distributed = load_distributed()
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def _engine_at(address: str, threads: int | None, cluster: Cluster | None = None) -> DaskEngine:
+    """An engine for a cluster that is there."""
+    engine = DaskEngine.__new__(DaskEngine)
+    ThreadEngine.__init__(engine, threads)
+    engine._address, engine._cluster = address, cluster
     return engine
-
-
-_shared: dict[str | None, DaskEngine] = {}
 
 
 class DaskSums:
@@ -143,7 +190,16 @@ class DaskSums:
 
     def __init__(self, engine: DaskEngine) -> None:
         self.engine = engine
-        self.cluster = engine.cluster
+        #: What made the sums over all graphs of so many variables.
+        self._structures: dict[int, str] = {}
+
+    def structure_name(self, nodes: int) -> str:
+        """What made the sums over all graphs, for the provenance: where they are few they stay on threads here."""
+        return self._structures.get(nodes, self._host.name)
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.engine.cluster
 
     def order_fits(self, nodes: int, max_parents: int) -> bool:
         from dagpost.engines.dask import order
@@ -173,7 +229,7 @@ class DaskSums:
 
         if not structure.is_worth_it(self.engine, nodes):
             return self._host.structure_seconds(nodes, measured=measured)
-        return expected_seconds(nodes, min(self.cluster.threads(), structure.MOST_CORES))
+        return expected_seconds(nodes, min(self.cluster.threads(), structure.most_cores(nodes)))
 
     def keeps_structure(self, nodes: int, max_parents: int) -> bool:
         return self._host.keeps_structure(nodes, max_parents)
@@ -220,14 +276,17 @@ class DaskSums:
     def on_host(self, forward: SpreadForward) -> ForwardTable:
         from dagpost.engines.dask.order import on_host
 
-        return on_host(forward)
+        with self.cluster.taken_back_on_error():
+            return on_host(forward)
 
     def structure_posterior(
         self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
     ) -> StructurePosterior:
         from dagpost.engines.dask import structure
 
-        if not structure.is_worth_it(self.engine, len(log_weights)):
+        worth_it = structure.is_worth_it(self.engine, len(log_weights))
+        self._structures[len(log_weights)] = self.name if worth_it else self._host.name
+        if not worth_it:
             return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
         with self.cluster.taken_back_on_error():
             return structure.structure_posterior(

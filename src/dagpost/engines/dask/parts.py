@@ -7,10 +7,15 @@ must be the same in every part; all other columns are plain values.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.data.rows import intervention_masks
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.errors import InputError
 
@@ -18,6 +23,8 @@ from dagpost.errors import InputError
 BATCH_ROWS = 1 << 18
 #: Results that are merged by one task.
 MERGED_TOGETHER = 8
+#: A row number of a table in parts says nothing.
+_WHICH_ROW = re.compile(r" in row \d+ \(the first row is row 1\)")
 
 
 class Parts:
@@ -36,7 +43,9 @@ class Parts:
 
         lazily = delayed(function, pure=False)
         tasks = [lazily(part, *arguments) for part in self._frame.to_delayed(optimize_graph=True)]
-        return list(self._cluster.client.compute(tasks))
+        futures = list(self._cluster.client.compute(tasks))
+        self._cluster.remember(futures)
+        return futures
 
     def merged(self, name: str, function: Any, futures: list[Any], *arguments: Any) -> Any:
         """One future of `function(arguments, *results)` over all results, merged in a tree."""
@@ -78,6 +87,33 @@ def plain(table: Any, levels: dict[str, list[Any]]) -> Any:
             agree_on_levels(levels, {field.name: found})
             table = table.set_column(place, field.name, column.cast(field.type.value_type))
     return table
+
+
+def with_plain_targets(batch: Any, interventions: str | None) -> Any:
+    """A batch whose column of intervention targets, if it has one, is text: parts need not agree on its type."""
+    import pyarrow
+
+    if interventions is None:
+        return batch
+    place = batch.schema.get_field_index(interventions)
+    if place < 0:
+        raise InputError(f"'interventions' names {interventions!r}, which is not a column of every part.")
+    try:
+        return batch.set_column(place, interventions, batch.column(place).cast(pyarrow.string()))
+    except pyarrow.ArrowException:
+        kind = batch.schema.field(place).type
+        raise InputError(
+            f"The column {interventions!r} of intervention targets is of type {kind}. It should hold names of columns, "
+            "several in one cell separated by ';', and nothing where nothing was set."
+        ) from None
+
+
+def masks_of_targets(entries: Sequence[str | None], names: tuple[str, ...]) -> NDArray[np.uint64]:
+    """The mask of the columns that each entry of a column of intervention targets names."""
+    try:
+        return intervention_masks(list(entries), names, len(entries))
+    except InputError as error:
+        raise InputError(_WHICH_ROW.sub("", str(error))) from None
 
 
 def agree_on_levels(levels: dict[str, list[Any]], others: dict[str, list[Any]]) -> None:
