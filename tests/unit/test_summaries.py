@@ -539,7 +539,7 @@ def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path):
     figure.savefig(tmp_path / "comparison.png")
     plt.close(figure)
     own = plot_comparison(found)
-    assert own.get_yticklabels()[0].get_text() == r"\$x\$ -> a\nb"
+    assert own.get_yticklabels()[0].get_text() == r"\$x\$ → a\nb"
     assert len(own.lines[0].get_xdata()) == 6
     plt.close(own.figure)
     with pytest.raises(InputError, match="relation must be '->', '~>' or None"):
