@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 _PACKAGE = str(Path(__file__).parent)
+_collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 
 
 class DagpostError(Exception):
@@ -37,8 +41,23 @@ class DagpostWarning(UserWarning):
     """Something in the input looks unintended, but the work goes on."""
 
 
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Take down what `warn` says in this thread meanwhile; `warnings.catch_warnings` would concern all threads."""
+    said: list[str] = []
+    token = _collected.set(said)
+    try:
+        yield said
+    finally:
+        _collected.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn at the line of the user's that led here, however deep inside the package this is."""
+    collected = _collected.get()
+    if collected is not None:
+        collected.append(message)
+        return
     level = 1
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):

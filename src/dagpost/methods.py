@@ -201,7 +201,7 @@ def engine_of(method: Any, tables: ModelTables) -> str:
         return tables.replicates_engine
     if name == "kbest" or name in OWN_TARGETS or not isinstance(tables, ExactTables):
         return HostSums.name
-    return tables.sums.structure_name(tables.nodes) if name == "exact-layers" else tables.sums.name
+    return tables.structure_engine if name == "exact-layers" else tables.sums.name
 
 
 def new_seed(seed: int | None, tables: ModelTables) -> np.random.SeedSequence:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagpost import storage
 from dagpost.answers import ExactResults
 from dagpost.data.storing import rows_of, table_of
-from dagpost.errors import InputError
+from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families import family_count
 from dagpost.mcmc.families import FamilyWeights
 from dagpost.methods import resolve_method
@@ -28,6 +28,7 @@ from dagpost.tables import ExactTables, ModelTables
 
 if TYPE_CHECKING:
     from dagpost.estimator import DagPosterior
+    from dagpost.posterior import DagSample
 
 Model = TypeVar("Model", bound="DagPosterior")
 
@@ -108,8 +109,9 @@ def _data_parts(model: DagPosterior, rows: bool) -> dict[str, tuple[dict[str, An
     The sample is drawn for the file if it is not there yet and takes no long time to draw.
     """
     parts = {}
-    if model._drawn is not None or model._draws_quickly():
-        parts[_SAMPLE] = parts_of(model.own_sample())
+    sample = _sample_to_keep(model)
+    if sample is not None:
+        parts[_SAMPLE] = parts_of(sample)
         statistics = model._statistics_to_keep()
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
@@ -118,6 +120,17 @@ def _data_parts(model: DagPosterior, rows: bool) -> dict[str, tuple[dict[str, An
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
         parts[_ROWS] = rows_of(model._table)
     return parts
+
+
+def _sample_to_keep(model: DagPosterior) -> DagSample | None:
+    if model._drawn is None and not model._draws_quickly():
+        return None
+    try:
+        return model.own_sample()
+    except ResourceError as error:
+        # What there is must not be lost because of what could be made again.
+        warn(f"The model is saved without a sample of its own, which could not be drawn. {error}")
+        return None
 
 
 def _restore_data(model: DagPosterior, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

@@ -44,10 +44,6 @@ class Sums(Protocol):
     #: Kept in the provenance of what comes from these sums.
     name: str
 
-    def structure_name(self, nodes: int) -> str:
-        """The same for the sums over all graphs once they are there: small ones may be made elsewhere."""
-        ...
-
     def order_fits(self, nodes: int, max_parents: int) -> bool:
         """Whether the table of the sums over all orders fits into memory now."""
         ...
@@ -143,10 +139,6 @@ class HostSums:
     """The sums of exact/, on the threads (or whatever else runs blocks) of an engine."""
 
     name = "threads"
-
-    def structure_name(self, nodes: int) -> str:
-        del nodes
-        return self.name
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -25,7 +25,7 @@ from dagpost.mcmc.candidates import weights_of_all
 from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables
 from dagpost.progress import Reporter
 from dagpost.sampling.dags import RankedFamilies, rank_families
-from dagpost.sums import Forward, Sums, sums_of
+from dagpost.sums import Forward, HostSums, Sums, sums_of
 from dagpost.targets import Bootstrap, GivenOrder, Trees
 
 #: The 3^n sums are not started unasked when they would take longer than this.
@@ -135,6 +135,8 @@ class ExactTables(ModelTables):
         self._max_parents = max_parents
         self._forward: Forward | None = None
         self._structure: StructurePosterior | None = None
+        #: What the sums over all graphs were made on: small ones stay on threads, whatever the engine.
+        self.structure_engine = HostSums.name
         self._order_log_evidence: float | None = None
         #: Log evidence when every graph counts once, where it is known.
         self.structure_log_evidence: float | None = None
@@ -219,7 +221,7 @@ class ExactTables(ModelTables):
         posterior = self.sums.structure_posterior(
             self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
         )
-        self.structure_log_evidence = posterior.tables.log_evidence
+        self.structure_log_evidence, self.structure_engine = posterior.tables.log_evidence, posterior.engine
         if self.sums.keeps_structure(self.nodes, self.max_parents):
             self._structure = posterior
         return posterior

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dagpost import BIC, DagPosterior, PartitionMCMC, datasets
+from dagpost import BIC, DagPosterior, HybridMCMC, PartitionMCMC, datasets
 from dagpost.data import as_table
-from dagpost.errors import DagpostWarning, InputError
-from dagpost.prediction import cross_validate
+from dagpost.errors import DagpostWarning, InputError, ResourceError
+from dagpost.prediction import cross_validate, cross_validation
 
 CORONARY = datasets.load("coronary")
 
@@ -95,7 +95,7 @@ def test_folds_depend_on_the_seed_and_results_not_on_the_threads() -> None:
     assert np.array_equal(first.log_scores, again.log_scores)
     other = cross_validate(model_with(seed=6), CORONARY, folds=4)
     assert not np.array_equal(first.folds, other.folds)
-    with pytest.raises(InputError, match=r"validated on different folds\. Give both the same"):
+    with pytest.raises(InputError, match=r"validated on different tables or folds\. Give both the same"):
         first.gain_over(other)
 
 
@@ -122,6 +122,34 @@ def test_progress_counts_folds_and_remarks_are_made_once() -> None:
 def test_numbers_of_folds_that_cannot_be_are_refused(folds: Any) -> None:
     with pytest.raises(InputError, match=r"'folds' must be an int from 2 to 60, the number of observations\. Got"):
         cross_validate(model_with(), small_table(), folds=folds)
+
+
+def test_one_observation_cannot_be_held_out() -> None:
+    with pytest.raises(InputError, match="there must be at least 2"):
+        cross_validate(model_with(), replace(small_table(), columns=tuple(c[:1] for c in small_table().columns)))
+
+
+def test_more_observations_than_memory_holds_are_refused_with_the_figure() -> None:
+    table = replace(small_table(), counts=np.full(60, 10**12))
+    with pytest.raises(ResourceError, match=r"To score each of 60,000,000,000,000 observations needs [\d,.]+ TB"):
+        cross_validate(model_with(), table)
+
+
+def test_models_of_different_tables_are_not_compared() -> None:
+    first, second = (cross_validate(model_with(), small_table(), folds=2, seed=1) for _ in range(2))
+    assert first.gain_over(second) == (0.0, 0.0)
+    other = replace(small_table(), columns=tuple(reversed(small_table().columns)))
+    with pytest.raises(InputError, match="different tables or folds"):
+        first.gain_over(cross_validate(model_with(), other, folds=2, seed=1))
+    assert first._repr_html_() == f"<code>{first!r}</code>"
+
+
+@pytest.mark.parametrize(("method", "has_tables"), [(HybridMCMC(), True), ("kbest", True), (PartitionMCMC(), False)])
+def test_the_memory_of_a_fold_counts_the_tables_of_its_method(method: Any, has_tables: bool) -> None:
+    table = as_table(np.random.default_rng(1).integers(0, 2, (20, 16)))
+    settings = {**model_with().get_params(deep=False), "method": method}
+    needed = cross_validation._bytes_of_fold(method, cross_validation._Task(DagPosterior, settings, table, 2, 1))
+    assert (needed > 8 << 16) == has_tables
 
 
 def test_what_a_fit_would_refuse_is_refused_before_any_fold() -> None:

@@ -194,6 +194,18 @@ def test_folds_tell_how_far_they_are(engine: DaskEngine) -> None:
     assert told == [("folds", done, 4) for done in (1, 2, 3, 4)]
 
 
+def test_remarks_are_those_of_all_folds_however_many_threads_a_worker_has() -> None:
+    """And the worker's own warnings are left as they were, though folds end in any order."""
+    quick = {"method": PartitionMCMC(chains=2, burn_in=0, thinning=1), "samples": 10, "seed": 1}
+    shown = "__import__('warnings')._showwarnmsg_impl.__name__"
+    options = {"n_workers": 1, "threads_per_worker": 4, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
+        with pytest.warns(DagpostWarning, match=r"^In 12 of 12 folds: Do not trust it yet") as remarks:
+            cross_validate(DagPosterior(engine=client, **quick), CORONARY, folds=12)
+        assert len(remarks) == 1
+        assert client.submit(eval, shown).result() == "_showwarnmsg_impl"
+
+
 def test_remarks_of_folds_on_workers_come_out_here(engine: DaskEngine) -> None:
     with pytest.warns(DagpostWarning, match=r"In [1-4] of 4 folds: ") as there:
         validated(engine, method=PartitionMCMC(chains=2, burn_in=0, thinning=1), samples=10)
@@ -325,6 +337,25 @@ def test_sums_over_all_graphs_on_the_cluster_are_named(engine: DaskEngine, monke
     monkeypatch.setattr(structure, "is_worth_it", lambda *_: True)
     model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     assert (model.engine_, model.own_sample().provenance["engine"]) == ("dask", "dask")
+
+
+def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structure, "is_worth_it", lambda *_: True)
+    model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
+    monkeypatch.setattr(structure, "is_worth_it", lambda *_: False)
+    DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
+    for asked in (model, copy.deepcopy(model)):
+        assert asked.sample(20, seed=2).provenance["engine"] == "dask"
+
+
+def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path) -> None:
+    with cluster.local_cluster(1) as local, distributed.Client(local) as client:
+        model = DagPosterior(engine=client, modularity="order", samples=20, seed=1).fit(CORONARY)
+    with pytest.warns(DagpostWarning, match="saved without a sample of its own"):
+        model.save(tmp_path / "model.dagpost")
+    read = DagPosterior.load(tmp_path / "model.dagpost")
+    assert read.edge_probabilities_.equals(model.edge_probabilities_)
+    assert len(read.own_sample()) == 20
 
 
 def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngine) -> None:

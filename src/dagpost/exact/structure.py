@@ -81,6 +81,8 @@ class StructurePosterior:
     tables: StructureTables
     families: Floats
     paths: Floats
+    #: What made it, for the provenance of what comes from it.
+    engine: str = "threads"
 
 
 def structure_evidence(

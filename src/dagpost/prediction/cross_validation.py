@@ -14,8 +14,8 @@ Time and memory: those of a fit, for each fold (under way).
 
 from __future__ import annotations
 
+import html
 import math
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -24,13 +24,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dagpost import memory
 from dagpost.arrays import Floats, Integers
 from dagpost.data.table import Table, as_table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.interface import CancelFlag
-from dagpost.errors import DagpostWarning, InputError, warn
+from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.prediction.statistics import predicting_score
 from dagpost.progress import reporter_for
+
+#: Its fold, its row and its score, here and once more in the fold under way.
+_BYTES_AN_OBSERVATION = 64
 
 if TYPE_CHECKING:
     from dagpost.estimator import DagPosterior
@@ -47,6 +51,8 @@ class CrossValidation:
     folds: Integers
     #: The method that drew the graphs, in every fold the same.
     method: str
+    #: Of the table.
+    data_fingerprint: str
 
     @property
     def mean(self) -> float:
@@ -60,8 +66,10 @@ class CrossValidation:
 
     def gain_over(self, other: CrossValidation) -> tuple[float, float]:
         """By how much the mean log score is better than another model's on the same folds, and the standard error."""
-        if not np.array_equal(self.folds, other.folds):
-            raise InputError("These were validated on different folds. Give both the same table, 'folds' and 'seed'.")
+        if self.data_fingerprint != other.data_fingerprint or not np.array_equal(self.folds, other.folds):
+            raise InputError(
+                "These were validated on different tables or folds. Give both the same table, 'folds' and 'seed'."
+            )
         gain = self.log_scores - other.log_scores
         return float(gain.mean()), _standard_error(gain)
 
@@ -70,6 +78,9 @@ class CrossValidation:
             f"CrossValidation of {len(self.folds):,} observations in {int(self.folds.max()) + 1} folds: log score "
             f"{self.mean:.3f} (standard error {self.standard_error:.3f}) an observation"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>"
 
 
 def cross_validate(
@@ -103,6 +114,7 @@ def cross_validate(
     >>> bool(gain > 4 * standard_error)  # the columns depend on each other, which helps to predict
     True
     """
+    from dagpost.methods import name_of
     from dagpost.settings import check_seed, check_settings, resolve_engine
 
     check_settings(model)
@@ -110,6 +122,11 @@ def cross_validate(
     predicting_score(model.score.setting)
     table = as_table(X, counts=counts, interventions=interventions)
     _check_folds(folds, table.observations)
+    memory.require(
+        _BYTES_AN_OBSERVATION * table.observations,
+        f"To score each of {table.observations:,} observations",
+        "Validate on a part of them.",
+    )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
     engine = resolve_engine(model.engine, model.threads, len(table.names))
     method = _settled_method(model, table, engine)
@@ -125,7 +142,7 @@ def cross_validate(
             stage.advance(1)
     for remark, times in remarks.items():
         warn(f"In {times} of {folds} folds: {remark}")
-    return CrossValidation(log_scores, dealt, method if isinstance(method, str) else str(method.name))
+    return CrossValidation(log_scores, dealt, name_of(method), table.fingerprint())
 
 
 class _Task(NamedTuple):
@@ -169,11 +186,9 @@ def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     rows = np.repeat(np.arange(table.rows), counts)
     held_out = np.bincount(rows[task.folds_of_observations() == fold], minlength=table.rows)
     model = task.kind(**task.settings, engine=engine, seed=task.seed_of(fold))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with collected_warnings() as said:
         model.fit(_with_counts(table, counts - held_out))
         found = model.score_samples(_with_counts(table, held_out))
-    said = [str(one.message) for one in caught if issubclass(one.category, DagpostWarning)]
     return np.repeat(found, held_out[held_out > 0]), list(dict.fromkeys(said))
 
 
@@ -202,21 +217,26 @@ def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Any:
 
 def _bytes_of_fold(method: Any, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
-    from dagpost.exact import order, structure
+    from dagpost.exact import kbest, order, structure
     from dagpost.families import family_count
+    from dagpost.mcmc.hybrid import HybridMCMC
     from dagpost.methods import CHAINS, OWN_TARGETS, name_of
 
     nodes, name = len(task.table.names), name_of(method)
     limit = min(task.settings["max_parents"], nodes - 1)
     families = 8 * nodes * family_count(nodes - 1, limit)
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations
-    if name in CHAINS or name in OWN_TARGETS:
+    if name == "kbest":
+        return kbest.memory_needed(nodes, limit, task.settings["samples"], 1) + rows
+    if name in OWN_TARGETS or (name in CHAINS and name != HybridMCMC.name):
         return 3 * families + rows
     tables = structure.memory_needed(nodes, limit, 1) if name == "exact-layers" else 2 * order.table_bytes(nodes)
     return 3 * families + rows + tables
 
 
 def _check_folds(folds: object, observations: int) -> None:
+    if observations < 2:
+        raise InputError(f"To hold some observations out there must be at least 2. There are {observations}.")
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= observations:
         raise InputError(
             f"The 'folds' must be an int from 2 to {observations:,}, the number of observations. Got {folds!r} instead."

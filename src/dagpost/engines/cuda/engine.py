@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -68,11 +69,6 @@ class CudaSums:
     """`sums.Sums` on a device: engines/cuda/order.py, sampling.py and structure.py."""
 
     name = "cuda"
-
-    def structure_name(self, nodes: int) -> str:
-        from dagpost.engines.cuda import structure
-
-        return self._host.name if nodes < structure.FEWEST_NODES else self.name
 
     def __init__(self, engine: ThreadEngine) -> None:
         self.engine = engine
@@ -155,7 +151,7 @@ class CudaSums:
             return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
         del checkpoint
         with device.left_clean():
-            return structure.structure_posterior(log_weights, max_parents, reporter=reporter)
+            return replace(structure.structure_posterior(log_weights, max_parents, reporter=reporter), engine=self.name)
 
     def structure_evidence(
         self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none

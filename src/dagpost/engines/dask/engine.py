@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from types import TracebackType
@@ -184,18 +185,12 @@ def _engine_at(address: str, threads: int | None, cluster: Cluster | None = None
 
 
 class DaskSums:
-    """`sums.Sums` on a cluster: engines/dask/order.py and drawing.py."""
+    """`sums.Sums` on a cluster: engines/dask/order.py, drawing.py and structure.py."""
 
     name = "dask"
 
     def __init__(self, engine: DaskEngine) -> None:
         self.engine = engine
-        #: What made the sums over all graphs of so many variables.
-        self._structures: dict[int, str] = {}
-
-    def structure_name(self, nodes: int) -> str:
-        """What made the sums over all graphs, for the provenance: where they are few they stay on threads here."""
-        return self._structures.get(nodes, self._host.name)
 
     @property
     def cluster(self) -> Cluster:
@@ -284,14 +279,13 @@ class DaskSums:
     ) -> StructurePosterior:
         from dagpost.engines.dask import structure
 
-        worth_it = structure.is_worth_it(self.engine, len(log_weights))
-        self._structures[len(log_weights)] = self.name if worth_it else self._host.name
-        if not worth_it:
+        if not structure.is_worth_it(self.engine, len(log_weights)):
             return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
         with self.cluster.taken_back_on_error():
-            return structure.structure_posterior(
+            found = structure.structure_posterior(
                 self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
             )
+        return replace(found, engine=self.name)
 
     def structure_evidence(
         self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
