@@ -238,6 +238,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
             "levels": [None if levels is None else [readable_level(v) for v in levels] for levels in table.levels],
             "observations": table.observations,
             "data_fingerprint": table.fingerprint(),
+            "interventions": table.interventions is not None,
         }
         described = described_settings(self, constraints)
         identity = identity_of(about["data_fingerprint"], described, engine=sums_of(engine).name)
@@ -482,6 +483,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
             "data_fingerprint": self._about_data["data_fingerprint"],
             "observations": self._about_data["observations"],
             **{key: settings[key] for key in ("score", "prior", "max_parents", "required", "forbidden", "tiers")},
+            **({"interventions": True} if self._about_data.get("interventions") else {}),
         }
 
     def _check_fitted(self) -> None:

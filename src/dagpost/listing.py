@@ -63,7 +63,8 @@ class Listing(Plotting):
         sentence = f"{how} ({words}). {self.verdict_ or ''}"
         best_first = long_table(self.edge_probabilities_).sort_values("probability", ascending=False).head(10)
         table = best_first.round(3).to_html(index=False, escape=True)
-        picture = small_graph(self.names_, self.edge_probabilities_.to_numpy())
+        measure = "share" if self.target_ == "bootstrap" else "probability"
+        picture = small_graph(self.names_, self.edge_probabilities_.to_numpy(), measure=measure)
         return f"<p>{html.escape(repr(self))}</p><p>{html.escape(sentence)}</p>{picture}{table}"
 
     def family_probabilities(self, child: str) -> pd.Series[float]:

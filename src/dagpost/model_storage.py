@@ -82,6 +82,8 @@ def load_model(kind: type[Model], path: str | os.PathLike[str]) -> Model:
         model._settings = dict(about["settings"])
         model._score = settings["score"]
         model._about_data = {key: about[key] for key in _DATA}
+        # Older files do not say.
+        model._about_data["interventions"] = bool(about.get("interventions", False))
         names = tuple(map(str, about["names"]))
         tables = _tables(about, arrays, len(names))
         method, reason = about["method"]

@@ -117,7 +117,8 @@ class DagSample(Plotting, Reporting):
         frequencies = self.edge_frequencies()
         sentence = self._diagnostics.verdict if self._from_chains else ""
         table = frequencies.round(3).to_html(escape=True)
-        picture = small_graph(self.names, frequencies.to_numpy())
+        measure = "share" if self.modularity == "bootstrap" else "probability"
+        picture = small_graph(self.names, frequencies.to_numpy(), measure=measure)
         return f"<p>{html.escape(repr(self))}. {html.escape(sentence)}</p>{picture}{table}"
 
     def __eq__(self, other: object) -> bool:

@@ -42,7 +42,7 @@ def test_slider_hides_and_shows_lines(seen: Seen, model: DagPosterior) -> None:
     joined = np.triu(edges + edges.T, 1)
     for threshold in (0.5, 0.93, 0.02, 1.0):
         seen.set_threshold(threshold)
-        # The page has six digits of each.
+        # What is below a threshold by less than anyone sees has reached it.
         expected = int((joined >= threshold - 1e-6).sum())
         assert seen.page.evaluate(SHOWN) == expected
         assert seen.page.locator("#threshold-number").input_value() == f"{threshold:.2f}"

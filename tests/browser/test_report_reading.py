@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.browser.pages import Seen, opened_page
 
-from dagpost import DagSample
+from dagpost import Bootstrap, DagPosterior, DagSample, datasets
 from dagpost.show.direction import direction_of
 
 LONG = [
@@ -203,3 +204,18 @@ def test_paper_repeats_heads_and_leaves_out_what_is_slight(seen: Seen) -> None:
     seen.page.emulate_media(media="screen")
     assert head.get_by_role("button").is_visible()
     assert all(row.is_visible() for row in slight.all())
+
+
+def test_lines_of_a_bootstrap_have_no_heads(browser: Any, tmp_path: Path) -> None:
+    """Neither on the screen nor on paper: its search picks directions that the data cannot tell."""
+    replicates = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
+    for shown in opened_page(browser, replicates.report(tmp_path / "bootstrap.html")):
+        shown.open()
+        heads = shown.page.evaluate(
+            """Report.cy.edges().not(".below").map((edge) =>
+                [edge.style("line-style"), edge.style("target-arrow-shape"), edge.style("source-arrow-shape")])"""
+        )
+        assert heads
+        assert {tuple(look) for look in heads} == {("solid", "none", "none")}
+        assert "<polygon" not in shown.page.evaluate("Report.drawing(Report.find('printed'))")
+        assert shown.trouble == []

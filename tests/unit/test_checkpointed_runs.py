@@ -22,6 +22,7 @@ from dagpost.families import family_count
 from dagpost.mcmc.order import OrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.progress import reporter_for
+from dagpost.scores import K2
 from dagpost.scores.set_functions import tasks_of
 from dagpost.targets import Bootstrap
 
@@ -389,6 +390,18 @@ def test_a_score_of_the_users_own_is_asked_again(folder: Path) -> None:
     assert checkpoint.resumed
     with pytest.raises(InputError, match="weights of the parent sets"):
         DagPosterior(OwnScore(1.0), max_parents=2).fit(table, checkpoint=eager(folder))
+
+
+class DerivedScore(K2):
+    """One of ours, with a way of its own to fill in the scores, which knows of no checkpoint."""
+
+    def fill(self, table: Any, max_parents: int, values: Any, engine: Any, reporter: Any) -> None:  # type: ignore[override]
+        OwnScore(1.0).fill(table, max_parents, values, engine, reporter)
+
+
+def test_a_score_that_is_derived_from_one_of_ours_fills_in_its_own_way() -> None:
+    table = as_table(datasets.load("coronary"))
+    assert np.array_equal(local_scores(table, DerivedScore()).values, local_scores(table, "k2").values + 1.0)
 
 
 def test_a_path_is_no_checkpoint(folder: Path) -> None:

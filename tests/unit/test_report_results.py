@@ -13,7 +13,9 @@ import pytest
 from tests.report_page import Page, random_table, written
 
 from dagpost import Bootstrap, DagPosterior, DagSample, EdgePrior, PartitionMCMC, Trees, datasets, local_scores
-from dagpost.show import report_content, report_words
+from dagpost.cli import info
+from dagpost.show import report, report_content, report_tables, report_words
+from dagpost.show.sources import PICKED, percent
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def test_sample_for_a_precision_says_so(coronary: DagPosterior, tmp_path: Path) 
 
 def test_best_graphs_are_called_no_sample(coronary: DagPosterior, tmp_path: Path) -> None:
     page = written(coronary.best(20), tmp_path)
-    assert "among the 20 most probable graphs, which are no sample" in page.sections["trust"]
+    assert "among 20 of the most probable graphs, which are no sample" in page.sections["trust"]
 
 
 def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior, tmp_path: Path) -> None:
@@ -49,7 +51,8 @@ def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior,
     page = written(best, tmp_path)
     rest = 1.0 - best.covered
     assert f"{100 * best.covered:.1f}% of the whole posterior" in page.sections["trust"]
-    assert f"differs from the one shown by at most {rest:.2g}." in page.sections["trust"]
+    (bound,) = re.findall(r"differs from the one shown by at most ([\d.]+)\.", page.sections["trust"])
+    assert rest <= float(bound) < 1.1 * rest
     assert np.abs(best.edge_frequencies() - coronary.edge_probabilities_).to_numpy().max() <= rest
     # Neither drawn nor an estimate, and worth no number of draws.
     for words in ("Estimated", "estimate", "worth about"):
@@ -57,9 +60,9 @@ def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior,
     # What is left out is known, so the bounds are certain.
     assert page.tables["edges"][0][3] == "Certain bound"
     settings = dict(page.tables["settings"][1:])
-    assert settings["Best graphs"] == "200"
+    assert settings["Graphs listed"] == "200"
     assert "Graphs drawn" not in settings
-    assert "Among the 200 most probable graphs only" in page.sections["edges"]
+    assert "Among 200 of the most probable graphs only" in page.sections["edges"]
 
 
 def test_a_model_of_best_graphs_says_what_its_parts_are(tmp_path: Path) -> None:
@@ -67,10 +70,13 @@ def test_a_model_of_best_graphs_says_what_its_parts_are(tmp_path: Path) -> None:
     page = written(model, tmp_path)
     assert "This needs the list of the 300 best graphs" in page.sections["graphs"]
     assert "drawing" not in page.sections["graphs"]
+    assert "dagpost sample MODEL -n 1000 -o DAGS, then dagpost report DAGS" in page.sections["graphs"]
     model.own_sample()
     page = written(model, tmp_path)
-    assert "Some other parts, marked so, are those among the 300 most probable graphs" in page.sections["trust"]
-    assert "Among the 300 most probable graphs only" in page.sections["graphs"]
+    assert "Some other parts, marked so, are those among 300 of the most probable graphs" in page.sections["trust"]
+    assert "Among 300 of the most probable graphs only" in page.sections["graphs"]
+    # The model has the whole list.
+    assert "most probable of all graphs" in page.sections["graphs"]
     assert "Estimated" not in page.words
 
 
@@ -276,3 +282,127 @@ def test_exact_edges_beside_chains_that_disagree_are_marked(tmp_path: Path) -> N
     assert report_words.standing(sampled) == ("Exact probabilities", "good")
     disagreeing = dataclasses.replace(sampled, trusted=False)
     assert report_words.standing(disagreeing) == ("Edges exact, the rest not to be trusted yet", "fair")
+
+
+@pytest.fixture(scope="module")
+def chain() -> DagPosterior:
+    """Replicates of a chain: one identical graph nearly every time, though no direction of it can be told."""
+    return DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(random_table(list("abcdef"), rows=800))
+
+
+def test_a_bootstrap_claims_no_direction(chain: DagPosterior, tmp_path: Path) -> None:
+    edges = chain.edge_probabilities_.to_numpy()
+    assert np.maximum(edges, edges.T)[np.arange(5), np.arange(1, 6)].min() > 0.9
+    page = written(chain, tmp_path)
+    assert "direction is clear" not in page.words
+    assert "direction clear" not in page.words
+    assert {pair[-1] for pair in page.numbers["pairs"]} == {"picked"}
+    assert not [about for tag, about in page.tags if tag == "path" and "head" in str(about.get("class"))]
+    # In the first sentence, and wherever numbers hang on directions.
+    assert page.words.count(PICKED) >= 4
+    for part in ("trust", "edges", "paths"):
+        assert PICKED in page.sections[part]
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    (still,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
+    assert "<polygon" not in still
+    assert "pairs joined with a share of at least" in still
+
+
+def test_replicates_are_counted_once_and_in_the_singular(chain: DagPosterior, tmp_path: Path) -> None:
+    page = written(chain.sample(1, seed=2), tmp_path)
+    settings = dict(page.tables["settings"][1:])
+    assert settings["Replicates"] == "1"
+    assert settings["Settings of the method"] == "Bootstrap"
+    assert "drawn anew 1 time, and" in page.sections["trust"]
+    assert "Shares of 1 bootstrap replicate, not" in page.sections["edges"]
+    assert "drawn anew many times, and" in report_words._replicated(None)
+
+
+def test_a_part_of_the_best_graphs_is_not_called_the_best(coronary: DagPosterior, tmp_path: Path) -> None:
+    """A slice looks like a list of its own and does not know where it begins."""
+    page = written(coronary.best(20)[2:5], tmp_path)
+    assert "among 3 of the most probable graphs" in page.sections["trust"]
+    assert "most probable of the graphs seen" in page.sections["graphs"]
+    for claim in ("the 3 most probable graphs", "most probable of all graphs"):
+        assert claim not in page.words.lower()
+
+
+def test_a_sample_of_nearly_all_graphs_is_not_given_digits_nobody_sees(tmp_path: Path) -> None:
+    sample = DagPosterior(seed=1).fit(random_table(["a", "b"])).sample(2_000, seed=1)
+    words = written(sample, tmp_path).sections["trust"]
+    assert "near one half is known far more closely than the digits shown." in words
+    assert "±" not in words
+
+
+def test_what_chains_found_is_not_stated_before_they_can_be_trusted(coronary: DagPosterior) -> None:
+    content = report_content.gather(coronary.sample(500, seed=1))
+    assert report_words.found(content)[0].isdigit()
+    doubtful = report_words.found(dataclasses.replace(content, trusted=False))
+    assert doubtful.startswith("Not to be trusted yet: ")
+    assert "direction" not in doubtful
+    # Exact edges do not hang on chains.
+    exact = dataclasses.replace(content, trusted=False, exact=True)
+    assert report_words.found(exact) == report_words.found(content)
+
+
+def test_bounds_are_rounded_outward(coronary: DagPosterior) -> None:
+    assert report_words._at_most(1.4e-12, 1) == "2e-12"
+    assert report_words._at_most(0.1201, 2) == "0.13"
+    assert report_tables.bounds(0.99996, 1.0, 4) == "0.9999 to 1.0000"
+    assert report_tables.bounds(0.0, 0.00001, 3) == "0.000 to 0.001"
+    assert report_tables.bounds(0.25, 0.75, 4) == "0.2500 to 0.7500"
+    assert [percent(share) for share in (0.0, 1e-9, 0.5, 0.9996, 1.0)] == [
+        "0.0%",
+        "under 0.1%",
+        "50.0%",
+        "over 99.9%",
+        "over 99.9%",
+    ]
+    content = report_content.gather(coronary)
+    assert content.graphs is not None
+    nearly_all = dataclasses.replace(content, graphs=dataclasses.replace(content.graphs, covered=1.0))
+    assert "In all, over 99.9% of the posterior." in report_tables.graph_table(nearly_all)
+    bounded = dataclasses.replace(content, error_bound=1.4e-12)
+    assert "by at most 2e-12" in report_words.certainty(bounded)
+
+
+def test_what_only_looks_like_nothing_is_told_from_it_in_the_numbers_of_the_page(coronary: DagPosterior) -> None:
+    content = report_content.gather(coronary)
+    few = dataclasses.replace(content, families=((((), 1e-8),),) * 6)
+    assert report.data_of(few)["families"][0] == [[[], 1e-8]]
+
+
+def test_settings_of_a_method_are_said_in_words(tmp_path: Path) -> None:
+    table = datasets.load("coronary")
+    method = PartitionMCMC(chains=2, burn_in=100)
+    chains = written(DagPosterior(method=method, samples=200, seed=1).fit(table).own_sample(), tmp_path)
+    said = dict(chains.tables["settings"][1:])["Settings of the method"]
+    assert "burn in 100" in said
+    order = written(DagPosterior(method="given-order", seed=1, samples=200).fit(table), tmp_path)
+    for words in (said, dict(order.tables["settings"][1:]).get("Settings of the method", "")):
+        assert not re.search(r"[=\[\]']", words)
+
+
+def test_one_of_a_kind_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
+    model = DagPosterior(seed=1, samples=200).fit(random_table(["a", "b"]))
+    assert "1 of 1 pair of variables is joined" in written(model, tmp_path).words
+    one = written(model.sample(1, seed=1), tmp_path).words
+    assert "from 1 graph, " in one or "from 1 graph and" in one
+    assert "1 graphs" not in one
+
+
+def test_interventions_are_not_forgotten_in_a_file(tmp_path: Path) -> None:
+    table = random_table(["a", "b", "c"])
+    table["set"] = ["a"] * 50 + [None] * (len(table) - 50)
+    model = DagPosterior(seed=1, samples=200).fit(table, interventions="set")
+    file = tmp_path / "model.dagpost"
+    model.save(file)
+    for known in (model, DagPosterior.load(file), model.own_sample()):
+        page = written(known, tmp_path)
+        assert report_words.INTERVENTIONS in page.sections["trust"]
+        assert "data that were only observed" not in page.sections["graphs"]
+    assert dict(info._lines_of_model(info._about(file, "model")))["interventions"]
+    plain = DagPosterior(seed=1, samples=200).fit(table.drop(columns="set"))
+    plain.save(file)
+    assert "data that were only observed" in written(DagPosterior.load(file), tmp_path).sections["graphs"]
+    assert "interventions" not in dict(info._lines_of_model(info._about(file, "model")))

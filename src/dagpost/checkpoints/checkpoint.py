@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
-from dagpost.checkpoints.folder import Folder, InUseError, Part, digest_of, size_of
+from dagpost.checkpoints.differences import difference
+from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.errors import InputError, warn
 from dagpost.memory import readable
 
@@ -43,8 +43,6 @@ _SHARE = 0.03
 _FIRST_RATE = 200e6
 #: A disk is not filled further than this: the result has to fit, too.
 _SPARED_BYTES = 200_000_000
-_LONGEST_SHOWN = 60
-_FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 
 
 class Stage(Generic[Step]):
@@ -203,16 +201,12 @@ class Checkpoint:
 
     def _read(self) -> dict[str, Any]:
         """Take the folder and read its manifest; what cannot be read is forgotten."""
+        self._files.refuse_strangers()
         self._files.lock()
-        strangers = self._files.strangers()
-        if strangers:
-            raise InputError(
-                f"{str(self.folder)!r} is no checkpoint folder: it holds {strangers[0]!r}. Name another place."
-            )
         try:
             content = self._files.read_manifest()
             wrong = "no manifest" if self._files.has_parts() else ""
-        except (OSError, ValueError, KeyError) as error:
+        except DamagedError as error:
             content, wrong = None, f"a damaged manifest ({error})"
         if content is None and wrong:
             warn(f"The checkpoint in {str(self.folder)!r} has {wrong}: the run starts from the beginning.")
@@ -226,7 +220,7 @@ class Checkpoint:
         known = self._task["identity"]
         other = [name for name in plain if name in known and known[name] != plain[name]]
         if other:
-            differences = "; ".join(_difference(name, known[name], plain[name]) for name in other)
+            differences = "; ".join(difference(name, known[name], plain[name]) for name in other)
             raise InputError(
                 f"The folder {str(self.folder)!r} holds the checkpoint of another run ({differences}). Repeat the very "
                 "call that began it to go on, or remove the folder to start anew."
@@ -295,7 +289,7 @@ class Checkpoint:
             if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
                 raise
             self._task["stages"][name] = before
-            self._give_up(str(error))
+            self._give_up(_reason(error))
             self._files.sweep(_named_in(self._content))
             return
         self._files.sweep(_named_in(self._content))
@@ -322,8 +316,9 @@ class Checkpoint:
         """Make and lock the folder at the first write."""
         if self._files.locked:
             return
+        self._files.refuse_strangers()
         self._files.lock()
-        if self._files.has_parts() or self._files.strangers():
+        if self._files.has_parts():
             raise InputError(
                 f"Another run has used the checkpoint folder {str(self.folder)!r} since this one began. Remove it, or "
                 "give this run another place for its result."
@@ -378,26 +373,13 @@ def _seconds(given: float | None) -> float:
     return seconds
 
 
+def _reason(error: Exception) -> str:
+    """What the system says of a write that failed, without its numbers."""
+    return f"{error.strerror}." if isinstance(error, OSError) and error.strerror else str(error)
+
+
 def _named_in(content: Mapping[str, Any]) -> set[str]:
     """The files that a manifest names."""
     entries = [entry for task in content["tasks"].values() for entry in task["stages"].values()]
     states = [entry["running"] for entry in entries if entry["running"] is not None]
     return {part["file"] for part in [*states, *(part for entry in entries for part in entry["parts"])]}
-
-
-def _difference(name: str, there: Any, here: Any) -> str:
-    """What differs, with both values unless they are fingerprints, which tell nobody anything."""
-    if all(isinstance(value, str) and _FINGERPRINT.fullmatch(value) for value in (there, here)):
-        return f"{name}: others there than here"
-    return f"{name}: {_shown(there)} there, {_shown(here)} here"
-
-
-def _shown(value: Any) -> str:
-    """A setting as people write it."""
-    if isinstance(value, dict) and "kind" in value:
-        given = [f"{name} {_shown(own)}" for name, own in value.items() if name != "kind" and own is not None]
-        return f"{value['kind']} ({', '.join(given)})" if given else str(value["kind"])
-    if value is None or (isinstance(value, str) and value.isidentifier()):
-        return "none" if value is None else value
-    text = json.dumps(value, ensure_ascii=True)
-    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + " ..."

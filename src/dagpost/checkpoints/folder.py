@@ -17,6 +17,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypedDict
 
@@ -30,6 +31,10 @@ MANIFEST, LOCK = "manifest.json", "lock"
 _PART = re.compile(r"part-(\d{6,})\.npy")
 _UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.part")
 _READ_AT_ONCE = 1 << 22
+_NO_JSON = (ValueError, RecursionError)
+_LONGEST_LOCK = 40
+#: Another run may remove the folder while this one takes it, but not so many times in a row.
+_ATTEMPTS = 100
 
 
 class Part(TypedDict):
@@ -42,6 +47,10 @@ class Part(TypedDict):
 
 class InUseError(InputError):
     """Another process has the folder."""
+
+
+class DamagedError(Exception):
+    """A manifest of ours that cannot be relied on, with the reason."""
 
 
 class Folder:
@@ -70,27 +79,38 @@ class Folder:
 
     def lock(self) -> None:
         """Make the folder if need be, and take it: one process at a time, else `InUseError`."""
-        self.path.mkdir(exist_ok=True)
-        path = self.path / LOCK
-        while self._lock is None:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        for left in reversed(range(_ATTEMPTS)):
             try:
-                _take(descriptor)
-                # It may have been removed, with all else, just before it was taken.
-                if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
-                    os.ftruncate(descriptor, 0)
-                    os.write(descriptor, str(os.getpid()).encode())
-                    self._lock = descriptor
-            except BlockingIOError:
-                holder = path.read_text(errors="replace").strip() if path.exists() else ""
-                by = f" (process {holder})" if holder.isdigit() else ""
-                raise InUseError(
-                    f"Another run{by} is using the checkpoint folder {str(self.path)!r}. Wait until it ends, or give "
-                    "this one another place for its result."
-                ) from None
-            finally:
-                if self._lock is None:
-                    os.close(descriptor)
+                self.path.mkdir(exist_ok=True)
+                self._lock = self._taken()
+            except (FileNotFoundError, FileExistsError):
+                if not left:
+                    raise
+            else:
+                return
+
+    def _taken(self) -> int:
+        """The lock file, open and taken; `FileNotFoundError` if another run has removed it meanwhile."""
+        path = self.path / LOCK
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _take(descriptor)
+            # It may have been removed, with all else, just before it was taken, and another made since.
+            if not os.path.samestat(os.fstat(descriptor), path.stat()):
+                raise FileNotFoundError(path)
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
+        except BaseException as error:
+            os.close(descriptor)
+            if not isinstance(error, BlockingIOError):
+                raise
+            holder = path.read_text(errors="replace").strip()
+            by = f" (process {holder})" if holder.isdigit() else ""
+            raise InUseError(
+                f"Another run{by} is using the checkpoint folder {str(self.path)!r}. Wait until it ends, or give "
+                "this one another place for its result."
+            ) from None
+        return descriptor
 
     def unlock(self) -> None:
         """Let others have it."""
@@ -99,17 +119,23 @@ class Folder:
             self._lock = None
 
     def read_manifest(self) -> dict[str, Any] | None:
-        """What the manifest says; None if there is none, or if it is damaged (then `ValueError` says how)."""
+        """What the manifest says; None if there is none, `DamagedError` if there was one."""
         try:
-            text = (self.path / MANIFEST).read_bytes()
+            whole = json.loads((self.path / MANIFEST).read_bytes())
         except FileNotFoundError:
             return None
-        whole = json.loads(text)
-        if not isinstance(whole, dict) or whole.get("dagpost") != "checkpoint" or whole.get("format") != FORMAT:
-            raise ValueError("it is none of ours")
-        content = whole["content"]
+        except OSError as error:
+            raise DamagedError(error.strerror) from error
+        except _NO_JSON as error:
+            raise DamagedError("it cannot be read") from error
+        if whole.get("format") != FORMAT:
+            raise InputError(
+                f"The checkpoint in {str(self.path)!r} was written by another version of dagpost. Go on with that one, "
+                "or remove the folder to start anew."
+            )
+        content = whole.get("content")
         if whole.get("digest") != _digest_of(content):
-            raise ValueError("its checksum is wrong")
+            raise DamagedError("its checksum is wrong")
         return dict(content)
 
     def write_manifest(self, content: dict[str, Any]) -> None:
@@ -174,13 +200,18 @@ class Folder:
         """Whether there are parts, named or not."""
         return any(_PART.fullmatch(name) for name in self._names())
 
-    def strangers(self) -> list[str]:
-        """Files that no checkpoint has made."""
-        ours = (MANIFEST, LOCK)
-        return [n for n in self._names() if n not in ours and not _PART.fullmatch(n) and not _UNFINISHED.fullmatch(n)]
+    def refuse_strangers(self) -> None:
+        """Refuse a folder with anything in it that no checkpoint has made, before it is touched."""
+        if strangers := self._strangers():
+            raise InputError(
+                f"{str(self.path)!r} is no checkpoint folder: it holds {strangers[0]!r}, which is not of "
+                "dagpost's making. Name another place, or move that away."
+            )
 
     def remove(self) -> None:
         """Remove all that a checkpoint has made, and the folder unless someone else has put something there."""
+        if {MANIFEST, LOCK}.intersection(self._strangers()):
+            return
         self.lock()
         try:
             # First of all: without it, the parts are nothing.
@@ -189,11 +220,49 @@ class Folder:
             (self.path / LOCK).unlink(missing_ok=True)
         finally:
             self.unlock()
-        if not self._names():
+        # Not if it holds something still: of someone else's, or of a run that has taken it just now.
+        with suppress(OSError):
             self.path.rmdir()
 
+    def _strangers(self) -> list[str]:
+        """Files that no checkpoint has made."""
+        known = {MANIFEST: self._has_our_manifest, LOCK: self._has_our_lock}
+        return [
+            name
+            for name in self._names()
+            if not (known[name]() if name in known else _PART.fullmatch(name) or _UNFINISHED.fullmatch(name))
+        ]
+
+    def _has_our_manifest(self) -> bool:
+        """Whether it says so; where it cannot be read, whether there are parts that it may have named.
+
+        A part is written before the manifest and removed after it, and the manifest is replaced as a whole: no kill
+        leaves one that cannot be read, and least of all alone.
+        """
+        path = self.path / MANIFEST
+        try:
+            whole = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return True
+        except (OSError, *_NO_JSON):
+            return path.is_file() and self.has_parts()
+        return isinstance(whole, dict) and whole.get("dagpost") == "checkpoint"
+
+    def _has_our_lock(self) -> bool:
+        """Whether it holds nothing but the number of a process; what a system does not let us read is locked."""
+        path = self.path / LOCK
+        try:
+            with path.open("rb") as file:
+                # After a power cut there may be zeros in the place of what was written last.
+                return re.fullmatch(rb"[\d\0]*", file.read(_LONGEST_LOCK)) is not None
+        except OSError:
+            return not path.is_dir()
+
     def _names(self) -> list[str]:
-        return sorted(os.listdir(self.path))
+        try:
+            return sorted(os.listdir(self.path))
+        except FileNotFoundError:
+            return []
 
 
 def size_of(arrays: Sequence[NDArray[Any]]) -> int:

@@ -27,6 +27,12 @@ class _Cost(NamedTuple):
     graph_a_column: float
     graph_a_set: float
 
+    def of_step(self, nodes: int, sets: int) -> float:
+        return self.step + self.step_a_pair * nodes**2 + self.step_a_set * sets
+
+    def of_graph(self, nodes: int, sets: int) -> float:
+        return self.graph + self.graph_a_column * nodes + self.graph_a_set * sets
+
 
 _COSTS = {
     "order-mcmc": _Cost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9),
@@ -52,19 +58,19 @@ def expected_seconds(method: Any, count: int, nodes: int, max_parents: int, work
     rounds = math.ceil(method.burn_in / (method.thinning * ROUND_GRAPHS)) + count / method.chains / ROUND_GRAPHS
     seconds = rounds * ROUND_GRAPHS * (method.thinning * step + graph)
     if method.name == "partition-mcmc":
-        order = _COSTS["order-mcmc"]
-        seconds += APPROACH * nodes**2 * (order.step + order.step_a_pair * nodes**2 + order.step_a_set * sets)
+        # Chains over orders lead there.
+        seconds += APPROACH * nodes**2 * _COSTS["order-mcmc"].of_step(nodes, sets)
     # All chains make a round before any makes the next.
     return seconds * math.ceil(method.chains / workers), _SPREAD if scans else 1.0
 
 
 def _step_and_graph(method: Any, nodes: int, sets: int) -> tuple[float, float]:
     cost = _COSTS[method.name]
-    step = cost.step + cost.step_a_pair * nodes**2 + cost.step_a_set * sets
-    graph = cost.graph + cost.graph_a_column * nodes + cost.graph_a_set * sets
+    step, graph = cost.of_step(nodes, sets), cost.of_graph(nodes, sets)
     if method.name == "partial-order-mcmc" and nodes > method.bucket_size:
         whole, rest = divmod(nodes, method.bucket_size)
         bucket = method.bucket_size << method.bucket_size
-        step += _STEP_A_SUM * min(whole * bucket + (rest << rest), 2 * bucket)
-        graph += _GRAPH_A_SUM * (whole * bucket + (rest << rest))
+        sums = whole * bucket + (rest << rest)
+        step += _STEP_A_SUM * min(sums, 2 * bucket)
+        graph += _GRAPH_A_SUM * sums
     return step, graph

@@ -34,7 +34,7 @@ from dagpost.cli.options import (
     TiersOption,
 )
 from dagpost.cli.parsing import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
-from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping
+from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping, saving
 from dagpost.cli.showing import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
 from dagpost.names import printable
 
@@ -97,6 +97,7 @@ def fit(
     from dagpost.estimator import DagPosterior
     from dagpost.settings import check_settings
 
+    # First: what would be said of the place for the model, which may be the same file, would mislead.
     refuse_results(table)
     model_file = output or default_model(table)
     if model_file is not None:
@@ -126,7 +127,8 @@ def fit(
                 announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
             model.fit(data, checkpoint=checkpoint)
             if model_file is not None:
-                model.save(model_file)
+                with saving(checkpoint):
+                    model.save(model_file)
         broken_off = _broken_off(model)
         if checkpoint is not None and not broken_off:
             checkpoint.remove()

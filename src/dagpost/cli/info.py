@@ -21,8 +21,9 @@ from dagpost.cli.options import (
     refuse_options_of_tables,
 )
 from dagpost.cli.parsing import parse_table
-from dagpost.cli.showing import print_columns, print_json, readable_setting
+from dagpost.cli.showing import print_columns, print_json
 from dagpost.cli.wording import duration
+from dagpost.describing import readable_edges, readable_setting, readable_tiers
 from dagpost.estimates import MODULARITY_WORDS
 from dagpost.names import printable, shortened
 
@@ -108,6 +109,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     lines = [
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
+        *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
         ("score", readable_setting(settings["score"])),
         ("prior", readable_setting(settings["prior"])),
         ("modularity", f"{settings['modularity']} ({MODULARITY_WORDS[settings['modularity']]})"),
@@ -143,14 +145,8 @@ def _target(method: Any, modularity: str) -> str:
 
 
 def _constraints(settings: dict[str, Any]) -> list[Line]:
-    lines = [
-        (name, ", ".join(f"{parent} -> {child}" for parent, child in settings[name]))
-        for name in ("required", "forbidden")
-        if settings[name]
-    ]
-    if settings["tiers"]:
-        lines.append(("tiers", " before ".join(", ".join(map(str, tier)) for tier in settings["tiers"])))
-    return lines
+    lines = [(name, readable_edges(settings[name])) for name in ("required", "forbidden") if settings[name]]
+    return [*lines, ("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else lines
 
 
 def _lines_of_sample(about: dict[str, Any]) -> list[Line]:

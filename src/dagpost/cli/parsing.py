@@ -28,7 +28,11 @@ def parse_table(
         raise InputError("--bins says how many levels --discretise makes. Add --discretise quantile, or leave it out.")
     refuse_results(source)
     table = read_table(source, counts=counts, interventions=interventions)
-    return table if discretise is None else discretise_table(table, bins=bins or _BINS, strategy=discretise.value)
+    return (
+        table
+        if discretise is None
+        else discretise_table(table, bins=_BINS if bins is None else bins, strategy=discretise.value)
+    )
 
 
 def parse_score(name: ScoreName, ess: float | None) -> Any:

@@ -1,8 +1,8 @@
 """Before a long run: what will be done, by which method and why, and roughly what it takes in time and memory.
 
-The figures are those by which the library itself decides (exact/order.py, exact/structure.py); where it has none, of
-scores and of samples, constants measured on a machine of 2024, of chains by number of columns (chain_costs.py). What
-else the machine is busy with is not in them, and is said.
+The times of tables are those by which the library itself decides, from the engine that makes them (sums.py); where it
+has none, of scores and of samples, constants measured on a machine of 2024, of chains by number of columns
+(chain_costs.py). What else the machine is busy with is not in them, and is said.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class Step(NamedTuple):
     size: float
     #: The time may be so many times as long, or as short.
     spread: float = 1.0
+    #: Whether it stands in the memory of this machine, not of a device or a cluster.
+    here: bool = True
 
 
 class Plan(NamedTuple):
@@ -110,7 +112,8 @@ def announce(plan: Plan, what: str) -> None:
     from dagpost.memory import available_bytes
 
     # What cannot fit is refused at once.
-    if plan.seconds < _LONG_SECONDS or max(step.size for step in plan.steps) > available_bytes():
+    too_large = any(step.here and step.size > available_bytes() for step in plan.steps)
+    if plan.seconds < _LONG_SECONDS or too_large:
         return
     typer.echo(f"{what}. What will be done:", err=True)
     for line in plan_lines(plan):
@@ -173,14 +176,16 @@ def _scores(table: Table, families: int, workers: int, some_only: bool, method: 
 def _tables(name: str, modularity: str, nodes: int, limit: int, engine: Engine, exact: bool) -> list[Step]:
     from dagpost.exact import order, structure
     from dagpost.methods import CHAINS
+    from dagpost.sums import HostSums, sums_of
 
-    workers = engine.workers
+    sums = sums_of(engine)
+    here = isinstance(sums, HostSums)
     if exact and modularity == "structure":
-        size = structure.memory_needed(nodes, limit, workers)
-        return [Step("tables", "exact sums over all graphs", structure.expected_seconds(nodes, workers), size)]
+        size = structure.memory_needed(nodes, limit, engine.workers)
+        return [Step("tables", "exact sums over all graphs", sums.structure_seconds(nodes), size, here=here)]
     if exact or name not in CHAINS or name == "hybrid-mcmc":
-        seconds = order.expected_seconds(nodes, workers)
-        return [Step("tables", "exact sums over all orders", seconds, order.table_bytes(nodes))]
+        size = order.table_bytes(nodes)
+        return [Step("tables", "exact sums over all orders", sums.order_seconds(nodes), size, here=here)]
     return []
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dagpost.cli.application import BrokenOffError, say
 from dagpost.cli.files import PARTIAL
 from dagpost.cli.process import was_interrupted
+from dagpost.errors import InputError
 
 if TYPE_CHECKING:
     from dagpost.checkpoints import Checkpoint
@@ -37,22 +38,35 @@ def keeping(checkpoint: Checkpoint | None) -> Iterator[None]:
     except BaseException as error:
         if not was_interrupted(error):
             raise
-        if checkpoint is None or not can_go_on(checkpoint):
-            if checkpoint is not None:
-                checkpoint.remove()
-            raise BrokenOffError("Nothing was written.") from None
-        kept = f"What was done is kept in {checkpoint.folder}"
-        raise BrokenOffError(f"{kept}; the same command goes on from there.") from None
+        kept = _kept(checkpoint)
+        if checkpoint is not None and not kept:
+            checkpoint.remove()
+        raise BrokenOffError(kept or "Nothing was written.") from None
+
+
+@contextmanager
+def saving(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Where the result cannot be written, say whether the same command can go on: the work may have taken days."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{error} {_kept(checkpoint)}".rstrip()) from error
+
+
+def _kept(checkpoint: Checkpoint | None) -> str:
+    """A sentence on what is kept, or nothing."""
+    if checkpoint is None or not _can_go_on(checkpoint):
+        return ""
+    return f"What was done is kept in {checkpoint.folder}; {how_to_go_on(checkpoint)}."
 
 
 def how_to_go_on(checkpoint: Checkpoint | None) -> str:
     """What the same command would do now."""
-    starts = checkpoint is None or not can_go_on(checkpoint)
-    return f"the same command {'starts anew' if starts else 'goes on from there'}"
+    return f"the same command {'goes on from there' if _can_go_on(checkpoint) else 'starts anew'}"
 
 
-def can_go_on(checkpoint: Checkpoint) -> bool:
+def _can_go_on(checkpoint: Checkpoint | None) -> bool:
     """Whether anything was kept; a run of a few seconds leaves nothing to go on from."""
     from dagpost.checkpoints.folder import MANIFEST
 
-    return (checkpoint.folder / MANIFEST).exists()
+    return checkpoint is not None and (checkpoint.folder / MANIFEST).exists()

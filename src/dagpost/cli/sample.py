@@ -11,7 +11,7 @@ import typer
 from dagpost.cli.application import BrokenOffError, add_command
 from dagpost.cli.files import load_model, may_write, shell_command
 from dagpost.cli.options import JsonOption, ModelArgument, QuietOption, SeedOption, ThreadsOption
-from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping
+from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping, saving
 from dagpost.cli.showing import print_json
 from dagpost.names import printable
 
@@ -89,7 +89,8 @@ def sample(
         drawn = fitted.sample(
             number, precision=precision, confidence=confidence, seed=seed, resume=before, checkpoint=checkpoint
         )
-        drawn.save(target)
+        with saving(checkpoint):
+            drawn.save(target)
     # Ctrl-C ends chains with the graphs that they have.
     broken_off = drawn.chains is not None and len(drawn) < asked
     if checkpoint is not None and not broken_off:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from dagpost.describing import readable_setting
 from dagpost.estimates import MODULARITY_WORDS
 from dagpost.names import printable
 
@@ -26,11 +28,13 @@ if TYPE_CHECKING:
 EdgeList = list[tuple[str, str, float]]
 
 _BAR = 20
+_NOT_PLAIN = re.compile(r"[^\n -~]")
 
 
 def print_json(content: object) -> None:
-    """JSON on standard output, names as they are, and no number that JSON does not know."""
-    typer.echo(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
+    """JSON on standard output, names as they are but for what a terminal would obey; only numbers that JSON knows."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    typer.echo(_NOT_PLAIN.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
 
 
 def edge_list(edges: pd.DataFrame) -> EdgeList:
@@ -120,19 +124,7 @@ def _trust(model: DagPosterior) -> str:
 def assumptions(model: DagPosterior) -> str:
     """What all of it rests on, in one sentence."""
     settings = model._settings
-    limit = "" if model.target_ in ("trees", "forests") else f", at most {model.max_parents_} parents a variable"
+    most = "1 parent" if model.max_parents_ == 1 else f"{model.max_parents_} parents"
+    limit = "" if model.target_ in ("trees", "forests") else f", at most {most} a variable"
     given = f"{readable_setting(settings['score'])} score, {readable_setting(settings['prior'])} prior{limit}"
     return f"Given: {given}. Arrows are not yet causes."
-
-
-def readable_setting(described: Any) -> str:
-    """A score or prior as `settings.describe` wrote it down, for people."""
-    if not isinstance(described, dict):
-        return str(described)
-    values = [
-        f"{name.replace('_', ' ')} {value}" for name, value in described.items() if name != "kind" and value is not None
-    ]
-    kind = str(described["kind"])
-    if kind.endswith("Prior"):
-        kind = {"UniformPrior": "uniform", "InDegreePrior": "indegree", "EdgePrior": "edge"}.get(kind, kind)
-    return f"{kind} ({', '.join(values)})" if values else kind

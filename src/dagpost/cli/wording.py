@@ -2,7 +2,7 @@
 
 The library speaks of parameters; here they are options. Only two forms are touched: a setting with one of its values,
 and the sentence that says what a parameter must be, with kinds of numbers in the place of types. What comes from the
-data stays as it is.
+data stays as it is: it stands in quotes and is more than a word, or on a line of its own under the message.
 """
 
 from __future__ import annotations
@@ -37,8 +37,15 @@ _CALLS = (
     ),
     (re.compile(r'dagpost\.datasets\.load\("([\w-]+)"\)'), r"dagpost data export \1 -o \1.csv"),
 )
-#: Scores, priors and methods as Python writes them down.
-_OBJECT = re.compile(r"\b([A-Z]\w*(?:MCMC|Prior|De|Deu|Ge|IC)|K2|Bootstrap|GivenOrder|Trees)\(([^()]*)\)")
+#: Quoted text, as Python quotes it; not the value of a setting.
+_QUOTED = re.compile(r"""(?<![\w=])(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")(?!\w)""")
+_WORD = re.compile(r"[\w-]+")
+_PLACE = re.compile(r"\0\d+\0")
+#: Scores, priors and methods as Python writes them down, where a message compares them or says which one came.
+_OBJECT = re.compile(
+    r"\b(is|and|Got) (BDeu?|K2|BIC|BGe|(?:Uniform|InDegree|Edge)Prior|Bootstrap|Trees"
+    r"|(?:Order|PartialOrder|Partition|Structure|Hybrid)MCMC)\(((?:\w+=[\w.+-]+(?:, )?)*)\) (?=there|here|instead)"
+)
 _KINDS = (
     (re.compile(r"\bmust be an int in \[(\S+), (\S+)\]"), r"must be a whole number from \1 to \2"),
     (re.compile(r"\bmust be an int\b"), "must be a whole number"),
@@ -52,7 +59,15 @@ _HEADS = (
     (re.compile(r"^'tiers' has "), "--tier has "),
     (re.compile(r"(^|: )'counts' must hold "), r"\1the column of --counts must hold "),
 )
-_DIFFERS = re.compile(rf"([(;] ?)({_NAMES}): (?=.* there)")
+#: What tells the run of a checkpoint from others.
+_OF_RUNS = _OPTIONS | {
+    "required": "--required",
+    "forbidden": "--forbidden",
+    "tiers": "--tier",
+    "graphs": "--number",
+    "gone_on_from": "--resume",
+}
+_DIFFERS = re.compile(rf"([(;] ?)({'|'.join(_OF_RUNS)}): (?=.* there)")
 _COLUMN = re.compile(r"(^|: )'(counts|interventions)' names ")
 _LONG_NAMES = ("MCMC", "Prior", "GivenOrder", "Bootstrap", "Trees")
 _YEAR = 365.25 * 86_400.0
@@ -83,6 +98,21 @@ def in_options(message: str) -> str:
     >>> in_options("The 'max_parents' parameter of DagPosterior must be an int in [0, 12]. Got 99 instead.")
     '--max-parents must be a whole number from 0 to 12. Got 99 instead.'
     """
+    sentence, line, below = message.partition("\n")
+    quoted: dict[str, str] = {}
+
+    def set_aside(found: re.Match[str]) -> str:
+        if _WORD.fullmatch(found[1] or found[2] or "-"):
+            return found[0]
+        place = f"\0{len(quoted)}\0"
+        quoted[place] = found[0]
+        return place
+
+    sentence = _in_options(_QUOTED.sub(set_aside, sentence))
+    return _PLACE.sub(lambda found: quoted.get(found[0], found[0]), sentence) + line + below
+
+
+def _in_options(message: str) -> str:
     for python, words in _PYTHON:
         message = message.replace(python, words)
     for pattern, words in (*_CALLS, *_HEADS):
@@ -96,15 +126,15 @@ def in_options(message: str) -> str:
     message = _OBJECT.sub(_object_in_words, message)
     for pattern, words in _KINDS:
         message = pattern.sub(words, message)
-    message = _DIFFERS.sub(lambda found: f"{found[1]}{_OPTIONS[found[2]]}: ", message)
+    message = _DIFFERS.sub(lambda found: f"{found[1]}{_OF_RUNS[found[2]]}: ", message)
     return _COLUMN.sub(lambda found: f"{found[1]}{_OPTIONS[found[2]]} names ", message)
 
 
 def _object_in_words(found: re.Match[str]) -> str:
-    """`BDeu(equivalent_sample_size=1.0)` is `bdeu (equivalent sample size 1.0)`."""
-    settings = found[2].replace("=", " ").replace("_", " ")
-    name = _method_name(found[1].removesuffix("Prior")) if found[1].endswith(_LONG_NAMES) else found[1].lower()
-    return f"{name} ({settings})" if settings else name
+    """`is BDeu(equivalent_sample_size=1.0) there` is `is bdeu (equivalent sample size 1.0) there`."""
+    before, kind, settings = found[1], found[2], found[3].replace("=", " ").replace("_", " ")
+    name = _method_name(kind.removesuffix("Prior")) if kind.endswith(_LONG_NAMES) else kind.lower()
+    return f"{before} {name} ({settings}) " if settings else f"{before} {name} "
 
 
 def _method_name(kind: str) -> str:

@@ -207,6 +207,7 @@ def local_scores(
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
     where = ThreadEngine() if engine is None else engine
+    # A class that someone derives from one of ours may fill in a way of its own.
     if isinstance(chosen, BDeu | BDe | K2 | BIC | BGe) and type(chosen) in _SCORES.values():
         chosen.fill(table, limit, values, where, reporter, checkpoint)
     else:

@@ -11,7 +11,7 @@ from dagpost.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.names import printable
 from dagpost.settings import check_count
-from dagpost.show.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, escaped, family_for, plain, say, shortened
+from dagpost.show.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, family_for, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: More points of a line than this are not seen.
 _MOST_POINTS = 1000
-_LONGEST_NAME = 24
 #: A moving mean is over so large a part of a chain.
 _WINDOWS = 20
 
@@ -60,7 +59,7 @@ def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) 
     draws = chains.shape[1]
     if statement is not None:
         chains = np.cumsum(chains, axis=1) / np.arange(1, draws + 1)
-        label = f"share so far of {plain(statement)}"
+        label = "share so far"
     ax = axes_for(ax, 7.0, 3.2)
     step = -(-draws // _MOST_POINTS)
     numbers = np.arange(1, draws + 1)[::step]
@@ -72,11 +71,13 @@ def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) 
         bold = _moving_mean(line, -(-draws // _WINDOWS)) if statement is None else line
         ax.plot(numbers, bold[::step], linewidth=1.6, label=f"chain {number + 1}", **look)
     ax.set_xlabel("draw of each chain")
-    ax.set_ylabel(label, family=family_for([label]))
+    ax.set_ylabel(label)
     if statement is not None:
         ax.set_ylim(-0.03, 1.03)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="lower right", ncols=min(len(chains), 4), fontsize=SMALL, framealpha=0.9)
+    if statement is not None:
+        say(ax, escaped(printable(statement)))
     return ax
 
 
@@ -127,7 +128,7 @@ def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes
                 zorder=2, clip_on=False,
             )  # fmt: skip
     ax.axvline(LARGEST_R_HAT, color="0.3", linestyle="--", linewidth=1.0, label=f"{LARGEST_R_HAT}")
-    labels = [_edge_text(parent, child) for parent, child in zip(rows["parent"], rows["child"], strict=True)]
+    labels = [edge_text(parent, child) for parent, child in zip(rows["parent"], rows["child"], strict=True)]
     ax.set_yticks(heights, labels, family=family_for(labels))
     ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     ax.set_xlim(min(0.998, float(np.min(finite, initial=1.0)) - 0.002), most)
@@ -137,9 +138,9 @@ def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes
     ax.set_axisbelow(True)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
-    say(ax, escaped(printable(found.verdict)))
     if len(rows):
         ax.legend(loc="lower right", fontsize=SMALL, framealpha=0.9)
+    say(ax, escaped(printable(found.verdict)))
     return ax
 
 
@@ -150,10 +151,6 @@ def _moving_mean(line: Floats, window: int) -> Floats:
     start, end = np.maximum(middle - window // 2, 0), np.minimum(middle + window // 2 + 1, len(line))
     mean: Floats = (sums[end] - sums[start]) / (end - start)
     return mean
-
-
-def _edge_text(parent: str, child: str) -> str:
-    return escaped(" → ".join(shortened(printable(name), _LONGEST_NAME) for name in (parent, child)))
 
 
 def _check_chains(sample: Any) -> None:

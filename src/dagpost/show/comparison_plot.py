@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost.errors import InputError
-from dagpost.names import printable
 from dagpost.settings import check_count
-from dagpost.show.figures import COLOURS, SHAPES, axes_for, escaped, family_for, plain, say, shortened
+from dagpost.show.figures import COLOURS, SHAPES, axes_for, columns_of, edge_text, family_for, plain, say
 from dagpost.show.sources import probabilities_of
 
 if TYPE_CHECKING:
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
     from dagpost.show.sources import Source
     from dagpost.summaries import Comparison
 
-#: Of each name: shortened as a whole, a line would lose its second one.
-_LONGEST_NAME = 24
-#: Room for the legend between axes and title, in points.
-_LEGEND = 26.0
+#: Room for one row of the legend between axes and title, and for each other one, in points.
+_LEGEND, _ROW = 26.0, 17.0
+#: So many letters fit beside each other in the legend, with so many for the mark of each label.
+_ACROSS, _MARK = 60, 6
 
 
 def comparison(
@@ -68,7 +67,11 @@ def comparison(
     rows = rows[:count]
     texts = [text for text, _ in rows]
     values = np.array([numbers for _, numbers in rows]).reshape(len(rows), len(shown))
-    ax = axes_for(ax, 7.0, 1.6 + 0.32 * len(rows))
+    across = min(len(shown), 4)
+    if sum(columns_of(plain(label)) + _MARK for label in sorted(shown, key=len)[-across:]) > _ACROSS:
+        across = 1
+    more = _ROW * (-(-len(shown) // across) - 1)
+    ax = axes_for(ax, 7.0, 1.6 + 0.32 * len(rows) + more / 72.0)
     heights = np.arange(len(rows))
     shifts = np.linspace(-0.22, 0.22, len(shown))
     if len(rows):
@@ -87,7 +90,7 @@ def comparison(
             label=plain(label),
             zorder=2,
         )
-    ax.set_yticks(heights, [escaped(text) for text in texts], family=family_for(texts))
+    ax.set_yticks(heights, texts, family=family_for(texts))
     ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel(measure)
@@ -96,9 +99,10 @@ def comparison(
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(len(shown), 4), frameon=False)
+    # To the left, over the names of the edges, there is always room.
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=across, frameon=False)
     if said:
-        say(ax, said, pad=_LEGEND)
+        say(ax, said, pad=_LEGEND + more)
     return ax
 
 
@@ -110,7 +114,7 @@ def _of_comparison(found: Any, relation: str | None) -> tuple[tuple[str, ...], l
         )
     table = found.table if relation is None else found.table[found.table["relation"] == relation]
     rows = [
-        (_text(row["from"], row["relation"], row["to"]), [float(row[model]) for model in found.models])
+        (edge_text(row["from"], row["to"], row["relation"]), [float(row[model]) for model in found.models])
         for row in table.to_dict("records")
     ]
     return found.models, rows
@@ -135,14 +139,9 @@ def _of_two(
     pairs = [(i, j) for i in range(len(moved)) for j in range(len(moved)) if i != j and moved[i, j] >= 0.0]
     pairs.sort(key=lambda pair: (-moved[pair], pair))
     rows = [
-        (_text(one.names[i], relation, one.names[j]), [float(matrix[i, j]) for matrix in matrices]) for i, j in pairs
+        (edge_text(one.names[i], one.names[j], relation), [float(matrix[i, j]) for matrix in matrices])
+        for i, j in pairs
     ]
     measure = " or ".join(dict.fromkeys([one.measure, two.measure]))
     said = " ".join(f"{plain(label)}: {own.sentence}" for label, own in zip(labels, (one, two), strict=True))
     return tuple(labels), rows, measure, f"Both: {one.sentence}" if one.sentence == two.sentence else said
-
-
-def _text(source: str, relation: str, target: str) -> str:
-    names = [shortened(printable(name), _LONGEST_NAME) for name in (source, target)]
-    # An arrow as everywhere else; a path has none of its own.
-    return f"{names[0]} {'→' if relation == '->' else relation} {names[1]}"

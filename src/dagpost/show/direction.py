@@ -1,8 +1,11 @@
-"""How sure the direction of an edge is, in one of four words, the same in every picture and in the report.
+"""How sure the direction of an edge is, in one word, the same in every picture and in the report.
 
 Given that two variables are joined, the share of the more probable direction decides. Pictures say the word twice, so
 that it can be read in black and white: by the line (whole, dashed, dotted) and by its heads (filled, hollow, none).
 Colour, where there is any, only repeats it.
+
+Graphs that a greedy search found say nothing of that kind: of equally good directions it picks one, the same in every
+replicate. Their lines have no heads ("picked").
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ LABELS = {
     "leaning": f"leans to the filled head ({100 * LEANING:g} to {100 * CLEAR:g}%)",
     "open": f"open (below {100 * LEANING:g}%)",
     "unknown": "not known",
+    "picked": "not shown: the search may have picked it",
 }
 
 
@@ -45,4 +49,4 @@ def heads_of(direction: str) -> tuple[bool | None, bool | None]:
     >>> heads_of("leaning")
     (True, False)
     """
-    return {"clear": (True, None), "leaning": (True, False), "open": (False, False), "unknown": (None, None)}[direction]
+    return {"clear": (True, None), "leaning": (True, False), "open": (False, False)}.get(direction, (None, None))

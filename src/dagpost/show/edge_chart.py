@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost.names import printable
 from dagpost.settings import check_count
-from dagpost.show.figures import COLOURS, axes_for, escaped, family_for, say, shortened
+from dagpost.show.figures import COLOURS, axes_for, edge_text, family_for, say
 from dagpost.show.sources import Probabilities, interval_words, probabilities_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dagpost.show.sources import Source
-
-_LONGEST_NAME = 24
 
 
 def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -53,19 +50,18 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
         said = f"{said} Lines: {interval_words(intervals[2])}s."
     ax.plot(values, heights, linestyle="none", marker="o", color=COLOURS[0], markeredgecolor="black", zorder=3)
     if not chosen:
-        ax.text(0.5, 0.0, "no edge has a probability above 0", ha="center", va="center", color="0.3")
-    names = [shortened(printable(name), _LONGEST_NAME) for name in shown.names]
-    labels = [escaped(f"{names[parent]} → {names[child]}") for parent, child in chosen]
+        ax.text(0.5, 0.0, f"no edge has a {shown.measure} above 0", ha="center", va="center", color="0.3")
+    labels = [edge_text(shown.names[parent], shown.names[child]) for parent, child in chosen]
     ax.set_yticks(heights, labels, family=family_for(labels))
     ax.set_ylim(max(len(chosen), 1) - 0.5, -0.5)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel(shown.measure)
-    say(ax, said)
     ax.grid(axis="both", color="0.9")
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
+    say(ax, said)
     return ax
 
 

@@ -69,11 +69,11 @@ def effect_density(effect: CausalEffect, *, ax: Axes | None = None) -> Axes:
     else:
         ax.axvline(0.0, color="0.4", linewidth=0.8, linestyle=":")
     ax.tick_params(axis="x", pad=10)
-    numbers = f"mean {effect.mean:.3g}, {100 * effect.confidence:.6g}% interval {lower:.3g} to {upper:.3g}"
-    say(ax, f"{numbers}. {_ASSUMED}")
     ax.spines["top"].set_visible(False)
     if effect.zero_probability == 0.0:
         ax.spines["right"].set_visible(False)
+    numbers = f"mean {effect.mean:.3g}, {100 * effect.confidence:.6g}% interval {lower:.3g} to {upper:.3g}"
+    say(ax, f"{numbers}. {_ASSUMED}")
     return ax
 
 

@@ -22,9 +22,13 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
 LONGEST_LABEL = 40
+#: Of each name of an edge: shortened as a whole, the text would lose its second one.
+_LONGEST_NAME = 24
 #: Size of letters that explain.
 SMALL = 8.0
 _BREAKS = " _-./:,;"
+#: A caption is wrapped anew at most so often, until it fits.
+_TRIES = 4
 #: Fonts with Chinese, Japanese and Korean characters, where installed: the usual one has none.
 _WIDE_FONTS = (
     "Noto Sans CJK SC",
@@ -62,13 +66,29 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def say(ax: Axes, text: str, pad: float | None = None) -> None:
-    """Write small words above the axes, in as many lines as they need; a title that is set later replaces them.
+    """Write small words above the axes and their labels, in as many lines as they need; to be called last.
 
-    `pad` is the room to leave below them, in points, where something else stands.
+    `pad` is the room to leave below them, in points, where something else stands. A title that is set later replaces
+    them.
     """
-    width = ax.get_window_extent().width * 72.0 / ax.figure.dpi
-    lines = textwrap.wrap(text, max(int(width / (0.6 * SMALL)), 30), break_on_hyphens=False)
-    ax.set_title("\n".join(lines), fontsize=SMALL, color="0.2", family=family_for([text]), pad=pad)
+    figure = ax.figure.figure
+    look: dict[str, Any] = {"fontsize": SMALL, "color": "0.2", "family": family_for([text]), "pad": pad}
+    title, letters = ax.set_title("", **look), 0
+    for _ in range(_TRIES):
+        # Only the layout says how much room the labels beside the axes take.
+        figure.draw_without_rendering()
+        title.set_visible(False)
+        inside = ax.get_window_extent()
+        room = ax.get_tightbbox() or inside
+        title.set_visible(True)
+        own = title.get_window_extent()
+        if letters and room.x0 - 1.0 <= own.x0 and own.x1 <= room.x1 + 1.0:
+            break
+        too_wide = max(1.05, own.width / max(room.width, 1.0))
+        letters = int(letters / too_wide) if letters else int(room.width * 72.0 / figure.dpi / (0.55 * SMALL))
+        letters = max(letters, 10)
+        ax.set_title("\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), **look)
+        title.set_x(((room.x0 + room.x1) / 2.0 - inside.x0) / max(inside.width, 1.0))
 
 
 def plain(text: object, longest: int = LONGEST_LABEL) -> str:
@@ -83,6 +103,17 @@ def plain(text: object, longest: int = LONGEST_LABEL) -> str:
 def escaped(text: str) -> str:
     """Text in which no dollar sign begins a formula."""
     return text.replace("$", r"\$")
+
+
+def edge_text(source: object, target: object, relation: str = "->") -> str:
+    """An edge or a path between two names, as an axis shows it.
+
+    >>> edge_text("A", "$B"), edge_text("A", "B", "~>")
+    ('A → \\\\$B', 'A ~> B')
+    """
+    first, second = (plain(name, _LONGEST_NAME) for name in (source, target))
+    # An arrow as everywhere else; a path has none of its own.
+    return f"{first} {'→' if relation == '->' else relation} {second}"
 
 
 def shortened(text: str, longest: int) -> str:

@@ -37,6 +37,8 @@ _PAD = 0.35
 #: Room for the end of a line on a box, in letters.
 _ROOM = 1.0
 _MARGIN = 6.0
+#: Fewer expected edges than this are not spoken of.
+_WORTH_TELLING = 0.01
 #: So many lines, at most, have their number written on them.
 _NUMBERED = 12
 #: The smallest and the largest figure that is opened, in points.
@@ -55,7 +57,8 @@ def graph(
     """Draw the graph of a posterior: width and darkness of a line say how probable an edge is, either way.
 
     How sure the direction is, given that there is an edge, is said by the line and its heads: whole with one filled
-    head where it is clear, dashed where it is not, dotted and without heads where it is not known (nan).
+    head where it is clear, dashed where it is not, dotted and without heads where it is not known (nan). Lines of a
+    bootstrap have no heads: what the data cannot tell, its search picks, always the same way.
 
     Parameters
     ----------
@@ -85,7 +88,8 @@ def graph(
     # What is not known of a pair is not guessed: the other direction is the least it can be.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
-    pairs, hidden = _visible_pairs(edges, threshold)
+    share = shown.measure == SHARE
+    pairs, hidden = _visible_pairs(edges, threshold, share)
     oriented = acyclic_orientation(edges, pairs)
     own, ax = ax is None, axes_for(ax, 6.0, 4.5)
     ax.set_axis_off()
@@ -95,8 +99,11 @@ def graph(
     nodes, key = _node_texts(ax, shown.names, least)
     place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
     caption = [" ".join([shown.sentence, *hidden, *_unknown(shown.matrix)]), *key] if legend else []
-    directions = {pair: direction_of(shown.matrix[pair], shown.matrix[pair[::-1]]) for pair in oriented}
+    directions = {
+        pair: "picked" if share else direction_of(shown.matrix[pair], shown.matrix[pair[::-1]]) for pair in oriented
+    }
     listed = [word for word in DIRECTIONS if word != "unknown" or word in directions.values()]
+    listed = ["picked"] if share else listed
     scale = _fit(ax, own, place, nodes, caption, _Legend(shown.measure, listed))
     _draw_edges(ax, edges, directions, place, nodes, scale, numbers)
     return ax
@@ -123,7 +130,7 @@ def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, flo
     return found
 
 
-def _visible_pairs(edges: Floats, threshold: float) -> tuple[list[Edge], list[str]]:
+def _visible_pairs(edges: Floats, threshold: float, share: bool) -> tuple[list[Edge], list[str]]:
     """The pairs to draw, and what to say of those that are not."""
     joined = np.triu(edges + edges.T)
     drawn = (joined >= threshold) & (joined > 0.0)
@@ -133,8 +140,10 @@ def _visible_pairs(edges: Floats, threshold: float) -> tuple[list[Edge], list[st
         return pairs, []
     number = int(left.sum())
     expected = float(joined[left].sum())
-    which = f"{number} pair{'' if number == 1 else 's'} joined with a probability below {threshold:g}"
-    return pairs, [f"Not drawn: {which}, together {expected:.2g} expected edges."]
+    how = "in a share of the replicates" if share else "with a probability"
+    together = f", together {expected:.2g} expected edges" if expected >= _WORTH_TELLING and not share else ""
+    which = f"{number} pair{'' if number == 1 else 's'} joined {how} below {threshold:g}"
+    return pairs, [f"Not drawn: {which}{together}."]
 
 
 def _unknown(matrix: Floats) -> list[str]:

@@ -81,12 +81,12 @@ def heat_map(
     for spine in ax.spines.values():
         spine.set_visible(False)
     _write_numbers(ax, matrix, numbered)
-    say(ax, shown.sentence)
     if colour_bar:
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, fraction=0.06, pad=0.03)
         words = f"from {relation} to"
         bar.set_label(f"{shown.measure}: {words}" if shown.measure == SHARE else f"P({words})")
         bar.outline.set_visible(False)
+    say(ax, shown.sentence)
     return ax
 
 

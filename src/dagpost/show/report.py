@@ -24,7 +24,7 @@ from dagpost.errors import InputError
 from dagpost.names import printable
 from dagpost.show import report_tables as tables
 from dagpost.show import report_words as words
-from dagpost.show.direction import DIRECTIONS, LABELS, direction_of, heads_of
+from dagpost.show.direction import DIRECTIONS, LABELS, heads_of
 from dagpost.show.report_citations import citation
 from dagpost.show.report_content import Content, gather
 from dagpost.show.small_graph import small_graph
@@ -34,8 +34,8 @@ _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
 #: Where the slider stands at first; lower, if nothing would be seen.
 _THRESHOLD = 0.5
-#: In the JSON: as many digits as matter to a reader.
-_DIGITS = 6
+#: In the JSON: so many digits that what only looks like 0 or 1 is still told from it.
+_DIGITS = 12
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -69,9 +69,11 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "certainty": tables.text(words.certainty(content)),
         "prior": tables.text(words.prior(content)),
         "arrows": tables.text(words.ARROWS + (" " + words.INTERVENTIONS if content.interventions else "")),
-        "picture": small_graph([printable(name) for name in content.names], content.edges),
+        "picture": small_graph(
+            [printable(name) for name in content.names], content.edges, measure=words.measure(content)
+        ),
         "measure": words.measure(content),
-        "legend": _legend(words.measure(content)),
+        "legend": _legend(content),
         "edge_note": tables.text(words.about_edges(content)),
         "edges": tables.edge_table(content),
         "paths": tables.path_table(content),
@@ -92,17 +94,17 @@ def data_of(content: Content) -> dict[str, Any]:
     """The numbers that the script needs; variables are numbered as the columns are."""
     edges, total = content.edges, len(content.names) * (len(content.names) - 1) // 2
     pairs: list[list[Any]] = [
-        [i, j, *(round(float(chance), _DIGITS) for chance in (edges[i, j], edges[j, i])), _direction(edges, i, j)]
+        [i, j, _rounded(edges[i, j]), _rounded(edges[j, i]), words.direction(content, i, j)]
         for i, j in tables.pairs_shown(content)
     ]
     return {
         "names": [printable(name) for name in content.names],
         "pairs": pairs,
-        "unlisted": [total - len(pairs), round(float(edges.sum()) - sum(pair[2] + pair[3] for pair in pairs), _DIGITS)],
+        "unlisted": [total - len(pairs), _rounded(edges.sum() - sum(pair[2] + pair[3] for pair in pairs))],
         "posterior": content.target != "bootstrap",
         "measure": words.measure(content),
         "threshold": _first_threshold(pairs),
-        "families": None if content.families is None else [_rounded(own) for own in content.families],
+        "families": None if content.families is None else [_families(own) for own in content.families],
         "familiesNote": _note(content, "families", content.families_exact),
         "blankets": None if content.blankets is None else _blankets(content),
         "blanketsNote": _note(content, "blankets", False),
@@ -121,8 +123,12 @@ def as_data(data: Any) -> str:
     return text
 
 
-def _rounded(families: Any) -> list[list[Any]]:
-    return [[list(parents), round(float(probability), _DIGITS)] for parents, probability in families]
+def _rounded(probability: float) -> float:
+    return float(f"{float(probability):.{_DIGITS}g}")
+
+
+def _families(families: Any) -> list[list[Any]]:
+    return [[list(parents), _rounded(probability)] for parents, probability in families]
 
 
 def _blankets(content: Content) -> list[list[list[float]]]:
@@ -130,7 +136,7 @@ def _blankets(content: Content) -> list[list[list[float]]]:
     assert content.blankets is not None
     listed = []
     for node, row in enumerate(content.blankets.tolist()):
-        others = [[other, round(value, _DIGITS)] for other, value in enumerate(row) if other != node and value > 0.0]
+        others = [[other, _rounded(value)] for other, value in enumerate(row) if other != node and value > 0.0]
         listed.append(sorted(others, key=lambda entry: -entry[1]))
     return listed
 
@@ -141,17 +147,12 @@ def _note(content: Content, part: str, exact: bool) -> str:
     return words.provenance_of_part(content, exact)
 
 
-def _direction(edges: Any, source: int, target: int) -> str:
-    return direction_of(float(edges[source, target]), float(edges[target, source]))
-
-
-def _legend(measure: str) -> str:
+def _legend(content: Content) -> str:
     """What the lines of the graph mean: the same words and thresholds as in plots."""
-    items = [
-        f"{_sample(direction)} direction {html.escape(LABELS[direction])}"
-        for direction in DIRECTIONS
-        if direction != "unknown"
-    ]
+    measure, listed = words.measure(content), [word for word in DIRECTIONS if word != "unknown"]
+    if content.target == "bootstrap":
+        listed = ["picked"]
+    items = [f"{_sample(direction)} direction {html.escape(LABELS[direction])}" for direction in listed]
     for chance in (0.25, 0.5, 1.0):
         # As wide and as strong as the script draws such a line.
         wide, strong = 1 + 3.5 * chance, 0.3 + 0.7 * chance
@@ -162,14 +163,14 @@ def _legend(measure: str) -> str:
 
 def _sample(direction: str) -> str:
     """A line with its heads: onward to the right, back to the left."""
-    kind, (onward, back) = "clear" if direction == "clear" else "open", heads_of(direction)
+    kind, (onward, back) = "clear" if direction in ("clear", "picked") else "open", heads_of(direction)
     heads = [
         f'<path class="{f"{kind}-head" if filled else "hollow-head"}" d="{shape}"/>'
         for filled, shape in ((onward, "M58 7 47 2V12Z"), (back, "M2 7 13 2V12Z"))
         if filled is not None
     ]
     start, dashes = (2, "") if back is None else (13, ' stroke-dasharray="6 4"')
-    line = f'<path class="{kind}" d="M{start} 7H47"{dashes} stroke-width="2.5"/>'
+    line = f'<path class="{kind}" d="M{start} 7H{58 if onward is None else 47}"{dashes} stroke-width="2.5"/>'
     return _picture(line + "".join(heads))
 
 

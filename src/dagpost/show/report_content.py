@@ -140,7 +140,7 @@ def _of_model(model: DagPosterior) -> Content:
         trusted=None if verdict is None else verdict.trusted,
         error_bound=math.nan if results is None else results.error_bound,
         relative_error=results is not None and results.modularity == "order",
-        interventions=model._table is not None and model._table.interventions is not None,
+        interventions=bool(about.get("interventions", False)),
         sample=sample,
         intervals=intervals,
         interval_confidence=confidence,
@@ -150,7 +150,7 @@ def _of_model(model: DagPosterior) -> Content:
         paths=matrix,
         paths_exact=paths_exact,
         graphs=graphs,
-        graphs_are_best=best is not None or (sample is not None and sample.method == "kbest"),
+        graphs_are_best=best is not None or (sample is not None and model.method_ == "kbest"),
         classes=classes,
         omitted=omitted,
     )
@@ -173,6 +173,7 @@ def _of_sample(sample: DagSample) -> Content:
         rows="",
         settings=dict(provenance),
         fingerprint=provenance.get("data_fingerprint"),
+        interventions=bool(provenance.get("interventions", False)),
         log_evidence=sample.log_evidence,
         verdict=None if verdict is None else verdict.verdict,
         trusted=None if verdict is None else verdict.trusted,
@@ -183,7 +184,6 @@ def _of_sample(sample: DagSample) -> Content:
         blankets=markov_blanket_table(sample).to_numpy(),
         paths=sample.probability_matrix("~>").to_numpy(),
         graphs=top_graphs(sample, GRAPHS),
-        graphs_are_best=sample.method == "kbest",
         classes=equivalence_classes(sample),
     )
 
@@ -214,8 +214,8 @@ def _no_sample(model: DagPosterior) -> str:
     if model.method_ == "kbest":
         return (
             f"This needs the list of the {model._usual_count():,} best graphs, and finding it could take longer than "
-            "the fit. In Python, call own_sample() on the model before report(), or write the report of a shorter "
-            "list: model.best(1_000).report(...)"
+            "the fit. To have it, or a shorter one: in a terminal, dagpost sample MODEL -n 1000 -o DAGS, then dagpost "
+            "report DAGS; in Python, call own_sample() on the model before report(), or model.best(1_000).report(...)"
         )
     return (
         f"This needs a sample of graphs, and drawing one of {len(model.names_)} variables by {model.method_!r} could "

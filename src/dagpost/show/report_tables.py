@@ -6,6 +6,7 @@ Every piece of text that comes from outside goes through `text` or `name`, which
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dagpost.names import printable
 from dagpost.show.report_content import GRAPHS, LEAST_SHOWN, Content
 from dagpost.show.report_words import best, measure, measure_of, omitted, provenance_of_part, setting_rows
-from dagpost.show.sources import interval_words
+from dagpost.show.sources import PICKED, interval_words, percent
 
 #: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
 _FULL = 0.72
@@ -53,6 +54,18 @@ def number(probability: float) -> str:
     if 0.99995 <= probability < 1.0 - _ROUNDING:
         return "&gt;0.9999"
     return f"{probability:.4f}"
+
+
+def bounds(lower: float, upper: float, digits: int) -> str:
+    """What a probability is between, rounded outward: with fewer digits it must not say more than is known.
+
+    >>> bounds(0.99999, 1.0, 4)
+    '0.9999 to 1.0000'
+    """
+    step = 10.0**digits
+    # Rounding of the product itself moves nothing that is on a step already.
+    low, high = math.floor(lower * step + _ROUNDING) / step, math.ceil(upper * step - _ROUNDING) / step
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
@@ -112,7 +125,7 @@ def _edge_row(content: Content, source: int, target: int) -> str:
     interval = ""
     if content.intervals:
         found = content.intervals.get((source, target))
-        interval = f'<td class="number">{"" if found is None else f"{found[0]:.3f} to {found[1]:.3f}"}</td>'
+        interval = f'<td class="number">{"" if found is None else bounds(*found, 3)}</td>'
     row = '<tr class="slight">' if _slight(content, source, target) else "<tr>"
     return (
         f"{row}<td>{name(content.names[source])}</td><td>{name(content.names[target])}</td>{_bar(onward)}{interval}"
@@ -131,6 +144,8 @@ def path_table(content: Content) -> str:
     rows = (_path_row(content.names, place, content.paths[place]) for place in range(len(content.names)))
     what = measure_of(content).capitalize()
     caption = f"{what} a path of arrows from the row to the column, directly or through others. "
+    if content.target == "bootstrap":
+        caption += f"{PICKED} "
     return table(
         caption + provenance_of_part(content, content.paths_exact),
         heads,
@@ -159,11 +174,11 @@ def graph_table(content: Content) -> str:
     if graphs is None:
         return omission(content, "graphs")
     if graphs.exact:
-        how = f"In all, {graphs.covered:.1%} of the posterior."
+        how = f"In all, {percent(graphs.covered)} of the posterior."
     elif content.target == "bootstrap":
-        how = f"In all, {graphs.covered:.1%} of the replicates."
+        how = f"In all, {percent(graphs.covered)} of the replicates."
     else:
-        how = f"Their probability is their share of the weight of the graphs seen, in all {graphs.covered:.1%}."
+        how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
     found = [_joints(masks) for masks in graphs.parents.tolist()]
     rows = (
@@ -189,22 +204,23 @@ def class_table(content: Content) -> str:
     found = [_joints(pattern) for pattern in classes.patterns[:GRAPHS].tolist()]
     rows = []
     for place, joints in enumerate(found):
-        share, bounds = float(classes.probabilities[place]), ""
+        share, certain = float(classes.probabilities[place]), ""
         if bounded:
             lower, upper = float(classes.lower[place]), float(classes.upper[place])
             # What is certain is better than an estimate outside it.
             share = min(max(share, lower), upper)
-            bounds = f'<td class="number">{lower:.4f} to {upper:.4f}</td>'
+            certain = f'<td class="number">{bounds(lower, upper, 4)}</td>'
         rows.append(
-            f'<tr><td class="number">{place + 1}</td>{_bar(share)}{bounds}'
+            f'<tr><td class="number">{place + 1}</td>{_bar(share)}{certain}'
             f'<td class="number">{int(classes.graphs[place]):,}</td>'
             f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         )
     heads = ["Rank", measure(content).capitalize(), *(["Certainly within"] if bounded else []), "Graphs seen", "Edges"]
+    told = "rows in which nothing was set" if content.interventions else "data that were only observed"
     caption = (
         f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. "
-        "Graphs of one class allow the same dependences, so data that were only observed cannot tell them apart; — is "
-        f"an edge whose direction differs within the class. {provenance_of_part(content, False)}"
+        f"Graphs of one class allow the same dependences, so {told} cannot tell them apart; — is an edge whose "
+        f"direction differs within the class. {provenance_of_part(content, False)}"
     )
     return table(caption, heads, rows, "classes")
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
+from dagpost.describing import readable_setting
 from dagpost.estimates import MODULARITY_WORDS
 from dagpost.names import printable, shortened
 from dagpost.posterior import DagSample
 from dagpost.show.direction import CLEAR, direction_of
 from dagpost.show.report_content import Content
+from dagpost.show.sources import PICKED, percent
 
 _TARGETS = {
     "structure": (
@@ -49,6 +52,8 @@ _PARTS = {
 _CROWDED = 0.5
 #: Pairs that are at least so often joined are counted in the first sentence of a report.
 _FOUND = 0.5
+#: What is less than this is not seen in the four digits of a table.
+_SEEN = 5e-5
 
 ARROWS = (
     "An arrow from A to B says that knowing A helps to predict B directly, beyond the other variables that point to B. "
@@ -93,7 +98,7 @@ def standing(content: Content) -> tuple[str, str]:
     if content.trusted is False:
         return "Do not trust it yet", "poor"
     if content.sample is not None and listed(content.sample):
-        return "From the best graphs only", "fair"
+        return "From some of the best graphs only", "fair"
     return "Estimated probabilities", "fair"
 
 
@@ -120,16 +125,32 @@ def summary(content: Content) -> str:
     return ", ".join([*parts, MODULARITY_WORDS[content.target]])
 
 
+def direction(content: Content, source: int, target: int) -> str:
+    """The word for the direction of a pair, as the pictures draw it."""
+    if content.target == "bootstrap":
+        return "picked"
+    return direction_of(float(content.edges[source, target]), float(content.edges[target, source]))
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def found(content: Content) -> str:
     """What a reader takes away from the picture: how many pairs are joined, and how sure their directions are."""
     joined, count = content.edges + content.edges.T, len(content.names)
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count) if joined[i, j] >= _FOUND]
     total = count * (count - 1) // 2
     often = "in a share of the replicates" if content.target == "bootstrap" else "with a probability"
-    text = f"{len(pairs)} of {total} pairs of variables are joined {often} of at least {_FOUND:g}."
+    of_all = f"{len(pairs):,} of {_counted(total, 'pair')} of variables"
+    text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {_FOUND:g}."
+    if content.trusted is False and not content.exact:
+        return f"Not to be trusted yet: {text}"
+    if content.target == "bootstrap":
+        return f"{text} {PICKED}"
     if not pairs:
         return text
-    directions = [direction_of(float(content.edges[pair]), float(content.edges[pair[::-1]])) for pair in pairs]
+    directions = [direction(content, *pair) for pair in pairs]
     clear, leaning, undecided = (directions.count(word) or "none" for word in ("clear", "leaning", "open"))
     if content.target == "given-order":
         return f"{text} Their directions are those of the given order, and no finding."
@@ -142,8 +163,8 @@ def found(content: Content) -> str:
 
 def about_edges(content: Content) -> str:
     """What the numbers of the table of edges are."""
-    given = " All directions are those of the given order." if content.target == "given-order" else ""
-    return provenance_of_part(content, content.exact) + given
+    given = {"given-order": " All directions are those of the given order.", "bootstrap": f" {PICKED}"}
+    return provenance_of_part(content, content.exact) + given.get(content.target, "")
 
 
 def certainty(content: Content) -> str:
@@ -155,12 +176,15 @@ def certainty(content: Content) -> str:
 
 
 def _replicated(sample: DagSample | None) -> str:
-    number, size = ("", "") if sample is None else (f"{len(sample):,} ", f"{_near_one_half(len(sample)):.2g}")
-    close = f" With so many replicates a share near one half is known to about ±{size} (95%)." if size else ""
+    often, close = "many times", ""
+    if sample is not None:
+        often, size = _counted(len(sample), "time"), _near_one_half(len(sample))
+        close = f" With so many replicates a share near one half is known to about ±{size:.2g} (95%)."
     return (
-        f"The rows were drawn anew {number}times, and each time a greedy search looked for one good graph. The "
-        "numbers are the share of these graphs that have an edge. A high share says that the finding does not hang "
-        f"on single rows; it is not the probability that the edge is there.{close}"
+        f"The rows were drawn anew {often}, and each time a greedy search looked for one good graph. The numbers are "
+        "the share of these graphs that have an edge. A high share says that the finding does not hang on single "
+        f"rows; it is not the probability that the edge is there. {PICKED} That all replicates agree on a direction "
+        f"does not say that the data do; the classes of equivalent graphs below leave it open where they do not.{close}"
     )
 
 
@@ -176,7 +200,7 @@ def _exactly(content: Content) -> str:
     if not math.isnan(content.error_bound):
         relative = " of itself" if content.relative_error else ""
         size = ", far below the digits shown" if content.error_bound < 1e-6 else ""
-        bound = f" Rounding may have moved a probability by at most {content.error_bound:.0e}{relative}{size}."
+        bound = f" Rounding may have moved a probability by at most {_at_most(content.error_bound, 1)}{relative}{size}."
     text = (
         f"The probabilities of edges are exact: they are sums over {what}, not estimates from some of them.{bound} "
         "What remains uncertain is what the data leave uncertain, and that is what the probabilities say: 0.7 means "
@@ -188,8 +212,8 @@ def _exactly(content: Content) -> str:
     if listed(sample):
         return f"{text} Some other parts, marked so, are those {_among(sample)}."
     text += (
-        f" Some other parts, marked as estimated, come from {len(sample):,} graphs ({sample.method}){_worth(sample)}, "
-        "which stand for the same posterior."
+        f" Some other parts, marked as estimated, come from {_counted(len(sample), 'graph')} ({sample.method})"
+        f"{_worth(sample)}, which stand for the same posterior."
     )
     return text if content.verdict is None else f"{text} About these: {printable(content.verdict)}"
 
@@ -199,12 +223,12 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
         return "The probabilities are estimates."
     if sample.estimator == "given weights":
         return (
-            f"The probabilities are the weighted shares of {len(sample):,} graphs that were picked. How far they are "
-            "from those of all graphs is not known."
+            f"The probabilities are the weighted shares of {_counted(len(sample), 'graph')} that were picked. How "
+            "far they are from those of all graphs is not known."
         )
     if listed(sample):
         return f"The probabilities are those {_among(sample)}."
-    text = f"The probabilities are estimates, from {len(sample):,} graphs{_worth(sample)}, and not exact. "
+    text = f"The probabilities are estimates, from {_counted(len(sample), 'graph')}{_worth(sample)}, and not exact. "
     if sample.guarantee is not None:
         precision, confidence = sample.guarantee
         text += (
@@ -218,33 +242,38 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
         )
     elif math.isfinite(sample.effective_samples) and sample.effective_samples > 0.0:
         close = _near_one_half(sample.effective_samples)
-        text += f"An edge with a probability near one half is known to about ±{close:.2g} (95%). "
+        size = f"to about ±{close:.2g} (95%)" if close >= _SEEN else "far more closely than the digits shown"
+        text += f"An edge with a probability near one half is known {size}. "
     covered = sample.covered
     if math.isfinite(covered):
-        text += f"The graphs that were seen have together {_percent(min(covered, 1.0))} of the whole posterior. "
+        text += f"The graphs that were seen have together {percent(covered)} of the whole posterior. "
     return text.strip()
 
 
 def listed(sample: DagSample) -> bool:
-    """Whether these are the most probable graphs, found and not drawn: no sample, and worth no number of draws."""
+    """Whether these are some of the most probable graphs, found and not drawn: no sample, worth no number of draws."""
     return sample.method == "kbest" and sample.estimator != "given weights"
 
 
 def _among(sample: DagSample) -> str:
-    """The list of most probable graphs, and how much it leaves out: that bounds what is wrong with its numbers."""
-    text = f"among the {len(sample):,} most probable graphs, which are no sample"
+    """A list of most probable graphs, and how much it leaves out: that bounds what is wrong with its numbers.
+
+    Not "the" most probable ones: a slice of a list does not know whether it begins with the best graph.
+    """
+    text = f"among {len(sample):,} of the most probable graphs, which are no sample"
     covered = sample.covered
     if not math.isfinite(covered):
         return f"{text}: what the graphs that are left out would say is not known, nor how much they weigh"
-    covered = min(covered, 1.0)
     return (
-        f"{text}: these graphs have together {_percent(covered)} of the whole posterior, and what the others would say "
-        f"is not known. A probability among all graphs differs from the one shown by at most {_rest(1.0 - covered)}"
+        f"{text}: these graphs have together {percent(covered)} of the whole posterior, and what the others would say "
+        f"is not known. A probability among all graphs differs from the one shown by at most "
+        f"{_at_most(max(1.0 - covered, 0.0005), 2)}"
     )
 
 
-def _rest(share: float) -> str:
-    return f"{share:.2g}" if share >= 0.0005 else "0.0005"
+def _at_most(value: float, digits: int) -> str:
+    """A bound with so many digits, none of which makes it smaller than it is."""
+    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value))):.{digits}g}"
 
 
 def _near_one_half(draws: float) -> float:
@@ -271,7 +300,7 @@ def _crowded(content: Content) -> list[str]:
     bound, plural = "at least" if content.families_exact else "about", "" if limit == 1 else "s"
     return [
         f"Mind the limit of {limit} parent{plural}: {printable(name)} has that many with a probability of {bound} "
-        f"{weight:.2f}{more}. Allow more (max_parents) and see what changes."
+        f"{weight:.2f}{more}. Allow more parents and see what changes."
     ]
 
 
@@ -287,10 +316,6 @@ def _worth(sample: DagSample) -> str:
 
 def _recorded(value: Any) -> str:
     return "not recorded" if value is None else str(value)
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.1f}%" if share < 0.9995 else "over 99.9%"
 
 
 def prior(content: Content) -> str:
@@ -337,11 +362,11 @@ def provenance_of_part(content: Content, exact: bool) -> str:
     if sample is None:
         return ""
     if content.target == "bootstrap":
-        return f"Shares of {len(sample):,} bootstrap replicates, not posterior probabilities."
+        return f"Shares of {_counted(len(sample), 'bootstrap replicate')}, not posterior probabilities."
     if listed(sample):
-        covered = f", {_percent(min(sample.covered, 1.0))} of the posterior" if math.isfinite(sample.covered) else ""
-        return f"Among the {len(sample):,} most probable graphs only{covered}; {MODULARITY_WORDS[content.target]}."
-    return f"Estimated from {len(sample):,} graphs{_worth(sample)}; {MODULARITY_WORDS[content.target]}."
+        covered = f", {percent(sample.covered)} of the posterior" if math.isfinite(sample.covered) else ""
+        return f"Among {len(sample):,} of the most probable graphs only{covered}; {MODULARITY_WORDS[content.target]}."
+    return f"Estimated from {_counted(len(sample), 'graph')}{_worth(sample)}; {MODULARITY_WORDS[content.target]}."
 
 
 def omitted(content: Content, part: str) -> str:
@@ -368,12 +393,13 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         rows.append(("Tiers", " | ".join(", ".join(map(printable, tier)) for tier in settings["tiers"])))
     own = settings.get("method")
     if isinstance(own, Mapping):
-        values = ", ".join(f"{key}={value!r}" for key, value in own.items() if key != "kind")
-        rows.append(("Settings of the method", printable(values) or "none"))
+        # How many replicates these results rest on stands below.
+        said = {key: value for key, value in own.items() if key != "replicates" or sample is None}
+        rows.append(("Settings of the method", readable_setting(said)))
     if sample is not None:
         seeds = sample.provenance.get("seeds", [sample.provenance.get("seed")])
         known = [str(seed) for seed in seeds if seed is not None]
-        kept = "Best graphs" if listed(sample) else "Replicates" if content.target == "bootstrap" else "Graphs drawn"
+        kept = "Graphs listed" if listed(sample) else "Replicates" if content.target == "bootstrap" else "Graphs drawn"
         rows.append((kept, f"{len(sample):,}{_worth(sample)}"))
         rows.append(("Seed", ", ".join(known) or ("none needed" if listed(sample) else "not recorded")))
     if math.isfinite(content.log_evidence):

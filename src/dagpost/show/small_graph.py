@@ -25,10 +25,11 @@ _LEGEND = (
     f"Dashed: direction less than {100 * CLEAR:g}% sure, leaning to the filled head; "
     f"both hollow: below {100 * LEANING:g}%."
 )
+_UNDIRECTED = "No heads: directions that the data cannot tell are picked by the search."
 
 
-def small_graph(names: Sequence[str], edges: Floats, threshold: float = THRESHOLD) -> str:
-    """SVG of the pairs that are joined, either way, with at least this probability.
+def small_graph(names: Sequence[str], edges: Floats, threshold: float = THRESHOLD, measure: str = "probability") -> str:
+    """SVG of the pairs that are joined, either way, with at least this probability, or share of bootstrap replicates.
 
     >>> import numpy as np
     >>> picture = small_graph(["<b>", "c"], np.array([[0.0, 0.8], [0.2, 0.0]]))
@@ -47,15 +48,17 @@ def small_graph(names: Sequence[str], edges: Floats, threshold: float = THRESHOL
     # The most probable ones last, on top of the others.
     pairs = sorted(pairs, key=lambda pair: joined[pair])[-_MOST_EDGES:]
     drawn = [
-        _edge(points[i], points[j], (names[i], names[j]), (float(edges[i, j]), float(edges[j, i]))) for i, j in pairs
+        _edge(points[i], points[j], (names[i], names[j]), (float(edges[i, j]), float(edges[j, i])), measure)
+        for i, j in pairs
     ]
     labels = [_label(point, name) for point, name in zip(points, names, strict=True)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT + _WORDS:.0f}" '
         f'width="{_WIDTH:.0f}" height="{_HEIGHT + _WORDS:.0f}" role="img" '
-        f'aria-label="pairs joined with a probability of at least {threshold:g}" '
+        f'aria-label="pairs joined with a {measure} of at least {threshold:g}" '
         f'font-family="sans-serif" font-size="12">{"".join(drawn)}{"".join(labels)}'
-        f'<text x="4" y="{_HEIGHT + _WORDS - 5:.0f}" font-size="10">{_LEGEND}</text></svg>'
+        f'<text x="4" y="{_HEIGHT + _WORDS - 5:.0f}" font-size="10">'
+        f"{_UNDIRECTED if measure == 'share' else _LEGEND}</text></svg>"
     )
 
 
@@ -66,7 +69,11 @@ def _place(number: int, count: int) -> tuple[float, float]:
 
 
 def _edge(
-    start: tuple[float, float], end: tuple[float, float], names: tuple[str, str], chances: tuple[float, float]
+    start: tuple[float, float],
+    end: tuple[float, float],
+    names: tuple[str, str],
+    chances: tuple[float, float],
+    measure: str,
 ) -> str:
     """A slightly bent line, with a head at each end that its direction asks for."""
     dx, dy = end[0] - start[0], end[1] - start[1]
@@ -75,7 +82,7 @@ def _edge(
     first = (start[0] + _GAP * ux, start[1] + _GAP * uy)
     last = (end[0] - _GAP * ux, end[1] - _GAP * uy)
     bend = ((first[0] + last[0]) / 2.0 - 0.08 * dy, (first[1] + last[1]) / 2.0 + 0.08 * dx)
-    chance, direction = min(sum(chances), 1.0), direction_of(*chances)
+    chance, direction = min(sum(chances), 1.0), "picked" if measure == "share" else direction_of(*chances)
     grey = round(200 - 180 * chance)
     colour, size = f"rgb({grey},{grey},{grey})", 5.0 + 3.0 * chance
     # A tip points the way the curve arrives, and the line ends where it begins.
@@ -89,7 +96,7 @@ def _edge(
     ends = [
         tip if fill is None else _middle(left, right) for (tip, left, right), fill in zip(tips, filled, strict=True)
     ]
-    dashes = "" if direction == "clear" else ' stroke-dasharray="6 4"'
+    dashes = "" if direction in ("clear", "picked") else ' stroke-dasharray="6 4"'
     said = f"{names[0]} -> {names[1]}: {chances[0]:.3f}; {names[1]} -> {names[0]}: {chances[1]:.3f}"
     title = html.escape(f"{said}; direction {LABELS[direction]}")
     return (

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: What the numbers of a bootstrap are.
 SHARE = "share of replicates"
+#: What a greedy search does where the data leave directions open; its replicates agree on them for no other reason.
+PICKED = "Directions that the data cannot tell are picked by the search, always the same way."
 _AMONG = "Among the most probable graphs only"
 
 
@@ -71,6 +73,17 @@ def interval_words(confidence: float) -> str:
     return "certain bound" if confidence >= 1.0 else f"{100 * confidence:.6g}% interval"
 
 
+def percent(share: float) -> str:
+    """A share of the posterior; one that only looks like none or all says so.
+
+    >>> percent(0.25), percent(0.00001), percent(0.99999)
+    ('25.0%', 'under 0.1%', 'over 99.9%')
+    """
+    if share >= 0.9995:
+        return "over 99.9%"
+    return "under 0.1%" if 0.0 < share < 0.0005 else f"{100.0 * share:.1f}%"
+
+
 def _checked(frame: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
     from dagpost.summaries.edges import check_probabilities
 
@@ -101,7 +114,7 @@ def _sentence(source: Any, relation: str) -> str:
         return _of_sample(source._drawn)
     # A model from a file may have no sample yet, and drawing one takes its time.
     if source.target_ == "bootstrap":
-        return f"{words.capitalize()}."
+        return f"{words.capitalize()}. {PICKED}"
     return f"{_AMONG if source.method_ == 'kbest' else f'Estimated by {source.method_}'} ({words})."
 
 
@@ -109,12 +122,14 @@ def _of_sample(sample: Any) -> str:
     """How many graphs, and by which method; of chains also whether to trust them. Not everything is an estimate."""
     count, words = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", MODULARITY_WORDS[sample.modularity]
     if sample.modularity == "bootstrap":
-        return f"Share of {len(sample):,} bootstrap replicates, not a posterior probability."
+        replicates = f"{len(sample):,} bootstrap replicate{'' if len(sample) == 1 else 's'}"
+        return f"Share of {replicates}, not a posterior probability. {PICKED}"
     if sample.estimator == "given weights":
         return f"Weighted shares of {count} that were picked ({words})."
     if sample.method == "kbest":
-        covered = f", {100.0 * sample.covered:.3g}% of the posterior" if math.isfinite(sample.covered) else ""
-        return f"{_AMONG.replace('most', f'{len(sample):,} most')}{covered} ({words})."
+        # A slice of a list does not know whether it begins with the best one.
+        covered = f", {percent(sample.covered)} of the posterior" if math.isfinite(sample.covered) else ""
+        return f"Among {len(sample):,} of the most probable graphs only{covered} ({words})."
     trust = ""
     if sample._from_chains:
         trust = f", {'to be trusted' if sample.diagnostics().trusted else 'not to be trusted yet'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -44,6 +45,7 @@ from dagpost.cli.wording import in_options
         (["fit", "table.csv", "--required", "A > B"], r'An edge is written "A -> B"\. Got \'A > B\''),
         (["fit", "table.csv", "--required", "A -> Z"], r"there is no column 'Z'"),
         (["fit", "table.csv", "--bins", "1", "--discretise", "quantile"], r"--bins must be .*Got 1"),
+        (["fit", "table.csv", "--bins", "0", "--discretise", "quantile"], r"--bins must be .*Got 0"),
         (["fit", "table.csv", "--bins", "4"], r"--bins says how many levels --discretise makes"),
         (["fit", "table.csv", "--tier", "A,,B"], r"A tier is written A,B\. Got 'A,,B'"),
         (["fit", "table.csv", "--tier", "A", "--tier", "Z"], r"'Z'"),
@@ -55,6 +57,8 @@ from dagpost.cli.wording import in_options
             r"at most [\d,]+\. Got 100000 instead; there (is|are) \d+ core",
         ),
         (["sample", "model.dagpost", "--threads", "100000", "-o", "x"], r"--threads must be .* Got 100000 instead"),
+        (["fit", "table.csv", "--required", "A -> Trees(oak_x)"], r"edge A -> Trees\(oak_x\), .* 'Trees\(oak_x\)'"),
+        (["query", "model.dagpost", "Trees(method='dds') -> A"], r"no Trees\( \)\..*\n  Trees\(method='dds'\) -> A\n"),
         (["fit", "table.csv", "--required", "A -> A"], r"--required has the edge A -> A: no node is its own parent"),
         (["fit", "table.csv", "--tier", "A", "--tier", "A"], r"--tier has 'A' twice"),
         (["fit", "table.csv", "--score", "bge"], r"write them with a decimal point; otherwise use .* --score bdeu"),
@@ -196,7 +200,7 @@ def test_what_is_no_command_option_or_choice_is_status_2(run: Run, model: str) -
 
 def test_names_from_the_data_are_shown_and_not_obeyed(run: Run, tmp_path: Path) -> None:
     frame = pd.read_csv(tmp_path / write_table(tmp_path))
-    frame.columns = ["a\x1b[31mred", "b [bold]x[/bold]", "c\x07%s{0}"]
+    frame.columns = ["a\x1b[31mred", "b [bold]x[/bold]", "c\x07%s{0}\x9b31m\x7f\u202eé\U000e0001"]
     frame.to_csv(tmp_path / "odd.csv", index=False)
     for result in (
         run("fit", "odd.csv", "-o", "m"),
@@ -216,6 +220,7 @@ def test_names_from_the_data_are_shown_and_not_obeyed(run: Run, tmp_path: Path) 
     assert "b [bold]x[/bold]" in run("edges", "m").stdout
     shown = run("edges", "m", "--json").stdout
     assert not ESCAPE_CODE.search(shown)
+    assert json.loads(shown)["names"] == list(frame.columns)
     assert list(frame.columns) == list(DagPosterior.load(tmp_path / "m").names_)
 
 
@@ -231,9 +236,59 @@ def test_names_from_the_data_are_shown_and_not_obeyed(run: Run, tmp_path: Path) 
             "Use --method dds with --modularity order, or fewer variables.",
         ),
         ('or, if all are continuous, use score="bge".', "or, if all are continuous, use --score bge."),
-        ("Column 'seed' is constant.", "Column 'seed' is constant."),
-        ("There is no variable 'method'.", "There is no variable 'method'."),
+        ("score is K2() there and BIC() here", "score is k2 there and bic here"),
+        ("prior is EdgePrior(probability=0.2) there", "prior is edge (probability 0.2) there"),
+        ("Got BDeu(equivalent_sample_size=1e-05) instead", "Got bdeu (equivalent sample size 1e-05) instead"),
+        (
+            "(required: none there, A -> B here; tiers: A there)",
+            "(--required: none there, A -> B here; --tier: A there)",
+        ),
+        (
+            "(graphs: 5 there, 6 here; gone_on_from: others there)",
+            "(--number: 5 there, 6 here; --resume: others there)",
+        ),
     ],
 )
-def test_parameters_are_called_options_and_names_are_left_alone(message: str, words: str) -> None:
+def test_parameters_are_called_options(message: str, words: str) -> None:
     assert in_options(message) == words
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Column 'seed' is constant.",
+        "There is no variable 'method'.",
+        "Columns 'K2(depth_m)', 'BIC()' are continuous",
+        "Column 'is K2(depth_m=1) there' is constant.",
+        "the edge A -> Trees(oak), but there is no column 'Trees(oak)'.",
+        """Column "method='dds'" is constant, and so is 'a \\'method="dds"\\''.""",
+        "There is no variable 'x'.\n  score='bge' & Trees(spanning=False)\n  ^",
+        "There is no column 'a: The \\'seed\\' must be an int. Got '.",
+    ],
+)
+def test_names_from_the_data_are_left_as_they_are(message: str) -> None:
+    assert in_options(message) == message
+
+
+def test_more_threads_than_anyone_means_are_one_sentence(run: Run, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dagpost.engines.threads.available_cores", lambda: 2)
+    assert one_message(run("fit", table, "--threads", "257", status=2)) == (
+        "dagpost: --threads must be a whole number of at least 1 and at most 256. Got 257 instead; there are 2 cores "
+        "here.\n"
+    )
+
+
+def test_what_differs_from_an_unfinished_run_is_said_in_options(
+    run: Run, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGPOST_CHECKPOINT_SECONDS", "0")
+    monkeypatch.setattr("dagpost.checkpoints.Checkpoint.remove", lambda _: None)
+    run("fit", table, "-o", "m", "-q")
+    settings = ["--prior", "edge:0.2", "--required", "A -> B", "--tier", "A", "--tier", "B,C"]
+    method = ["--method", "structure-mcmc:chains=2,burn_in=7"]
+    message = one_message(run("fit", table, "-o", "m", *settings, *method, status=2))
+    assert "--prior: uniform there, edge (probability 0.2) here; " in message
+    assert "--method: auto there, StructureMCMC (chains 2, thinning " in message
+    assert ", burn in 7, " in message
+    assert "--required: none there, A -> B here; --tier: none there, A before B, C here" in message
+    assert not re.search(r"[\[\]{}_]|Prior", message)

@@ -25,6 +25,7 @@ from dagpost import (
 from dagpost.cli import plan
 from dagpost.cli.chain_costs import expected_seconds
 from dagpost.cli.wording import duration
+from dagpost.engines import ThreadEngine
 from dagpost.exact import order, structure
 
 
@@ -144,6 +145,32 @@ def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> Non
         found = plan.plan_of(model, table)
         model.fit(table)
         assert (found.method, found.reason, found.exact) == (model.method_, model.method_reason_, model.exact_)
+
+
+@pytest.mark.parametrize("modularity", ["structure", "order"])
+def test_the_time_of_tables_is_that_of_the_engine_that_makes_them(
+    modularity: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    class Elsewhere(ThreadEngine):
+        """Threads here, and tables somewhere else."""
+
+        sums = SimpleNamespace(
+            order_fits=lambda *_: True,
+            structure_fits=lambda *_: True,
+            require_order=lambda *_: None,
+            order_seconds=lambda *_, **__: 123.0,
+            structure_seconds=lambda *_, **__: 123.0,
+        )
+
+    table = read_table(tmp_path / write_wide_table(tmp_path, 24))
+    model = DagPosterior(max_parents=2, modularity=modularity, engine=Elsewhere(2))
+    found = plan.plan_of(model, table)
+    [step] = [step for step in found.steps if step.name == "tables"]
+    assert step.seconds == 123.0
+    # What does not fit here may fit there, and is announced.
+    monkeypatch.setattr("dagpost.memory.available_bytes", lambda: int(step.size) - 1)
+    plan.announce(found, "24 variables")
+    assert "about 2 minutes" in capsys.readouterr().err
 
 
 def test_a_sample_that_takes_long_is_announced(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli_checks import Run, one_message
 
-from dagpost import DagPosterior
+from dagpost import DagPosterior, InputError
 
 
 @pytest.mark.parametrize("command", [["fit", "table.csv"], ["sample", "model.dagpost", "-n", "5"]])
@@ -78,6 +78,26 @@ def test_a_full_disk_leaves_no_file_and_is_one_message(
     assert "Cannot write" in one_message(result)
     assert "File too large" in result.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", [["fit", "table.csv"], ["sample", "chained.dagpost", "-n", "500", "--seed", "1"]])
+def test_where_the_result_cannot_be_written_the_work_is_kept_and_that_is_said(
+    command: list[str], run: Run, chained: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: object, *_: object) -> None:
+        raise InputError(f"Cannot write {str(path)!r}: No space left on device. Nothing was changed.")
+
+    without = "dagpost: Cannot write 'new': No space left on device. Nothing was changed."
+    with monkeypatch.context() as patched:
+        patched.setattr("dagpost.storage.write_archive", full)
+        # A run that was too short to keep anything of, and one that was not.
+        assert one_message(run(*command, "-o", "new", "-q", status=2)) == f"{without}\n"
+        patched.setenv("DAGPOST_CHECKPOINT_SECONDS", "0")
+        assert one_message(run(*command, "-o", "new", "-q", status=2)) == (
+            f"{without} What was done is kept in new.partial; the same command goes on from there.\n"
+        )
+    assert "going on from new.partial" in run(*command, "-o", "new").stderr
+    assert not (tmp_path / "new.partial").exists()
 
 
 def test_a_folder_that_may_not_be_written_to_is_found_before_the_work(

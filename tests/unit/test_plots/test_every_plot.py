@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,37 @@ def test_each_function_draws_where_it_is_told_and_returns_the_axes(model: DagPos
         draw(own)
         own.figure.canvas.draw()
         plt.close("all")
+
+
+def test_what_is_said_above_a_plot_stays_inside_the_figure(chains: DagSample) -> None:
+    """Long names make the axes narrow: the words must use the room above the names."""
+    names = tuple(
+        f"{word}_of_the_patient_today" for word in ("smoking", "work", "effort", "pressure", "ratio", "family")
+    )
+    few = replace(chains[:60], names=names)
+    exact = few.edge_frequencies()
+    for draw in (
+        lambda ax: plots.edges(few, ax=ax),
+        lambda ax: plots.comparison(exact, few, labels=("exact", "chains"), ax=ax),
+        lambda ax: plots.heat_map(few, ax=ax),
+        lambda ax: plots.r_hat(few, ax=ax),
+        lambda ax: plots.traces(few, statement=f"{names[0]} -> {names[1]} & {names[2]} ~> {names[3]}", ax=ax),
+    ):
+        for ax in (draw(None), draw(plt.subplots(1, 2, figsize=(13, 5), layout="constrained")[1][0])):
+            figure = ax.figure
+            figure.canvas.draw()
+            for text in (ax.title, ax.yaxis.label):
+                if not text.get_text():
+                    continue
+                box = text.get_window_extent()
+                assert figure.bbox.x0 <= box.x0
+                assert box.x1 <= figure.bbox.x1
+                assert figure.bbox.y0 <= box.y0
+                assert box.y1 <= figure.bbox.y1
+            assert ax.get_title()
+        plt.close("all")
+    said = plots.edges(few).get_title().replace("\n", " ")
+    assert "not to be trusted yet" in said
 
 
 def test_a_figure_without_pyplot_will_do(model: DagPosterior) -> None:

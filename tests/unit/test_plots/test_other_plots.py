@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from tests.pictures import ALARM, caption, frame, legend_words, sparse
+from tests.pictures import ALARM, arrows, caption, frame, legend_words, sparse
 
 from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_comparison
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT
 from dagpost.show import plots
+from dagpost.show.direction import LABELS
+from dagpost.show.sources import PICKED
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -190,8 +193,6 @@ def test_r_hat_lists_the_edges_that_are_worst_and_says_the_verdict(chains: DagSa
 
 
 def test_r_hat_without_end_has_a_mark_of_its_own_at_the_border(chains: DagSample) -> None:
-    from dataclasses import replace
-
     stuck = replace(chains, parents=np.repeat(chains.parents[[0, 1_000, 2_000, 3_000]], 1_000, axis=0))
     stuck.parents[:1_000, 0], stuck.parents[1_000:, 0] = 0, 0
     stuck.parents[:2_000, 5], stuck.parents[2_000:, 5] = 0, 1
@@ -284,7 +285,7 @@ def test_a_list_of_best_graphs_is_not_called_an_estimate(model: DagPosterior) ->
     promised = model.sample(precision=0.1, confidence=0.9, seed=1)
     assert "Lines: 90% intervals." in plots.edges(promised).get_title().replace("\n", " ")
     words = plots.heat_map(best).get_title().replace("\n", " ")
-    assert words.startswith(f"Among the 50 most probable graphs only, {100 * best.covered:.3g}% of the posterior (")
+    assert words.startswith(f"Among 50 of the most probable graphs only, {100 * best.covered:.1f}% of the posterior (")
 
 
 def test_an_effect_says_what_it_assumes(model: DagPosterior) -> None:
@@ -298,12 +299,47 @@ def test_only_effects_have_a_density(model: DagPosterior) -> None:
         plots.effect_density(model)  # type: ignore[arg-type]
 
 
+def test_so_little_that_nobody_misses_it_is_not_counted_in_edges() -> None:
+    matrix = np.zeros((3, 3))
+    matrix[0, 1], matrix[1, 2] = 0.9, 1e-15
+    assert caption(plots.graph(frame(matrix))).endswith("Not drawn: 1 pair joined with a probability below 0.1.")
+
+
+def test_long_labels_of_a_comparison_stand_one_below_the_other_inside_the_figure() -> None:
+    names = ["diastolic_blood_pressure_mmHg", "systolic_blood_pressure_mmHg"]
+    matrix = np.array([[0.0, 0.7], [0.2, 0.0]])
+    labels = ["BDeu, equivalent sample size 1", "BDeu, equivalent sample size 10"]
+    ax = plots.comparison(frame(matrix, names), frame(matrix.T, names), labels=labels)
+    figure = ax.figure
+    figure.canvas.draw()
+    entries = [text.get_window_extent() for text in ax.get_legend().get_texts()]
+    assert len(entries) == 2
+    assert not entries[0].overlaps(entries[1])
+    for box in [*entries, ax.title.get_window_extent()]:
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+    assert not ax.title.get_window_extent().overlaps(ax.get_legend().get_window_extent())
+
+
 def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior) -> None:
     shares = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
     assert plots.edges(shares).get_xlabel() == "share of replicates"
     assert plots.edges(model).get_xlabel() == "posterior probability"
     assert plots.heat_map(shares).figure.axes[1].get_ylabel() == "share of replicates: from -> to"
     assert plots.comparison(model, shares).get_xlabel() == "posterior probability or share of replicates"
-    words = legend_words(plots.graph(shares))
+    ax = plots.graph(shares)
+    words = legend_words(ax)
     assert "share with an edge" in words
     assert "probability of an edge" not in words
+    # Of equally good directions the search picks the same one every time: no line has a head.
+    assert {arrow.direction for arrow in arrows(ax)} == {"picked"}
+    assert LABELS["picked"] in words
+    assert LABELS["clear"] not in words
+    assert PICKED in caption(ax)
+    assert not any(text.get_text().startswith("≥") for text in ax.texts)
+    few = plots.graph(shares, threshold=0.9)
+    assert "joined in a share of the replicates below 0.9." in caption(few)
+    drawn = shares.own_sample()
+    none = plots.edges(replace(drawn, parents=np.zeros_like(drawn.parents)))
+    assert [text.get_text() for text in none.texts] == ["no edge has a share of replicates above 0"]

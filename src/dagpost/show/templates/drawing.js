@@ -33,13 +33,15 @@ Report.drawnEdge = (edge, colour) => {
     way += ` Q${point(bend)} ${point(after ? { x: (bend.x + after.x) / 2, y: (bend.y + after.y) / 2 } : end)}`;
   });
   if (bends.length === 0) way += ` L${point(end)}`;
-  const clear = edge.hasClass("clear");
+  const picked = edge.hasClass("picked");
+  const clear = edge.hasClass("clear") || picked;
   const ink = colour(clear ? "--line" : "--open");
   const paper = colour("--paper");
   const { from, to, onward, back, joined } = edge.data();
   const wide = (1 + 3.5 * joined).toFixed(2);
   const dashes = clear ? "" : ' stroke-dasharray="8 5"';
-  const heads = [Report.drawnHead(bends[bends.length - 1] || start, end, joined, ink, edge.hasClass("open") ? paper : ink)];
+  const heads = [];
+  if (!picked) heads.push(Report.drawnHead(bends[bends.length - 1] || start, end, joined, ink, edge.hasClass("open") ? paper : ink));
   if (!clear) heads.push(Report.drawnHead(bends[0] || end, start, joined, ink, paper));
   const names = Report.data.names;
   const title = `${names[from]} → ${names[to]}: ${Report.number(onward)}; ${names[to]} → ${names[from]}: ${Report.number(back)}`;

@@ -3,6 +3,8 @@
 // The line leads from the more probable parent; its width and opacity say how probable it is that the two are joined,
 // its heads and dashes how sure the direction is. Which word that is for each pair stands in the numbers of the page.
 
+// What is below a threshold by less than this has reached it.
+const NEAR = 1e-6;
 // A name stands on up to two lines of so many characters.
 const LINE = 17;
 const BREAKS = " _-./:,;";
@@ -93,6 +95,7 @@ Report.paint = () => {
       "source-arrow-color": open, "source-arrow-shape": "triangle", "source-arrow-fill": "hollow",
     } },
     { selector: "edge.open", style: { "target-arrow-fill": "hollow" } },
+    { selector: "edge.picked", style: { "target-arrow-shape": "none" } },
     { selector: "edge.below", style: { "display": "none" } },
     { selector: "edge.pointed", style: { "line-color": strong, "target-arrow-color": strong,
       "source-arrow-color": strong, "opacity": 1 } },
@@ -104,7 +107,7 @@ Report.paint = () => {
 Report.showFrom = (threshold) => {
   const edges = Report.cy.edges();
   Report.cy.batch(() => edges.forEach((edge) => {
-    edge.toggleClass("below", edge.data("joined") < threshold);
+    edge.toggleClass("below", edge.data("joined") < threshold - NEAR);
   }));
   const shown = edges.not(".below");
   const sum = (some) => some.reduce((total, edge) => total + edge.data("joined"), 0);

@@ -10,7 +10,8 @@ Report.find = (id) => document.getElementById(id);
 
 Report.number = (value) => {
   if (value > 0 && value < 0.0005) return "<0.001";
-  if (value > 0.9995 && value < 1) return ">0.999";
+  // Weights that sum to 1 do so up to rounding.
+  if (value > 0.9995 && value < 1 - 1e-9) return ">0.999";
   return value.toFixed(3);
 };
 

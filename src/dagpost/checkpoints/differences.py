@@ -1,0 +1,30 @@
+"""What tells a call from the one that a checkpoint belongs to, in words?"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dagpost.describing import readable_edges, readable_setting, readable_tiers
+
+_READABLE: dict[str, Any] = {"required": readable_edges, "forbidden": readable_edges, "tiers": readable_tiers}
+_LONGEST_SHOWN = 60
+_FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
+
+
+def difference(name: str, there: Any, here: Any) -> str:
+    """What differs, with both values unless they are fingerprints, which tell nobody anything.
+
+    >>> difference("required", [], [["A", "B"]])
+    'required: none there, A -> B here'
+    >>> difference("data", "0" * 32, "1" * 32)
+    'data: others there than here'
+    """
+    if any(isinstance(value, str) and _FINGERPRINT.fullmatch(value) for value in (there, here)):
+        return f"{name}: others there than here"
+    return f"{name}: {_shown(name, there)} there, {_shown(name, here)} here"
+
+
+def _shown(name: str, value: Any) -> str:
+    text: str = _READABLE.get(name, readable_setting)(value)
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + " ..."
