@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 from dagpost import Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
@@ -35,9 +37,9 @@ def engine() -> Iterator[DaskEngine]:
 def test_what_workers_share_is_counted_once() -> None:
     gigabyte = 1 << 30
     limited = [cluster._WorkerRoom(1, 10 * gigabyte, "one", 50 * gigabyte, 7, 100 * gigabyte)] * 4
-    assert cluster.room_of(limited) == Room(4, 4, int(0.6 * 40 * gigabyte), 100 * gigabyte)
+    assert cluster.room_of(limited) == Room(4, 4, int(0.6 * 40 * gigabyte), 100 * gigabyte, 6 * gigabyte)
     free = [cluster._WorkerRoom(2, 0, name, 50 * gigabyte, 7, 100 * gigabyte) for name in ("one", "one", "two")]
-    assert cluster.room_of(free) == Room(3, 6, int(0.6 * 100 * gigabyte), 200 * gigabyte)
+    assert cluster.room_of(free) == Room(3, 6, int(0.6 * 100 * gigabyte), 200 * gigabyte, 15 * gigabyte)
 
 
 def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> None:
@@ -78,6 +80,42 @@ def test_an_address_where_nobody_answers_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
     with pytest.raises(InputError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         DaskEngine("tcp://127.0.0.1:9")
+
+
+def test_a_server_that_is_no_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes the call and says nothing, for which Dask would wait for ever."""
+    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(InputError, match=rf"No Dask scheduler answers at '{address}' \(TimeoutError\)"):
+            DaskEngine(address)
+
+
+def test_a_client_that_fails_before_it_begins_is_refused_with_the_reason(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.pem")
+    files = {"distributed.comm.tls.ca-file": missing, "distributed.comm.tls.client.cert": missing}
+    with dask.config.set(files), pytest.raises(InputError, match=r"No Dask scheduler answers at .*No such file"):
+        DaskEngine("tls://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9"])
+def test_the_command_line_says_in_one_sentence_that_there_is_no_cluster(tmp_path: Path, address: str) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("a,b\n0,1\n1,0\n1,1\n0,0\n", encoding="utf-8")
+    code = f"""
+import sys
+from dagpost.cli import main
+from dagpost.engines.dask import cluster
+cluster._PATIENCE_SECONDS = 1
+sys.argv = ["dagpost", "fit", {str(table)!r}, "--engine", "dask", "--cluster", {address!r}]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    told = [line for line in done.stderr.splitlines() if "compiling its kernels" not in line]
+    assert len(told) == 1, done.stderr
+    assert told[0].startswith("dagpost: ")
+    assert repr(address) in told[0]
 
 
 def test_an_engine_is_shared_until_it_is_closed(engine: DaskEngine) -> None:

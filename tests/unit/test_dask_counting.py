@@ -144,6 +144,113 @@ def test_parts_that_differ_are_refused(engine: DaskEngine, tmp_path: Path) -> No
         scores_of_parts(tmp_path, engine)
 
 
+@pytest.mark.parametrize(("first", "second"), [(bool, int), (int, bool), (bool, float), (int, str)])
+def test_values_of_different_kinds_in_the_parts_are_refused(
+    engine: DaskEngine, tmp_path: Path, first: type, second: type
+) -> None:
+    kinds = {bool: "boolean", int: "numeric", float: "numeric", str: "string"}
+    rows = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]})
+    for name, kind in (("a", first), ("b", second)):
+        rows.astype({"a": kind}).to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(InputError, match=rf"Column 'a' holds {kinds[first]} values in one part and {kinds[second]}"):
+        scores_of_parts(tmp_path, engine)
+    with pytest.raises(InputError, match=r"different columns: a \("):
+        distinct_rows_of_parts(tmp_path, engine)
+
+
+def test_whole_numbers_may_be_integers_in_one_part_and_floats_in_another(engine: DaskEngine, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"a": [0, 1, 1, 2, 0, 1], "b": [1, 0, 1, 1, 0, 0]})
+    rows[:3].to_parquet(tmp_path / "a.parquet")
+    rows[3:].astype({"a": float}).to_parquet(tmp_path / "b.parquet")
+    expected = local_scores(as_table(rows), "bdeu", 1, engine=ThreadEngine(1)).values
+    assert np.allclose(scores_of_parts(tmp_path, engine, "bdeu", 1).values, expected, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
+def test_values_beyond_the_categories_of_another_part_are_refused(
+    engine: DaskEngine, tmp_path: Path, count: Any
+) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    for name, column in (("a", pyarrow.array(["x", "y"]).dictionary_encode()), ("b", pyarrow.array(["x", "z"]))):
+        pyarrow.parquet.write_table(pyarrow.table({"a": column, "b": [0, 1]}), tmp_path / f"{name}.parquet")
+    with pytest.raises(InputError, match=r"Column 'a' has the levels 'x', 'y' in one part, and in another .*'z'"):
+        count(tmp_path, engine)
+
+
+def test_values_that_came_after_the_levels_were_looked_for_are_refused(tmp_path: Path) -> None:
+    changed = pd.DataFrame({"a": [0, 2], "b": [1, 0], "do": [None, "b"]})
+    levels = (0, 1), (0, 1)
+    with pytest.raises(InputError, match=r"In a part of the table, column 'a' holds 2, which no part held"):
+        cells._codes_of(changed, ("a", "b"), levels, None, {})
+    file = tmp_path / "a.parquet"
+    changed.to_parquet(file)
+    with pytest.raises(InputError, match=r"a\.parquet: column 'a' holds 2, which no part held"):
+        cells._codes_of(str(file), ("a", "b"), levels, None, {})
+    with pytest.raises(InputError, match=r"a\.parquet: column 'do' holds 'b', which no part held"):
+        cells._codes_of(str(file), ("a", "b"), levels, "do", {None: 0})
+
+
+def test_continuous_columns_in_parts_are_refused_as_those_of_a_table(engine: DaskEngine, tmp_path: Path) -> None:
+    values = np.random.default_rng(3).normal(size=100)
+    pd.DataFrame({"a": values, "b": values > 0}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"'a' is continuous, and a discrete score needs levels"):
+        scores_of_parts(tmp_path, engine)
+
+
+@pytest.mark.parametrize("count", [distinct_rows_of_parts, scores_of_parts])
+def test_columns_that_are_not_there_are_refused_with_the_nearest_name(
+    engine: DaskEngine, frame: pd.DataFrame, folder: Path, count: Any
+) -> None:
+    dataframe = pytest.importorskip("dask.dataframe")
+    with pytest.raises(InputError, match=r"\.parquet: there is no column 'numbr'\. Did you mean 'number'\?"):
+        count(folder, engine, columns=["text", "flag", "numbr"])
+    with pytest.raises(InputError, match=r"In a part of the table, there is no column 'numbr'\. Did you mean 'number'"):
+        count(dataframe.from_pandas(frame, npartitions=2), engine, columns=["text", "flag", "numbr"])
+    for others in ({}, {"interventions": "text"}):
+        with pytest.raises(InputError, match=r"'columns' names no column to count: got \[\]"):
+            count(folder, engine, columns=[], **others)
+
+
+def test_parts_with_targets_and_no_other_column_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
+    pd.DataFrame({"do": [None, None]}, dtype=str).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"no column beside that of the intervention targets"):
+        scores_of_parts(tmp_path, engine, interventions="do")
+
+
+@pytest.mark.parametrize(
+    ("counts", "got"),
+    [
+        ([None, 3, 1, 5], "None|nan"),
+        ([2, 3, -1, 5], "-1"),
+        ([1.5, 1.5, 1, 1], r"1\.5"),
+        (["2", "3", "1", "1"], "'2'"),
+        ([True, True, False, True], "True"),
+    ],
+)
+def test_counts_that_are_none_are_refused_under_their_name(
+    engine: DaskEngine, tmp_path: Path, counts: list[Any], got: str
+) -> None:
+    """Even where the sum of the counts of equal rows would be one."""
+    pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 0, 1, 1], "n": counts}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=rf"a\.parquet: column 'n' must hold counts, whole .*Got ({got}): correct it"):
+        distinct_rows_of_parts(tmp_path, engine, counts="n")
+    with pytest.raises(InputError, match=r"a\.parquet: there is no column 'm'\. There are: 'a', 'b', 'n'"):
+        distinct_rows_of_parts(tmp_path, engine, counts="m")
+
+
+def test_counts_may_be_integers_in_one_part_and_floats_in_another(engine: DaskEngine, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"a": [0, 1], "b": [1, 0], "n": [2, 3]})
+    rows.to_parquet(tmp_path / "a.parquet")
+    rows.astype({"n": float}).to_parquet(tmp_path / "b.parquet")
+    dataframe = pytest.importorskip("dask.dataframe")
+    table = distinct_rows_of_parts(tmp_path, engine, counts="n")
+    assert (table.rows, table.observations) == (2, 10)
+    in_categories = dataframe.from_pandas(rows.astype({"n": "category"}), npartitions=1)
+    assert distinct_rows_of_parts(in_categories, engine, counts="n").observations == 5
+
+
 def test_levels_that_differ_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
     for name, levels in (("a", ["x", "y"]), ("b", ["y", "x"])):
         pd.DataFrame({"v": pd.Categorical(["x", "y"], levels), "w": [0, 1]}).to_parquet(tmp_path / f"{name}.parquet")

@@ -334,15 +334,15 @@ def test_models_and_samples_say_what_ran(
 
 
 def test_sums_over_all_graphs_on_the_cluster_are_named(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_: True)
+    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: True)
     model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     assert (model.engine_, model.own_sample().provenance["engine"]) == ("dask", "dask")
 
 
 def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_: True)
+    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: True)
     model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_: False)
+    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: False)
     DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     for asked in (model, copy.deepcopy(model)):
         assert asked.sample(20, seed=2).provenance["engine"] == "dask"

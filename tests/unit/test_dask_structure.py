@@ -17,7 +17,8 @@ distributed = pytest.importorskip("distributed")
 
 from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
-from dagpost.engines.dask import DaskEngine, structure  # noqa: E402
+from dagpost.engines.dask import DaskEngine, structure, structure_completions  # noqa: E402
+from dagpost.engines.dask.cluster import Room  # noqa: E402
 from dagpost.engines.dask.structure_completions import block_top  # noqa: E402
 from dagpost.errors import ResourceError  # noqa: E402
 from dagpost.exact.alternating import block_leaves, group_top  # noqa: E402
@@ -158,7 +159,7 @@ def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskE
 
 
 def test_pieces_that_do_not_fit_into_memory_go_to_disk_and_come_back() -> None:
-    memory = {"target": 0.5, "spill": False, "pause": False, "terminate": False}
+    memory = {"target": 0.15, "spill": False, "pause": False, "terminate": False}
     settings = {f"distributed.worker.memory.{name}": value for name, value in memory.items()}
 
     def on_disk(dask_worker: Any) -> int:
@@ -166,7 +167,7 @@ def test_pieces_that_do_not_fit_into_memory_go_to_disk_and_come_back() -> None:
 
     with (
         dask.config.set(settings),
-        local_cluster(1, memory_limit="3 MiB") as local,
+        local_cluster(1, memory_limit="10 MiB") as local,
         distributed.Client(local) as client,
     ):
         spilled: dict[str, int] = {}
@@ -264,6 +265,49 @@ def test_the_cluster_is_left_alone_where_threads_are_sooner_done(
         assert seconds < HOST.structure_seconds(20)
     engine.workers = structure.most_cores(20)
     assert not structure.is_worth_it(engine, 20)
+
+
+def test_a_cluster_whose_single_workers_lack_memory_is_left_alone(
+    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gigabyte = 1 << 30
+    many = Room(64, 64, 64 * gigabyte, 1000 * gigabyte, gigabyte)
+    few = Room(16, 64, 64 * gigabyte, 1000 * gigabyte, 4 * gigabyte)
+    with pytest.raises(
+        ResourceError, match=r"26 variables need 2\.\d GB .*single worker; the one with the least has 1\.\d"
+    ):
+        structure.require_room(26, 5, many)
+    structure.require_room(26, 5, many, evidence_only=True)
+    structure.require_room(26, 5, few)
+    monkeypatch.setattr(engine.cluster, "threads", lambda: 64)
+    for room, is_enough in ((many, False), (few, True)):
+        monkeypatch.setattr(engine.cluster, "room", lambda room=room: room)
+        assert structure.is_worth_it(engine, 26, 5) is is_enough
+        assert structure.is_worth_it(engine, 26, 5, evidence_only=True)
+    # Nor is one without the memory and disk for all tables together.
+    monkeypatch.setattr(engine.cluster, "room", lambda: Room(16, 64, gigabyte, 0, 4 * gigabyte))
+    assert not structure.is_worth_it(engine, 26, 5, evidence_only=True)
+
+
+def test_additions_are_sent_what_they_add_and_no_more(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes, groups = 16, 4
+    monkeypatch.setattr(structure_completions, "_NODES_WORTH_IT", nodes)
+    submit = engine.cluster.submit
+    sizes: dict[int, int] = {}
+
+    def weighed(name: str, function: Any, *arguments: Any, **options: Any) -> Any:
+        if function is structure_completions._add_wave:
+            _, _, first, _, _, *given = arguments
+            contributions = [future.result()[0] for future in given]
+            sizes[first] = sizes.get(first, 0) + sum(part.nbytes for part in contributions)
+            assert all(len(future.result()) == 3 for future in given)
+        return submit(name, function, *arguments, **options)
+
+    monkeypatch.setattr(engine.cluster, "submit", weighed)
+    found = posterior(engine, nodes)
+    everything = 8 * nodes * family_count(11, MAX_PARENTS) << (nodes - 11)
+    assert sizes == dict.fromkeys(range(0, nodes, nodes // groups), everything // groups)
+    assert_same(posterior(HOST, nodes), found)
 
 
 def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:

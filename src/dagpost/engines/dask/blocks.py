@@ -5,9 +5,10 @@ sums of a table are the same to the last bit however it is cut. What is gathered
 taken chunk by chunk. So the chunks of `gathering_top`, which are those of the host up to 29 nodes, are kept whole
 inside blocks, and a result never depends on the number of workers.
 
-Up to `SMALL` nodes the table is made in seconds, and blocks are as large as still gives every thread something to do:
-a task costs about a millisecond. Beyond it a block is one chunk, so that a checkpoint fits any cluster; from 30 nodes
-on, chunks have 2^22 entries (33 MB), where the host goes on with 128 of them.
+Up to `SMALL` nodes the table is made in seconds, and blocks are as large as keeps all threads busy: in the widest wave
+there are three for each. (A task costs about a millisecond; larger ones leave some idle between waves, on two workers
+a tenth of the time at n = 22 and 24.) Beyond it a block is one chunk, so that a checkpoint fits any cluster; from 30
+nodes on, chunks have 2^22 entries (33 MB), where the host goes on with 128 of them.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from dagpost.arrays import Integers, Wide
 from dagpost.engines.dask.cluster import Cluster, Room
+from dagpost.exact.order_blocks import give_back_nodes
 from dagpost.exact.walk import Plan, make_plan, plan_with_top, waves
+from dagpost.kernels import kernel
 
 SMALL = 24
 _LARGEST_CHUNK_BITS = 22
@@ -34,13 +38,13 @@ def gathering_top(nodes: int, max_parents: int) -> int:
 def block_top(nodes: int, max_parents: int, room: Room) -> int:
     """The number `p` of top nodes across blocks.
 
-    >>> [block_top(22, 5, Room(threads, threads, threads << 30, 0)) for threads in (1, 2, 4, 16)]
-    [2, 3, 4, 6]
+    >>> [block_top(22, 5, Room(threads, threads, threads << 30, 0, 1 << 30)) for threads in (1, 2, 4, 16)]
+    [3, 4, 6, 6]
     """
     most = gathering_top(nodes, max_parents)
     if cut_by_nodes_alone(nodes):
         return most
-    enough = (p for p in range(2, most) if 2 * comb(p, p // 2) >= 3 * room.threads and _fits(nodes, p, room))
+    enough = (p for p in range(2, most) if comb(p, p // 2) >= 3 * room.threads and _fits(nodes, p, room))
     return next(enough, most)
 
 
@@ -113,3 +117,44 @@ class Fetched:
         """The array itself."""
         del dtype, copy
         return self._fetch()
+
+
+class Kept:
+    """The blocks of a table as a checkpoint sees them: on the cluster, or read back into buffers.
+
+    A block is an array of `size` entries, or a tuple of such arrays where several types are given.
+    """
+
+    def __init__(self, cluster: Cluster, blocks: list[Any], size: int, *types: DTypeLike) -> None:
+        self._cluster, self._blocks, self._size = cluster, blocks, size
+        self._types = [np.dtype(kind) for kind in types]
+        self._buffers: dict[int, list[NDArray[Any]]] = {}
+
+    def pieces(self, block: int) -> list[Any]:
+        """The arrays of a block, or what they are to be read into."""
+        future = self._blocks[block]
+        if future is None:
+            return self._buffers.setdefault(block, [np.empty(self._size, dtype=kind) for kind in self._types])
+        if len(self._types) == 1:
+            return [Fetched(self._size * self._types[0].itemsize, future.result)]
+        return [
+            Fetched(self._size * kind.itemsize, lambda part=part: future.result()[part])
+            for part, kind in enumerate(self._types)
+        ]
+
+    def put_back(self, block: int) -> None:
+        """Hand a block that was read over to the cluster."""
+        pieces = self._buffers.pop(block)
+        whole = pieces[0] if len(pieces) == 1 else tuple(pieces)
+        (self._blocks[block],) = self._cluster.client.scatter([whole], hash=False)
+
+
+def part_of(parts: tuple[Any, ...], number: int) -> Any:
+    """One of several results of a task, as a result of its own: whoever needs one does not fetch all."""
+    return parts[number]
+
+
+@kernel
+def give_back(plan: Plan, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
+    """Add what a chunk gives to the weights of some nodes, from `first` on."""
+    give_back_nodes(plan, contribution, gathered, chunk, first)

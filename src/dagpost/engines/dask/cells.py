@@ -27,8 +27,11 @@ from dagpost.engines.dask.parts import (
     Parts,
     agree_on_levels,
     batches_of,
+    called,
     masks_of_targets,
     plain,
+    wanted_columns,
+    with_categories,
     with_plain_targets,
 )
 from dagpost.engines.threads import ThreadEngine
@@ -69,14 +72,17 @@ def scores_of_parts(
 ) -> LocalScores:
     """Score every family from rows in parts, for a discrete score.
 
-    `source`, `columns` and `interventions` are those of `distinct_rows_of_parts`.
+    `source`, `columns` and `interventions` are those of `distinct_rows_of_parts`. Every row is one observation: there
+    are no counts here, since rows that bring them have been grouped before and are few.
     """
     parts = Parts(engine.cluster, source)
-    wanted = None if columns is None else [*columns, *([] if interventions is None else [interventions])]
+    wanted = wanted_columns(columns, interventions)
     with engine.cluster.taken_back_on_error():
         seen = parts.map("levels", _values_of, wanted, interventions)
         levels, values, targets = parts.merged("levels", _merge_values, seen).result()
         whole = _table_of(levels, values, sum(targets.values()))
+        # Refuses continuous columns, whose values have no codes.
+        whole.codes()
         masks = masks_of_targets(list(targets), whole.names)
         known = dict(zip(targets, masks.tolist(), strict=True))
         codes = parts.map("codes", _codes_of, whole.names, whole.levels, interventions, known)
@@ -153,12 +159,12 @@ def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations
 
     if observations == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
+    if not values:
+        raise InputError("The parts have no column beside that of the intervention targets. At least two are needed.")
     length = max(map(len, [*values.values(), *levels.values()]))
     repeated = {name: np.resize(np.arange(len(found)), length) for name, found in values.items()}
     frame = pandas.DataFrame({name: pandas.Series(values[name]).take(rows).array for name, rows in repeated.items()})
-    for name, known in levels.items():
-        frame[name] = pandas.Categorical(frame[name], categories=known)
-    table = checked_table(frame)
+    table = checked_table(with_categories(frame, levels))
     return replace(table, columns=tuple(column[:1] * 0 for column in table.columns), counts=np.array([observations]))
 
 
@@ -190,8 +196,6 @@ def _values_of(part: Any, columns: list[str] | None, interventions: str | None) 
 
 
 def _merge_values(_: tuple[()], *seen: _Seen) -> _Seen:
-    import pandas
-
     levels: dict[str, list[Any]] = {}
     values: dict[str, Any] = {}
     targets: Counter[str | None] = Counter()
@@ -201,8 +205,28 @@ def _merge_values(_: tuple[()], *seen: _Seen) -> _Seen:
         if values and found and list(values) != list(found):
             raise InputError(f"The parts have different columns: {list(values)} in one, {list(found)} in another.")
         for name, column in found.items():
-            values[name] = pandas.concat([values[name], column]).drop_duplicates() if name in values else column
+            values[name] = _values_of_both(name, values[name], column) if name in values else column
     return levels, values, dict(targets)
+
+
+def _values_of_both(name: str, first: Any, second: Any) -> Any:
+    """The values of a column in two parts; of one kind, since True would be taken for 1, and codes be wrong."""
+    import pandas
+
+    kinds = [_kind_of(first), _kind_of(second)]
+    if kinds[0] != kinds[1]:
+        raise InputError(
+            f"Column {name!r} holds {kinds[0]} values in one part and {kinds[1]} values in another. Give the column "
+            "the same type in all parts."
+        )
+    return pandas.concat([first, second]).drop_duplicates()
+
+
+def _kind_of(column: Any) -> str:
+    import pandas
+
+    kind = pandas.api.types.infer_dtype(column)
+    return "numeric" if kind in ("integer", "floating", "mixed-integer-float") else kind
 
 
 def _codes_of(
@@ -221,17 +245,27 @@ def _codes_of(
     for batch in batches_of(part, names if interventions is None else [*names, interventions]):
         table = plain(with_plain_targets(batch, interventions), {})
         if interventions is not None:
-            set_from_outside += [masks[entry] for entry in table.column(interventions).to_pylist()]
-        pieces.append(
-            np.stack(
-                [
-                    index.get_indexer(pandas.Index(table.column(name).to_pandas())).astype(kind)
-                    for name, index in zip(names, indexes, strict=True)
-                ]
-            )
-        )
+            entries = table.column(interventions).to_pylist()
+            _refuse_new(part, interventions, [entry for entry in entries if entry not in masks])
+            set_from_outside += [masks[entry] for entry in entries]
+        own = np.empty((len(names), table.num_rows), dtype=kind)
+        for row, name, index in zip(own, names, indexes, strict=True):
+            values = table.column(name).to_pandas()
+            found = index.get_indexer(pandas.Index(values))
+            _refuse_new(part, name, values[found < 0].tolist())
+            row[:] = found
+        pieces.append(own)
     codes = np.concatenate(pieces, axis=1) if pieces else np.empty((len(names), 0), dtype=kind)
     return codes, None if interventions is None else np.array(set_from_outside, dtype=np.uint64)
+
+
+def _refuse_new(part: Any, name: str, values: list[Any]) -> None:
+    """Refuse values that have no code: they would be counted outside of the cells."""
+    if values:
+        raise InputError(
+            f"{called(part)}column {name!r} holds {values[0]!r}, which no part held when they were first read. Leave "
+            "the parts as they are while they are counted, and give the column the same type in all of them."
+        )
 
 
 def _groups_of(sets: Masks, arities: tuple[int, ...]) -> list[tuple[int, int]]:

@@ -12,11 +12,14 @@ What Dask says when something is wrong with a cluster speaks of its own parts; t
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -62,6 +65,13 @@ class Room:
     threads: int
     memory: int
     disk: int
+    #: Bytes of memory for results on the worker that has the least.
+    smallest: int
+
+    @property
+    def threads_per_worker(self) -> int:
+        """Tasks that a worker has under way."""
+        return -(-self.threads // max(self.workers, 1))
 
     @property
     def memory_per_thread(self) -> int:
@@ -303,14 +313,25 @@ def _greeted(distributed: Any, address: str) -> Any:
     for left in reversed(range(_GREETINGS)):
         # Not in one step: a client that fails in its making would be out of reach, and never closed.
         client = distributed.Client.__new__(distributed.Client)
+        client._ensure_connected = partial(_connected_in_time, client._ensure_connected)
         try:
             client.__init__(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
             break
         except BaseException as error:
-            client.close()
+            # One that has failed before it began has not even what it takes to be closed.
+            if getattr(client, "status", "newly-created") != "newly-created":
+                client.close()
             if not left or not isinstance(error, AssertionError):
                 raise
     return client
+
+
+async def _connected_in_time(connect: Callable[..., Any], timeout: float | None = None) -> None:
+    """What `connect` does, in time: Dask waits for ever for the first word of whoever takes its call.
+
+    A little later than it gives up itself where nobody does, since it says more about that.
+    """
+    await asyncio.wait_for(connect(timeout=timeout), None if timeout is None else timeout + 1)
 
 
 async def _done() -> None:
@@ -325,9 +346,12 @@ def room_of(workers: list[_WorkerRoom]) -> Room:
     """What some workers have in all; a disk, or a machine's free memory, that several of them use is counted once."""
     limited = sum(worker.memory_limit for worker in workers)
     machines = {worker.machine: worker.machine_memory for worker in workers if not worker.memory_limit}
+    sharing = Counter(worker.machine for worker in workers if not worker.memory_limit)
+    least = min(worker.memory_limit or worker.machine_memory // sharing[worker.machine] for worker in workers)
     disks = {(worker.machine, worker.disk): worker.disk_bytes for worker in workers}
     memory = int(_HELD_SHARE * (limited + sum(machines.values())))
-    return Room(len(workers), sum(worker.threads for worker in workers), memory, sum(disks.values()))
+    threads = sum(worker.threads for worker in workers)
+    return Room(len(workers), threads, memory, sum(disks.values()), int(_HELD_SHARE * least))
 
 
 def _room_of_worker(dask_worker: Any = None) -> _WorkerRoom:

@@ -11,12 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dagpost.engines.dask.parts import (
     Parts,
     agree_on_levels,
     batches_of,
+    called,
     masks_of_targets,
     plain,
+    require_columns,
+    wanted_columns,
+    with_categories,
     with_plain_targets,
 )
 from dagpost.errors import InputError
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
 #: Distinct rows that one machine takes: beyond it, counting anew for every set of columns is the way.
 MOST_DISTINCT = 5_000_000
 _COUNT = "\0count"
+#: Counts from here on are not exact as floating-point numbers, which they may have come as.
+_MOST_COUNTED = 2**53
 
 
 def distinct_rows_of_parts(
@@ -49,7 +57,7 @@ def distinct_rows_of_parts(
     columns
         The columns to take; all unless given.
     counts
-        The name of a column that says how many observations a row stands for.
+        The name of a column that says how many observations a row stands for: whole numbers of at least 0.
     interventions
         The name of a column that says which variable was set from outside in a row, as for `as_table`: names, several
         in one cell separated by ";", and nothing where nothing was set.
@@ -58,19 +66,14 @@ def distinct_rows_of_parts(
     """
     from dagpost.data.table import as_table
 
-    more = [name for name in (counts, interventions) if name is not None]
-    wanted = None if columns is None else [*columns, *more]
+    wanted = wanted_columns(columns, counts, interventions)
     parts = Parts(engine.cluster, source)
     with engine.cluster.taken_back_on_error():
         grouped = parts.map("distinct-rows", _group_part, wanted, counts, interventions, most)
         levels, table = parts.merged("merge-rows", _merge, grouped, most).result()
     if table is None or table.num_rows == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
-    frame = table.to_pandas()
-    for name, known in levels.items():
-        import pandas
-
-        frame[name] = pandas.Categorical(frame[name], categories=known)
+    frame = with_categories(table.to_pandas(), levels)
     if interventions is not None:
         names = tuple(name for name in frame.columns if name not in (_COUNT, interventions))
         masks_of_targets(table.column(interventions).unique().to_pylist(), names)
@@ -91,7 +94,8 @@ def _group_part(
             own = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
             own = own.rename_columns([*rows.column_names, _COUNT])
         else:
-            own = _regrouped(rows.rename_columns([_COUNT if n == counts else n for n in rows.column_names]))
+            levels.pop(counts, None)
+            own = _regrouped(_with_counts(rows, counts, part))
         refuse_missing(own, part, but=interventions)
         found = own if found is None else _regrouped(pyarrow.concat_tables([found, own]))
         _refuse_many(found, most)
@@ -121,6 +125,29 @@ def _merge(limits: tuple[int], *results: tuple[dict[str, Any], Any]) -> tuple[di
     return levels, merged
 
 
+def _with_counts(rows: Any, counts: str, part: Any) -> Any:
+    """The rows with their counts as 64-bit integers in the column `_COUNT`, looked at before any of them are summed."""
+    import pyarrow
+
+    require_columns([counts], rows.column_names, part)
+    place = rows.column_names.index(counts)
+    column = rows.column(place)
+    numbers = column.to_pandas().to_numpy() if _is_number(column.type) else np.full(rows.num_rows, np.nan)
+    wrong = ~((numbers >= 0) & (numbers < _MOST_COUNTED) & (numbers == np.floor(numbers)))
+    if wrong.any():
+        raise InputError(
+            f"{called(part)}column {counts!r} must hold counts, whole numbers of at least 0. Got "
+            f"{column[int(wrong.argmax())].as_py()!r}: correct it, or drop the row."
+        )
+    return rows.set_column(place, _COUNT, pyarrow.array(numbers.astype(np.int64)))
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow
+
+    return bool(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
+
+
 def _regrouped(table: Any) -> Any:
     names = [name for name in table.column_names if name != _COUNT]
     summed = table.group_by(names, use_threads=False).aggregate([(_COUNT, "sum")])
@@ -138,9 +165,9 @@ def refuse_missing(table: Any, part: Any, *, but: str | None = None) -> None:
         column = table.column(name)
         empty = column.is_null(nan_is_null=pyarrow.types.is_floating(column.type))
         if pyarrow.compute.any(empty).as_py():
-            where = f"{part}: " if isinstance(part, str) else ""
             raise InputError(
-                f"{where}column {name!r} has missing cells. Drop those rows, or fill them in, before they are counted."
+                f"{called(part)}column {name!r} has missing cells. Drop those rows, or fill them in, before they are "
+                "counted."
             )
 
 
@@ -148,8 +175,8 @@ def _refuse_many(table: Any, most: int) -> None:
     if table.num_rows > most:
         raise InputError(
             f"There are more than {most:,} distinct rows. Score the columns with "
-            "dagpost.engines.dask.cells.scores_of_parts, which counts for each set of columns; or take fewer columns, "
-            "or discretise to fewer levels."
+            "dagpost.engines.dask.cells.scores_of_parts, which counts for each set of columns (of rows without counts "
+            "of their own); or take fewer columns, or discretise to fewer levels."
         )
 
 

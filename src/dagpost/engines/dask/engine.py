@@ -279,7 +279,7 @@ class DaskSums:
     ) -> StructurePosterior:
         from dagpost.engines.dask import structure
 
-        if not structure.is_worth_it(self.engine, len(log_weights)):
+        if not structure.is_worth_it(self.engine, len(log_weights), max_parents):
             return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
         with self.cluster.taken_back_on_error():
             found = structure.structure_posterior(
@@ -292,7 +292,7 @@ class DaskSums:
     ) -> float:
         from dagpost.engines.dask import structure
 
-        if not structure.is_worth_it(self.engine, len(log_weights)):
+        if not structure.is_worth_it(self.engine, len(log_weights), max_parents, evidence_only=True):
             return self._host.structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
         with self.cluster.taken_back_on_error():
             return structure.structure_evidence(

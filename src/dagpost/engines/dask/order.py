@@ -22,9 +22,11 @@ from dagpost.arrays import Floats, Integers, Wide
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines.dask.blocks import (
     Fetched,
+    Kept,
     block_top,
     cut_by_nodes_alone,
     gathering_top,
+    give_back,
     nodes_in,
     nodes_not_in,
     places_of,
@@ -43,10 +45,9 @@ from dagpost.exact.order import (
     require_memory,
     wide_weights,
 )
-from dagpost.exact.order_blocks import backward_chunk, forward_chunk, gather_chunk, give_back_nodes
+from dagpost.exact.order_blocks import backward_chunk, forward_chunk, gather_chunk
 from dagpost.exact.walk import Plan, entries_of, in_waves, make_plan, waves
 from dagpost.families import family_count
-from dagpost.kernels import kernel
 from dagpost.memory import readable
 from dagpost.progress import Reporter, silent
 from dagpost.widefloat import ZERO, to_logs
@@ -94,8 +95,8 @@ def forward_table(
     weights = cluster.hand_over("weights", wide_weights(log_weights, scales))
     places = places_of(cluster, top)
     blocks: list[Any] = [None] * (1 << top)
-    kept = _Kept(cluster, plan, blocks)
-    saved = _worth(nodes, checkpoint).stage("forward table", in_waves(waves(top)), lambda block: [kept.piece(block)])
+    kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
+    saved = _worth(nodes, checkpoint).stage("forward table", in_waves(waves(top)), kept.pieces)
     with reporter.stage("forward table", 1 << top) as stage:
         for block in saved.finished:
             kept.put_back(block)
@@ -132,11 +133,11 @@ def family_probabilities(
     blocks: list[Any] = [None] * (1 << top)
     given: list[list[Any]] = [[]] * (1 << top)
     gathering = _Gathering(cluster, plan, forward.log_weights.shape)
-    kept = _Kept(cluster, plan, blocks)
+    kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
     saved = _worth(nodes, checkpoint).stage(
         "backward table by waves",
         list(reversed(list(waves(top)))),
-        lambda wave: [kept.piece(block) for block in wave],
+        lambda wave: [piece for block in wave for piece in kept.pieces(block)],
         gathering.state,
     )
     with reporter.stage("edge probabilities", 1 << top) as stage:
@@ -207,24 +208,6 @@ def require_room(nodes: int, max_parents: int, room: Room, *, tables: int) -> No
 def _worth(nodes: int, checkpoint: Checkpoint) -> Checkpoint:
     """Small tables are made in seconds, and how they are cut depends on the workers: nothing is kept of them."""
     return checkpoint if cut_by_nodes_alone(nodes) else none
-
-
-class _Kept:
-    """The blocks of one table as a checkpoint sees them: on the cluster, or read back into buffers."""
-
-    def __init__(self, cluster: Cluster, plan: Plan, blocks: list[Any]) -> None:
-        self._cluster, self._blocks = cluster, blocks
-        self._size = 1 << (plan.nodes - plan.top)
-        self._buffers: dict[int, Wide] = {}
-
-    def piece(self, block: int) -> Any:
-        future = self._blocks[block]
-        if future is not None:
-            return Fetched(8 * self._size, future.result)
-        return self._buffers.setdefault(block, np.empty(self._size, dtype=np.int64))
-
-    def put_back(self, block: int) -> None:
-        self._blocks[block] = self._cluster.client.scatter(self._buffers.pop(block), hash=False)
 
 
 class _Gathering:
@@ -376,13 +359,8 @@ def _add_wave(
     by_block = dict(zip(blocks, given, strict=True))
     for chunk in chunks:
         contribution = writeable(by_block[chunk >> inner][chunk & ((1 << inner) - 1)])
-        _give_back(plan, contribution.reshape(-1), sums, chunk, first)
+        give_back(plan, contribution.reshape(-1), sums, chunk, first)
     return sums
-
-
-@kernel
-def _give_back(plan: Plan, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
-    give_back_nodes(plan, contribution, gathered, chunk, first)
 
 
 def entries(block: Wide, places: Integers) -> Wide:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dagpost.data.rows import intervention_masks
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.errors import InputError
+from dagpost.names import nearest, shortened
 
 #: Rows that are looked at together.
 BATCH_ROWS = 1 << 18
@@ -56,6 +57,17 @@ class Parts:
                 return futures[0]
 
 
+def wanted_columns(columns: Sequence[str] | None, *others: str | None) -> list[str] | None:
+    """The columns to read: those that were asked for and others with a role of their own; None for all there are."""
+    if columns is None:
+        return None
+    if not set(columns) - set(others):
+        raise InputError(
+            f"'columns' names no column to count: got {list(columns)!r}. Name some, or leave it out for all."
+        )
+    return list(dict.fromkeys([*columns, *(name for name in others if name is not None)]))
+
+
 def batches_of(part: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The rows of a part, as Arrow tables of at most `BATCH_ROWS` rows."""
     import pyarrow
@@ -65,14 +77,30 @@ def batches_of(part: Any, columns: Sequence[str] | None = None) -> Iterator[Any]
     if isinstance(part, str):
         try:
             with pyarrow.parquet.ParquetFile(part) as file:
+                require_columns(wanted or (), file.schema_arrow.names, part)
                 for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
                     yield pyarrow.Table.from_batches([batch])
         except pyarrow.ArrowException as error:
             raise InputError(f"{part}: is not a readable Parquet file ({str(error).splitlines()[0]})") from error
         return
+    require_columns(wanted or (), part.columns, part)
     table = pyarrow.Table.from_pandas(part if wanted is None else part[wanted], preserve_index=False)
     for begin in range(0, table.num_rows, BATCH_ROWS):
         yield table.slice(begin, BATCH_ROWS)
+
+
+def require_columns(wanted: Iterable[str], known: Iterable[Any], part: Any) -> None:
+    """Refuse names that are not those of columns: what is read of a file would do without them."""
+    names = list(known)
+    for name in wanted:
+        if name not in names:
+            suggestion = nearest(str(name), [str(other) for other in names])
+            raise InputError(f"{called(part)}there is no column {name!r}.{suggestion}")
+
+
+def called(part: Any) -> str:
+    """How a message that goes on in lower case begins: with the part, where it has a name."""
+    return f"{part}: " if isinstance(part, str) else "In a part of the table, "
 
 
 def plain(table: Any, levels: dict[str, list[Any]]) -> Any:
@@ -124,6 +152,22 @@ def agree_on_levels(levels: dict[str, list[Any]], others: dict[str, list[Any]]) 
                 f"The levels of column {name!r} are {levels[name]!r} in one part and {found!r} in another. Give all "
                 "parts the same categories in the same order, or turn the column into plain strings or integers."
             )
+
+
+def with_categories(frame: Any, levels: dict[str, list[Any]]) -> Any:
+    """A frame whose columns with noted levels are categories; refuse values that are none of them."""
+    import pandas
+
+    for name, known in levels.items():
+        others = [value for value in frame[name].unique().tolist() if value not in known]
+        if others:
+            raise InputError(
+                f"Column {name!r} has the levels {shortened([repr(level) for level in known])} in one part, and in "
+                f"another it is no column of categories and holds {others[0]!r}. Give all parts the same categories in "
+                "the same order, or turn the column into plain strings or integers."
+            )
+        frame[name] = pandas.Categorical(frame[name], categories=known)
+    return frame
 
 
 def _files_of(source: Any) -> list[str]:

@@ -18,8 +18,9 @@ import numpy as np
 from dagpost.arrays import Floats
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines.dask import order
-from dagpost.engines.dask.structure_completions import Completions, GraphSums, block_top, completions
-from dagpost.engines.dask.structure_graphs import exponents_of_groups, sum_over_graphs
+from dagpost.engines.dask.structure_completions import Completions, GraphSums, block_top, bytes_on_worker, completions
+from dagpost.engines.dask.structure_graphs import bytes_of_task, exponents_of_groups, sum_over_graphs
+from dagpost.errors import ResourceError
 from dagpost.exact.alternating import group_top
 from dagpost.exact.order import posterior_of_families
 from dagpost.exact.structure import (
@@ -30,22 +31,48 @@ from dagpost.exact.structure import (
     require_memory,
 )
 from dagpost.exact.walk import leaf_plan
+from dagpost.memory import readable
 from dagpost.progress import Reporter, silent
 
 if TYPE_CHECKING:
+    from dagpost.engines.dask.cluster import Room
     from dagpost.engines.dask.engine import DaskEngine
     from dagpost.engines.dask.order import SpreadForward
 
 #: With fewer nodes the threads of this process are done before the first tasks have come back.
 _FEWEST_NODES = 18
 #: On as many cores a cluster takes so many times as long (benchmarks/dask_overhead.py).
-_TIMES_AS_LONG = 1.4
+_TIMES_AS_LONG = 1.5
 
 
-def is_worth_it(engine: DaskEngine, nodes: int) -> bool:
-    """Whether the cluster will be sooner done than the threads of this process."""
+def is_worth_it(engine: DaskEngine, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
+    """Whether the cluster has room for it, and will be sooner done than the threads of this process."""
     cores = min(engine.cluster.threads(), most_cores(nodes))
-    return nodes >= _FEWEST_NODES and cores > _TIMES_AS_LONG * engine.workers
+    if nodes < _FEWEST_NODES or cores <= _TIMES_AS_LONG * engine.workers:
+        return False
+    try:
+        require_room(nodes, min(max_parents, nodes - 1), engine.cluster.room(), evidence_only=evidence_only)
+    except ResourceError:
+        return False
+    return True
+
+
+def require_room(nodes: int, max_parents: int, room: Room, *, evidence_only: bool = False) -> None:
+    """Refuse, with the figures, what does not fit onto the cluster, or what single tasks have no memory for.
+
+    Results that are too large for the workers go to their disks; what a task works with cannot.
+    """
+    order.require_room(nodes, max_parents, room, tables=_tables(nodes))
+    needed = room.threads_per_worker * bytes_of_task(nodes)
+    if not evidence_only:
+        needed = max(needed, bytes_on_worker(nodes, max_parents, room))
+    if needed > room.smallest:
+        raise ResourceError(
+            f"The sums over all graphs of {nodes} variables need {readable(needed)} of memory on a single worker; the "
+            f"one with the least has {readable(room.smallest)} for it. Start fewer workers with more memory each, "
+            "leave columns out, use engine='threads' on a machine with enough memory, or modularity='order', which "
+            "needs far less."
+        )
 
 
 def most_cores(nodes: int) -> int:
@@ -83,6 +110,7 @@ def structure_posterior(
     """Evidence, families and paths under the prior in which every graph counts once."""
     nodes = len(log_weights)
     require_memory(nodes, max_parents, 1)
+    require_room(nodes, max_parents, engine.cluster.room())
     forward, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
     total = log_total(graphs.evidence, graphs.evidence_exponent)
     found = completions(engine.cluster, graphs, log_weights.shape, reporter, checkpoint)
@@ -100,7 +128,7 @@ def _graphs(
 ) -> tuple[SpreadForward, GraphSums]:
     """The order-modular sums, and the weight of all graphs on every set alone."""
     nodes, cluster = len(log_weights), engine.cluster
-    order.require_room(nodes, max_parents, cluster.room(), tables=_tables(nodes))
+    require_room(nodes, max_parents, cluster.room(), evidence_only=True)
     forward = order.forward_table(cluster, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
     exponents = exponents_of_groups(cluster, forward)
     groups = sum_over_graphs(cluster, forward, exponents, reporter, checkpoint)

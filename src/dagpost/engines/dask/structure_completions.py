@@ -6,7 +6,7 @@ group of nodes. Blocks depend on the number of nodes alone, as on the host: resu
 
 Memory on the cluster: 12 bytes a set, copies of blocks that other workers have fetched, and what the blocks of a wave
 give. A task holds what lies above its block: 12 bytes a set as it came and side by side, 16 in its rows. For the last
-block of all, that is every set.
+block of all, that is every set (`bytes_on_worker`).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ import numpy as np
 
 from dagpost.arrays import Exponents, Floats, Wide
 from dagpost.checkpoints import Checkpoint
-from dagpost.engines.dask.blocks import Fetched, places_of, plan_of
-from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
+from dagpost.engines.dask.blocks import Fetched, Kept, give_back, part_of, places_of, plan_of
+from dagpost.engines.dask.cluster import Cluster, Room, no_cancel, writeable
 from dagpost.exact.alternating import block_leaves, group_top
 from dagpost.exact.completions import completions_of_leaf
-from dagpost.exact.order_blocks import give_back_nodes
-from dagpost.exact.walk import Plan, waves
-from dagpost.kernels import kernel
+from dagpost.exact.walk import waves
 from dagpost.progress import Reporter
 from dagpost.widefloat import FRACTION_BITS, ZERO
 
+#: To the weights of some nodes, to paths and to the error: by leaf what the leaves of a block give, or sums of that.
+_Given = tuple[Wide, Floats, Floats]
 #: Groups of nodes whose families are added up apart, where that takes a second or more.
 _NODE_GROUPS = 4
 _NODES_WORTH_IT = 22
@@ -67,7 +67,7 @@ def completions(
     finer = top - group_top(nodes)
     places = places_of(cluster, top)
     blocks: list[Any] = [None] * (1 << top)
-    kept = _Kept(cluster, blocks, 1 << (nodes - top))
+    kept = Kept(cluster, blocks, 1 << (nodes - top), np.float64, np.int32)
     sums = _Sums(cluster, nodes, graphs.max_parents, shape)
     all_waves = list(reversed(list(waves(top))))
     saved = checkpoint.stage(
@@ -83,16 +83,21 @@ def completions(
                 stage.advance(1 << (top - block.bit_count()))
         sums.begin()
         for wave in saved.left:
-            whole = []
+            given = []
             for block in wave:
                 above = supersets(block, top)[1:]
-                head = (nodes, graphs.max_parents, block, above, graphs.evidence, graphs.evidence_exponent)
+                head = (nodes, graphs.max_parents, block, above, sums.node_groups)
                 group = block >> finer
-                own = (graphs.weights, graphs.exponents[group], graphs.groups[group])
+                evidence = (graphs.evidence, graphs.evidence_exponent)
+                own = (*evidence, graphs.weights, graphs.exponents[group], graphs.groups[group])
                 arguments = (*head, *own, *(blocks[other] for other in above))
-                whole.append(cluster.submit("completions", _complete, *arguments, at=places[block]))
-                blocks[block] = cluster.submit("completions-block", _first, whole[-1], at=places[block])
-            sums.add_wave(wave, whole)
+                whole = cluster.submit("completions", _complete, *arguments, at=places[block])
+                blocks[block], *own_given = (
+                    cluster.submit("completions-block", part_of, whole, number, at=places[block])
+                    for number in range(1 + len(sums.node_groups))
+                )
+                given.append(own_given)
+            sums.add_wave(wave, given)
         for wave in saved:
             for block in wave:
                 cluster.finish(blocks[block])
@@ -107,6 +112,23 @@ def block_top(nodes: int) -> int:
     return int(plan_of(nodes, 1, nodes).top) - block_leaves(nodes)
 
 
+def bytes_on_worker(nodes: int, max_parents: int, room: Room) -> int:
+    """Memory that the tasks under way on one worker hold at most.
+
+    >>> [bytes_on_worker(26, 5, Room(workers, 64, 0, 0, 0)) >> 20 for workers in (64, 8, 1)]
+    [2560, 3904, 25408]
+    """
+    top, threads = block_top(nodes), room.threads_per_worker
+    # The tasks of a wave go to all workers; those of one have what came in common.
+    at_once = (min(threads, -(-math.comb(top, size) // room.workers)) * 28 << (nodes - size) for size in range(top + 1))
+    # What the largest wave gives to a group of nodes, 8 bytes a leaf, node and set of its low ones.
+    group = -(-nodes // _node_group_count(nodes))
+    plan = plan_of(nodes, max_parents, nodes)
+    width = int(plan.offset[plan.low, max_parents + 1])
+    given = 8 * math.comb(top, top // 2) * group * width << block_leaves(nodes)
+    return max((12 << nodes) + max(at_once), given)
+
+
 def supersets(block: int, top: int) -> list[int]:
     """The sets of `top` nodes that hold a set, itself first, in the order of their numbers."""
     found = [block]
@@ -115,24 +137,8 @@ def supersets(block: int, top: int) -> list[int]:
     return found
 
 
-class _Kept:
-    """The blocks as a checkpoint sees them: on the cluster, or read back into buffers."""
-
-    def __init__(self, cluster: Cluster, blocks: list[Any], size: int) -> None:
-        self._cluster, self._blocks, self._size = cluster, blocks, size
-        self._buffers: dict[int, tuple[Floats, Exponents]] = {}
-
-    def pieces(self, block: int) -> list[Any]:
-        future = self._blocks[block]
-        if future is not None:
-            sizes = 8 * self._size, 4 * self._size
-            return [Fetched(size, lambda part=part: future.result()[part]) for part, size in enumerate(sizes)]
-        if block not in self._buffers:
-            self._buffers[block] = np.empty(self._size), np.empty(self._size, dtype=np.int32)
-        return list(self._buffers[block])
-
-    def put_back(self, block: int) -> None:
-        (self._blocks[block],) = self._cluster.client.scatter([self._buffers.pop(block)], hash=False)
+def _node_group_count(nodes: int) -> int:
+    return _NODE_GROUPS if nodes >= _NODES_WORTH_IT else 1
 
 
 class _Sums:
@@ -140,8 +146,8 @@ class _Sums:
 
     def __init__(self, cluster: Cluster, nodes: int, max_parents: int, shape: tuple[int, int]) -> None:
         self._cluster, self._head, self._shape = cluster, (nodes, max_parents), shape
-        count = _NODE_GROUPS if nodes >= _NODES_WORTH_IT else 1
-        self._node_groups = list(pairwise(nodes * number // count for number in range(count + 1)))
+        count = _node_group_count(nodes)
+        self.node_groups = list(pairwise(nodes * number // count for number in range(count + 1)))
         self._last: list[Any] = []
         #: The sums by the size of the wave after which they are so, and after the last wave that is done.
         self._after: dict[int, list[Any]] = {}
@@ -161,17 +167,17 @@ class _Sums:
     def begin(self) -> None:
         """Start with nothing, or with what was read."""
         gathered, paths, error = self._read or self._nothing()
-        parts = [(gathered[first:last], paths, error) for first, last in self._node_groups]
+        parts = [(gathered[first:last], paths, error) for first, last in self.node_groups]
         self._last = self._done = [self._cluster.hand_over("families-and-paths", part) for part in parts]
         self._read = None
 
-    def add_wave(self, wave: list[int], whole: list[Any]) -> None:
-        """Hand over the additions of a wave, a task for each group of nodes."""
+    def add_wave(self, wave: list[int], given: list[list[Any]]) -> None:
+        """Hand over the additions of a wave, a task for each group of nodes; `given` by blocks, then groups."""
         workers = self._cluster.places()
         links = []
-        for number, group in enumerate(self._node_groups):
-            at = workers.of(number, len(self._node_groups))
-            arguments = (*self._head, group, wave, self._last[number], *whole)
+        for number, (first, _) in enumerate(self.node_groups):
+            at = workers.of(number, len(self.node_groups))
+            arguments = (*self._head, first, wave, self._last[number], *(parts[number] for parts in given))
             links.append(self._cluster.submit("families-and-paths", _add_wave, *arguments, at=at))
         self._last = self._after[wave[0].bit_count()] = links
 
@@ -198,14 +204,15 @@ def _complete(
     max_parents: int,
     block: int,
     above: list[int],
+    node_groups: list[tuple[int, int]],
     evidence: float,
     evidence_exponent: int,
     weights: Wide,
     graph_exponents: Exponents,
     graphs: Floats,
     *completed: tuple[Floats, Exponents],
-) -> tuple[tuple[Floats, Exponents], Wide, Floats, Floats]:
-    """`B` of a block; and what its leaves, in the order of the host, give to the weights, the paths and the error.
+) -> tuple[tuple[Floats, Exponents], *tuple[_Given, ...]]:
+    """`B` of a block; and what its leaves give, for each group of nodes apart.
 
     Of the tables only what the kernel looks at is there: the rest is room that is never touched.
     """
@@ -228,37 +235,29 @@ def _complete(
             arguments = (table, values, exponents, (block << inner) | leaf, -1, np.empty(0), no_cancel())
             given[leaf] = completions_of_leaf(plan, weights, sums, *arguments)
     contributions, paths, errors = zip(*(given[leaf] for leaf in range(1 << inner)), strict=True)
-    return (values[own].copy(), exponents[own].copy()), np.stack(contributions), np.stack(paths), np.array(errors)
+    width = len(contributions[0]) // nodes
+    ends = [(first * width, last * width) for first, last in node_groups]
+    parts = [np.stack([contribution[begin:end] for contribution in contributions]) for begin, end in ends]
+    all_paths, all_errors = np.stack(paths), np.array(errors)
+    return (values[own].copy(), exponents[own].copy()), *((part, all_paths, all_errors) for part in parts)
 
 
 def _add_wave(
     nodes: int,
     max_parents: int,
-    node_group: tuple[int, int],
+    first: int,
     wave: list[int],
-    before: tuple[Wide, Floats, Floats],
-    *whole: tuple[Any, Wide, Floats, Floats],
-) -> tuple[Wide, Floats, Floats]:
-    """The sums with what a wave of blocks gives, for some nodes."""
+    before: _Given,
+    *given: _Given,
+) -> _Given:
+    """The sums with what a wave of blocks gives, for some nodes from `first` on."""
     plan, inner = plan_of(nodes, max_parents, nodes), block_leaves(nodes)
-    first, last = node_group
-    width = int(plan.offset[plan.low, max_parents + 1])
     # New arrays: the old ones may be needed again if this task is.
     gathered, paths, error = before[0].copy(), before[1].copy(), before[2].copy()
     for within in reversed(list(waves(inner))):
-        for block, (_, contributions, block_paths, block_errors) in zip(wave, whole, strict=True):
+        for block, (contributions, block_paths, block_errors) in zip(wave, given, strict=True):
             for leaf in within:
-                contribution = writeable(contributions[leaf, first * width : last * width])
-                _give_back(plan, contribution, gathered, (block << inner) | leaf, first)
+                give_back(plan, writeable(contributions[leaf]), gathered, (block << inner) | leaf, first)
                 paths += block_paths[leaf]
                 error += block_errors[leaf]
     return gathered, paths, error
-
-
-@kernel
-def _give_back(plan: Plan, contribution: Wide, gathered: Wide, leaf: int, first: int) -> None:
-    give_back_nodes(plan, contribution, gathered, leaf, first)
-
-
-def _first(parts: tuple[Any, ...]) -> Any:
-    return parts[0]

@@ -17,7 +17,7 @@ import numpy as np
 
 from dagpost.arrays import Exponents, Floats, Wide
 from dagpost.checkpoints import Checkpoint
-from dagpost.engines.dask.blocks import Fetched, places_of
+from dagpost.engines.dask.blocks import Fetched, part_of, places_of
 from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
 from dagpost.engines.dask.order import SpreadForward
 from dagpost.exact.alternating import group_top
@@ -25,6 +25,17 @@ from dagpost.exact.graph_groups import alphas_of_group, give, group_plan, leaf_o
 from dagpost.exact.walk import waves
 from dagpost.progress import Reporter
 from dagpost.widefloat import FRACTION_BITS
+
+
+def bytes_of_task(nodes: int) -> int:
+    """Memory that a task which gives holds at most: alphas as they came and its own, a dozen numbers a set beside.
+
+    >>> [round(bytes_of_task(nodes) / 2**nodes, 1) for nodes in (18, 20, 24, 28)]
+    [32.0, 34.0, 2.6, 0.4]
+    """
+    top = group_top(nodes)
+    inner = nodes - top
+    return (8 * (2 * (inner // 2 + top) + 12)) << inner
 
 
 def exponents_of_groups(cluster: Cluster, forward: SpreadForward) -> list[Any]:
@@ -115,7 +126,7 @@ class _Groups:
         for group in wave:
             arguments = (*head, group, self._weights, self._exponents[group], self._received[group])
             whole = self._cluster.submit("graph-sums", _finish, *arguments, at=self._places[group])
-            block = self._cluster.submit("graph-sums-block", _first, whole, at=self._places[group])
+            block = self._cluster.submit("graph-sums-block", part_of, whole, 0, at=self._places[group])
             finished[group], self.blocks[group], self._received[group] = whole, block, block
         for number, (group, target) in enumerate(pairs):
             exponents = self._exponents[group], self._exponents[target]
@@ -182,7 +193,3 @@ def _add(received: Floats, *given: Floats) -> Floats:
     for contribution in given:
         sums += contribution
     return sums
-
-
-def _first(parts: tuple[Any, ...]) -> Any:
-    return parts[0]
