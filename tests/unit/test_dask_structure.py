@@ -258,7 +258,7 @@ def test_the_cluster_is_left_alone_where_threads_are_sooner_done(
 ) -> None:
     assert not structure.is_worth_it(engine, 12)
     assert not structure.is_worth_it(engine, 20)
-    for threads in (3, 64):
+    for threads in (4, 64):
         monkeypatch.setattr(engine.cluster, "threads", lambda threads=threads: threads)
         assert structure.is_worth_it(engine, 20)
         seconds = engine.sums.structure_seconds(20)
