@@ -15,10 +15,12 @@ import pytest
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+from tests.clusters import Stopped, engines_by_workers  # noqa: E402
+
 from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, structure, structure_completions  # noqa: E402
-from dagpost.engines.dask.cluster import Room  # noqa: E402
+from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
 from dagpost.engines.dask.structure_completions import block_top  # noqa: E402
 from dagpost.errors import ResourceError  # noqa: E402
 from dagpost.exact.alternating import block_leaves, group_top  # noqa: E402
@@ -37,31 +39,9 @@ STAGES = "sums over graphs", "families and paths"
 IDENTITY = {"data": "some", "seed": 1}
 
 
-class Stopped(BaseException):
-    """What stands for the loss of the cluster."""
-
-
-def local_cluster(workers: int, **options: Any) -> Any:
-    return distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", **options
-    )
-
-
 @pytest.fixture(scope="module")
 def engines() -> Iterator[Callable[[int], DaskEngine]]:
-    """Engines by their number of worker processes, each started when first asked for."""
-    started: dict[int, tuple[Any, Any]] = {}
-
-    def engine_with(workers: int) -> DaskEngine:
-        if workers not in started:
-            local = local_cluster(workers)
-            started[workers] = (local, distributed.Client(local))
-        return DaskEngine(started[workers][1], threads=2)
-
-    yield engine_with
-    for local, client in started.values():
-        client.close()
-        local.close()
+    yield from engines_by_workers()
 
 
 @pytest.fixture(scope="module")
