@@ -127,7 +127,7 @@ def interrupted(running: subprocess.Popen[str], when: Callable[[], bool]) -> tup
         asked = time.monotonic()
         running.send_signal(signal.SIGINT)
         output, errors = running.communicate(timeout=60)
-        assert time.monotonic() - asked < 10.0
+        assert time.monotonic() - asked < 30.0
     finally:
         running.kill()
     assert running.returncode == 130, errors
