@@ -16,13 +16,13 @@ import numpy as np
 from benchmarks import textbook
 from benchmarks.measuring import SHARED, measure_here
 
+from dagpost._tools.wide_floats import to_logs
 from dagpost.data import Table, as_table, read_table
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
-from dagpost.families import family_count, parent_sets
-from dagpost.priors import log_prior
+from dagpost.families.numbering import family_count, parent_sets
+from dagpost.priors.structure_priors import log_prior
 from dagpost.scores import local_scores
-from dagpost.widefloat import to_logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

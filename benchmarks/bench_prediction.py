@@ -28,7 +28,7 @@ from dagpost.prediction import log_predictive, predictive_of_target, sufficient_
 if TYPE_CHECKING:
     from benchmarks.measuring import Ready
 
-    from dagpost.posterior import DagSample
+    from dagpost.posterior.sample import DagSample
 
 #: Graphs that the average over structures is taken of, in `held_out`.
 _AVERAGED = 10_000

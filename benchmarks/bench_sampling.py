@@ -21,7 +21,7 @@ from dagpost import DagPosterior
 from dagpost.data import Table
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import forward_table
-from dagpost.families import parent_sets, unsqueeze_all
+from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import sample_orders

@@ -21,7 +21,7 @@ from benchmarks.measuring import measure_here
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import edge_probabilities
 from dagpost.exact.structure import structure_evidence, structure_posterior
-from dagpost.families import parent_sets, unsqueeze_all
+from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.sampling.dags import rank_families
 from dagpost.sampling.layers import sample_layers
 

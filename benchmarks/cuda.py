@@ -19,14 +19,14 @@ import numpy as np
 from benchmarks.networks import draw_table, random_network
 
 from dagpost import DagPosterior
+from dagpost._tools.progress import silent
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.engine import CudaEngine
 from dagpost.engines.cuda.plan import make_plan
+from dagpost.engines.host.backend import HostSums
 from dagpost.errors import ResourceError
-from dagpost.families import family_count
-from dagpost.progress import silent
-from dagpost.sums import HostSums
+from dagpost.families.numbering import family_count
 
 MAX_PARENTS = 5
 

@@ -34,8 +34,8 @@ def main() -> int:
     from dagpost.engines import ThreadEngine
     from dagpost.engines.dask import DaskEngine, structure
     from dagpost.engines.dask.cluster import local_cluster
-    from dagpost.families import family_count
-    from dagpost.sums import HostSums
+    from dagpost.engines.host.backend import HostSums
+    from dagpost.families.numbering import family_count
 
     graphs = "--graphs" in sys.argv
     numbers = [argument for argument in sys.argv[1:] if argument != "--graphs"]

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dagpost._tools.memory import readable
 from dagpost.engines.dask import order
 from dagpost.engines.dask.blocks import gathering_top, nodes_in, nodes_not_in, task_bytes
-from dagpost.families import family_count
-from dagpost.memory import readable
+from dagpost.families.numbering import family_count
 
 PARENTS = 5
 SIZES = (33, 34, 36)

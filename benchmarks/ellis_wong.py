@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.engines import Engine
-from dagpost.masks import distinct_rows
+from dagpost.families.masks import distinct_rows
 from dagpost.sampling.dags import RankedFamilies, draw_dags
 from dagpost.sampling.orders import OrderSample
 

@@ -21,17 +21,17 @@ import numpy as np
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.networks import draw_table, random_network
 
-from dagpost.constraints import Constraints
+from dagpost._tools.progress import silent
 from dagpost.engines import ThreadEngine
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, run_chains
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT, by_chain, diagnose, largest_r_hat
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
-from dagpost.priors import UniformPrior
-from dagpost.progress import silent
+from dagpost.posterior.workspace import ModelTables
+from dagpost.priors.constraints import Constraints
+from dagpost.priors.structure_priors import UniformPrior
 from dagpost.scores import BDeu
-from dagpost.tables import ModelTables
 
 if TYPE_CHECKING:
     from benchmarks.networks import Network

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.progress import silent
+from dagpost._tools.uniforms import uniform_blocks
 from dagpost.engines import ThreadEngine
 from dagpost.exact.kbest import best_dags
 from dagpost.exact.order import edge_probabilities
@@ -22,15 +24,14 @@ from dagpost.features import weighted_matrix
 from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.hybrid import HybridMCMC
 from dagpost.mcmc.partial_order import PartialOrderMCMC
-from dagpost.priors import InDegreePrior, UniformPrior, log_prior
-from dagpost.progress import silent
+from dagpost.posterior.weights import weigh
+from dagpost.posterior.workspace import ExactTables
+from dagpost.priors.structure_priors import InDegreePrior, UniformPrior, log_prior
 from dagpost.sampling.dags import draw_dags
 from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.order_edges import edges_of_orders
-from dagpost.sampling.orders import sample_orders, uniform_blocks
-from dagpost.sampling.weights import weigh
+from dagpost.sampling.orders import sample_orders
 from dagpost.scores import local_scores
-from dagpost.tables import ExactTables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib as mpl
 
 from dagpost import DagPosterior, datasets, plots
-from dagpost.writing import write_text
+from dagpost._tools.whole_files import write_text
 
 TARGET = Path(__file__).parents[1] / "docs" / "_static" / "coronary.svg"
 

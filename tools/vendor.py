@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[1] / "src" / "dagpost" / "show" / "vendor"
+FOLDER = Path(__file__).resolve().parents[1] / "src" / "dagpost" / "report" / "vendor"
 #: What npm knows it by, and the file of it that a page needs.
 LIBRARIES = {
     "cytoscape": ("cytoscape@3", "dist/cytoscape.min.js"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from dagpost.estimator import DagPosterior
+    from dagpost.model import DagPosterior
 
 
 class BoundScore:

@@ -11,7 +11,7 @@ import pytest
 from tests.browser.pages import Seen, opened_page
 
 from dagpost import Bootstrap, DagPosterior, DagSample, datasets
-from dagpost.show.direction import direction_of
+from dagpost.plots.direction import direction_of
 
 LONG = [
     *("age_group", "sex", "smoking_status", "alcohol_units_per_week", "body_mass_index", "systolic_blood_pressure"),

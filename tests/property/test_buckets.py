@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests import naive, naive_families
-from tests.naive_orders import weights_given_predecessors
-from tests.naive_partial_order import Bucket
+from tests.naive import families as naive_families
+from tests.naive import posterior as naive
+from tests.naive.orders import weights_given_predecessors
+from tests.naive.partial_order import Bucket
 
+from dagpost._tools.wide_floats import to_logs
 from dagpost.engines import ThreadEngine
-from dagpost.families import family_count
+from dagpost.families.family_sums import FamilyWeights, family_tables
+from dagpost.families.numbering import family_count
 from dagpost.mcmc import buckets
 from dagpost.mcmc.buckets import BucketFamilies, BucketSums
 from dagpost.mcmc.candidates import weights_of_all
-from dagpost.mcmc.families import FamilyWeights, family_tables
-from dagpost.widefloat import to_logs
 
 SUM = 1e-10
 LOST = 1e-8

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive, naive_causal
-from tests.naive_causal import Pseudocounts
+from tests.naive import causal as naive_causal
+from tests.naive import posterior as naive
+from tests.naive.causal import Pseudocounts
 
 from dagpost.causal import causal_effect, causal_effects, discrete, interventional_probabilities
 from dagpost.causal.groups import Groups, groups_of, share_out, speaking_rows
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
-from dagpost.posterior import DagSample, mask_type
+from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe
 
 SCORES = [

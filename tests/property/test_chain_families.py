@@ -13,16 +13,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive, naive_families
+from tests.naive import families as naive_families
+from tests.naive import posterior as naive
 
-from dagpost import memory
+from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
-from dagpost.families import binomials, family_count, parent_sets, size_offsets
-from dagpost.mcmc import families
+from dagpost.families import family_sums as families
+from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
+from dagpost.families.graphs import add_edge_probabilities, draw_graph
+from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
 from dagpost.mcmc.candidates import _gather, choose_candidates, weights_of_all
-from dagpost.mcmc.families import FamilyTables, FamilyWeights, family_tables
-from dagpost.mcmc.graphs import add_edge_probabilities, draw_graph
 
 LOST = 1e-8
 #: Of a sum of wide floats, in logs.

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dagpost.arrays import Floats
+from dagpost._tools.arrays import Floats
 from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.scores import BIC, K2, BDe, BDeu, local_scores

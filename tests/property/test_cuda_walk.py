@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.naive_cuda_sampling import visited_parent_sets
-from tests.naive_cuda_walk import NaiveSteps, sums_of_orders
+from tests.naive.cuda_sampling import visited_parent_sets
+from tests.naive.cuda_walk import NaiveSteps, sums_of_orders
 
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda.plan import DevicePlan, make_plan
 from dagpost.engines.cuda.walk import backward_walk, forward_walk
 from dagpost.exact import order
-from dagpost.families import family_count, parent_sets
+from dagpost.families.numbering import family_count, parent_sets
 
 THREADS = ThreadEngine(1)
 

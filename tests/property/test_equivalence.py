@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive_features, naive_summaries
-from tests.naive import all_dags
-from tests.naive_summaries import NAMES, sample_of
+from tests.naive import features as naive_features
+from tests.naive import summaries as naive_summaries
+from tests.naive.posterior import all_dags
+from tests.naive.summaries import NAMES, sample_of
 
 from dagpost.errors import InputError
-from dagpost.summaries import equivalence, equivalence_classes, essential_graphs, pattern_graph
+from dagpost.posterior.summaries import equivalence, equivalence_classes, essential_graphs, pattern_graph
 
 TYPES = [np.uint8, np.uint16, np.uint32, np.uint64]
 #: Number of equivalence classes of graphs of 1, 2, 3, 4 nodes (Gillispie & Perlman 2002).

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive_features
-from tests.naive import all_dags
+from tests.naive import features as naive_features
+from tests.naive.posterior import all_dags
 
 from dagpost.errors import InputError
 from dagpost.features import (

@@ -15,16 +15,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests import naive, naive_kbest
+from tests.naive import kbest as naive_kbest
+from tests.naive import posterior as naive
 
-from dagpost import memory
+from dagpost._tools import memory
+from dagpost._tools.progress import reporter_for
 from dagpost.data import read_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError, ResourceError
 from dagpost.exact import kbest
 from dagpost.exact.kbest import BestDags, best_dags, tie_tolerance
-from dagpost.families import family_count
-from dagpost.progress import reporter_for
+from dagpost.families.numbering import family_count
 from dagpost.scores import BDeu, local_scores
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive, naive_sampling
+from tests.naive import posterior as naive
+from tests.naive import sampling as naive_sampling
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError

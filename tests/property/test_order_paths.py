@@ -14,13 +14,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests import naive, naive_paths
+from tests.naive import paths as naive_paths
+from tests.naive import posterior as naive
 
-from dagpost import memory
+from dagpost._tools import memory
+from dagpost._tools.progress import reporter_for
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order, paths, walk
-from dagpost.progress import reporter_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

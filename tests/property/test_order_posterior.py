@@ -16,9 +16,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests import naive
+from tests.naive import posterior as naive
 
-from dagpost import memory
+from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order, walk

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive, naive_prediction
+from tests.naive import posterior as naive
+from tests.naive import prediction as naive_prediction
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
-from dagpost.posterior import DagSample, mask_type
+from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.prediction import (
     averaging,
     counting,

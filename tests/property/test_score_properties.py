@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests import naive_scores
+from tests.naive import scores as naive_scores
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine

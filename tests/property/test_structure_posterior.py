@@ -17,9 +17,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests import naive, naive_structure
+from tests.naive import posterior as naive
+from tests.naive import structure as naive_structure
 
-from dagpost import DagPosterior, memory
+from dagpost import DagPosterior
+from dagpost._tools import memory
+from dagpost._tools.wide_floats import ZERO, to_logs
 from dagpost.data import read_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
@@ -27,9 +30,8 @@ from dagpost.exact import structure, walk
 from dagpost.exact.completions import scaled
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
 from dagpost.exact.structure import StructurePosterior, structure_evidence, structure_posterior
-from dagpost.families import family_count, parent_sets
+from dagpost.families.numbering import family_count, parent_sets
 from dagpost.scores import BDeu, local_scores
-from dagpost.widefloat import ZERO, to_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests import naive_trees
+from tests.naive import trees as naive_trees
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import NoGraphError

@@ -14,13 +14,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from tests import naive, naive_causal
-from tests.naive_causal import Pseudocounts
+from tests.naive import causal as naive_causal
+from tests.naive import posterior as naive
+from tests.naive.causal import Pseudocounts
 
 from dagpost import DagPosterior
 from dagpost.causal import CausalEffect, causal_effect
 from dagpost.data.table import Table
-from dagpost.posterior import DagSample, mask_type
+from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.scores import BIC, K2, BDeu, BGe
 
 RATE = 1e-7

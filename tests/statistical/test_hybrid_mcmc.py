@@ -13,21 +13,21 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import naive
-from tests import naive_graph_chains as twin
-from tests.chain_checks import assert_long_run, assert_steps, random_tables, run
+from tests.naive import graph_chains as twin
+from tests.naive import posterior as naive
+from tests.tools.chain_checks import assert_long_run, assert_steps, random_tables, run
 
 from dagpost import DagPosterior, datasets
+from dagpost._tools.progress import silent
 from dagpost.errors import InputError
 from dagpost.exact.order import edge_probabilities
+from dagpost.families.family_sums import log_weight_of
 from dagpost.mcmc import hybrid
 from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.diagnostics import diagnose
-from dagpost.mcmc.families import log_weight_of
 from dagpost.mcmc.hybrid import HybridMCMC, proposal_of
 from dagpost.mcmc.structure import GraphState
-from dagpost.progress import silent
-from dagpost.tables import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactTables, ModelTables
 
 FLOOR = 1e-6
 LONG = HybridMCMC(chains=4, thinning=40, burn_in=8000, local=0.5)

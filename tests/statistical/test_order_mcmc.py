@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests import naive, naive_families
-from tests import naive_orders as twin
-from tests.chain_checks import (
+from tests.naive import families as naive_families
+from tests.naive import orders as twin
+from tests.naive import posterior as naive
+from tests.tools.chain_checks import (
     assert_edges_given_states,
     assert_long_run,
     assert_steps,
@@ -28,7 +29,7 @@ from dagpost.exact.order import edge_probabilities
 from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.diagnostics import diagnose
 from dagpost.mcmc.order import OrderMCMC, OrderState
-from dagpost.tables import ExactTables
+from dagpost.posterior.workspace import ExactTables
 
 LONG = OrderMCMC(chains=4, thinning=30, burn_in=6_000)
 #: How often the chain tries to swap two neighbours, to swap any two nodes, to shift one.

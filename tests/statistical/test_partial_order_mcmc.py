@@ -13,9 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2
-from tests import naive, naive_families, naive_orders
-from tests import naive_partial_order as twin
-from tests.chain_checks import (
+from tests.naive import families as naive_families
+from tests.naive import orders as naive_orders
+from tests.naive import partial_order as twin
+from tests.naive import posterior as naive
+from tests.tools.chain_checks import (
     FALSE_ALARM,
     assert_edges_given_states,
     assert_long_run,
@@ -25,17 +27,18 @@ from tests.chain_checks import (
     run,
 )
 
-from dagpost import DagPosterior, datasets, memory
+from dagpost import DagPosterior, datasets
+from dagpost._tools import memory
+from dagpost._tools.progress import silent
 from dagpost.errors import InputError, NoGraphError, ResourceError
 from dagpost.exact.order import edge_probabilities
+from dagpost.families.family_sums import FamilyWeights
 from dagpost.mcmc import buckets, partial_order
 from dagpost.mcmc.candidates import choose_candidates
 from dagpost.mcmc.chains import ChainRun, Round, run_chains
 from dagpost.mcmc.diagnostics import diagnose
-from dagpost.mcmc.families import FamilyWeights
 from dagpost.mcmc.partial_order import PartialOrderMCMC, PartialOrderState
-from dagpost.progress import silent
-from dagpost.tables import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactTables, ModelTables
 
 
 def exact_edges(tables: ExactTables) -> np.ndarray:

@@ -14,22 +14,22 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive
-from tests import naive_graph_chains as graph_chains
-from tests import naive_partition as twin
-from tests.chain_checks import assert_edges_given_states, assert_long_run, assert_steps, random_tables, run
+from tests.naive import graph_chains
+from tests.naive import partition as twin
+from tests.naive import posterior as naive
+from tests.tools.chain_checks import assert_edges_given_states, assert_long_run, assert_steps, random_tables, run
 
 from dagpost import DagPosterior, datasets
+from dagpost._tools.progress import silent
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.order import edge_probabilities
-from dagpost.families import family_count
+from dagpost.families.family_sums import FamilyTables, FamilyWeights, log_weight_of
+from dagpost.families.numbering import family_count
 from dagpost.mcmc.chains import ChainRun, Round, run_chains
 from dagpost.mcmc.diagnostics import diagnose
-from dagpost.mcmc.families import FamilyTables, FamilyWeights, log_weight_of
 from dagpost.mcmc.partition import CHANCES, REVERSALS, PartitionMCMC, PartitionState
-from dagpost.progress import silent
-from dagpost.tables import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactTables, ModelTables
 
 LONG = PartitionMCMC(chains=4, thinning=10, burn_in=2_000)
 NOT_CANCELLED = np.zeros(1, dtype=np.int64)

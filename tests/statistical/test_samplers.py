@@ -11,16 +11,17 @@ import itertools
 import numpy as np
 import pytest
 from scipy.stats import chi2, norm
-from tests import naive
+from tests.naive import posterior as naive
 
+from dagpost._tools.uniforms import uniform_blocks
 from dagpost.engines import ThreadEngine
 from dagpost.exact import walk
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
 from dagpost.exact.structure import structure_posterior
-from dagpost.families import family_count
+from dagpost.families.numbering import family_count
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.layers import sample_layers
-from dagpost.sampling.orders import sample_orders, uniform_blocks
+from dagpost.sampling.orders import sample_orders
 
 RATE = 1e-7
 ENGINE = ThreadEngine(2)

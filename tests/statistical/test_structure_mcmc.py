@@ -14,23 +14,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import naive
-from tests import naive_graph_chains as twin
-from tests.chain_checks import assert_long_run, assert_steps, random_tables, run
+from tests.naive import graph_chains as twin
+from tests.naive import posterior as naive
+from tests.tools.chain_checks import assert_long_run, assert_steps, random_tables, run
 
 from dagpost import DagPosterior, datasets
+from dagpost._tools.progress import silent
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.order import edge_probabilities
-from dagpost.families import family_count
+from dagpost.families.family_sums import FamilyWeights, candidate_count, log_weight_of
+from dagpost.families.numbering import family_count
 from dagpost.mcmc import structure
 from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.diagnostics import diagnose
-from dagpost.mcmc.families import FamilyWeights, candidate_count, log_weight_of
 from dagpost.mcmc.reversal import find_descendants, is_acyclic, nth_member, with_descendants
 from dagpost.mcmc.structure import GraphState, StructureMCMC
-from dagpost.progress import silent
-from dagpost.tables import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactTables, ModelTables
 
 LONG = StructureMCMC(chains=4, thinning=60, burn_in=12_000, reversals=0.2)
 NOT_CANCELLED = np.zeros(1, dtype=np.int64)

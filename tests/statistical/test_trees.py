@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2
-from tests import naive, naive_trees
+from tests.naive import posterior as naive
+from tests.naive import trees as naive_trees
 
 from dagpost.engines import ThreadEngine
 from dagpost.exact.trees import draw_trees, tree_posterior

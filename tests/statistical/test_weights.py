@@ -12,14 +12,15 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
-from tests import naive, naive_sampling
+from tests.naive import posterior as naive
+from tests.naive import sampling as naive_sampling
 
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import forward_table
+from dagpost.posterior.weights import evidence_ratio, weigh, weighted_estimate
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import sample_orders
-from dagpost.sampling.weights import evidence_ratio, weigh, weighted_estimate
 
 FALSE_ALARM = 1e-6
 REPETITIONS = 600

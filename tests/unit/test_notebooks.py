@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from dagpost import DagPosterior, datasets, long_table
-from dagpost.show.small_graph import small_graph
+from dagpost.plots.small_graph import small_graph
 
 NASTY = ["<script>alert(1)</script>", 'a "quoted" & odd', "Ω" * 40]
 

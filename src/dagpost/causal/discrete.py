@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.progress import silent
 from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
 from dagpost.data.table import Table
 from dagpost.prediction.counting import cell_numbers, count_families
 from dagpost.prediction.discrete import cell_parameters
-from dagpost.progress import silent
 from dagpost.scores import BDeu
 
 if TYPE_CHECKING:

@@ -17,23 +17,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost import memory
+from dagpost._tools import memory
+from dagpost._tools.text import position_of, shortened
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out, speaking_rows
 from dagpost.causal.results import CausalEffect
 from dagpost.errors import InputError
-from dagpost.estimates import check_confidence
 from dagpost.features import ancestors
-from dagpost.names import position_of, shortened
+from dagpost.posterior.estimate import check_confidence
+from dagpost.posterior.settings import check_seed
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, resolve_score
-from dagpost.settings import check_seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.posterior import DagSample
+    from dagpost.posterior.sample import DagSample
 
 _SCORES = (BDeu, BDe, K2, BIC, BGe)
 #: A dozen numbers, most of them while the draws are made.

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
-from dagpost.kernels import inlined, kernel
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.errors import InputError, warn
 from dagpost.features import ancestors
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
-    from dagpost.posterior import DagSample
+    from dagpost.posterior.sample import DagSample
 
 
 class Groups(NamedTuple):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers
-from dagpost.estimates import MODULARITY_WORDS, check_confidence
-from dagpost.names import printable, readable_level
+from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.text import printable, readable_level
+from dagpost.posterior.estimate import MODULARITY_WORDS, check_confidence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,7 +157,7 @@ class CausalEffect:
         The line below is the interval, the mark on it the mean. The outermost draws, one in two hundred on either
         side, are left out of the histogram.
         """
-        from dagpost.show.effect_plot import effect_density
+        from dagpost.plots.effect_plot import effect_density
 
         return effect_density(self, ax=ax)
 

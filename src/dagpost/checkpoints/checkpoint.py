@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
+from dagpost._tools.memory import readable
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.errors import InputError, warn
-from dagpost.memory import readable
 
 if TYPE_CHECKING:
     from dagpost.engines import Engine
-    from dagpost.engines.interface import CancelFlag, Result
+    from dagpost.engines.base import CancelFlag, Result
 
 Step = TypeVar("Step")
 Arrays = Sequence[NDArray[Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dagpost.describing import readable_edges, readable_setting, readable_tiers
+from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
 
 _READABLE: dict[str, Any] = {"required": readable_edges, "forbidden": readable_edges, "tiers": readable_tiers}
 _LONGEST_SHOWN = 60

@@ -140,14 +140,14 @@ class Folder:
 
     def write_manifest(self, content: dict[str, Any]) -> None:
         """Replace the manifest."""
-        from dagpost.writing import write_text
+        from dagpost._tools.whole_files import write_text
 
         whole = {"dagpost": "checkpoint", "format": FORMAT, "digest": _digest_of(content), "content": content}
         write_text(self.path / MANIFEST, json.dumps(whole, indent=1))
 
     def write_part(self, arrays: Sequence[NDArray[Any]]) -> Part:
         """Write arrays to a new file."""
-        from dagpost.writing import replacing
+        from dagpost._tools.whole_files import replacing
 
         numbers = [int(match[1]) for match in map(_PART.fullmatch, self._names()) if match]
         name, size = f"part-{max(numbers, default=0) + 1:06d}.npy", size_of(arrays)

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from dagpost import progress
+from dagpost._tools import progress
 from dagpost._version import __version__
 from dagpost.cli.process import INTERRUPTED, OF_THE_SYSTEM, abandon_output, was_interrupted
 from dagpost.cli.wording import in_options, plain_complaint, printable_lines

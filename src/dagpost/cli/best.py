@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dagpost._tools.text import printable
 from dagpost.cli.application import add_command, say
+from dagpost.cli.arguments import parse_edges, parse_prior, parse_score, parse_table
 from dagpost.cli.choices import ScoreName
 from dagpost.cli.files import load_model
 from dagpost.cli.options import (
@@ -25,15 +27,13 @@ from dagpost.cli.options import (
     ThreadsOption,
     refuse_options_of_tables,
 )
-from dagpost.cli.parsing import parse_edges, parse_prior, parse_score, parse_table
-from dagpost.cli.showing import print_json
-from dagpost.estimates import MODULARITY_WORDS
-from dagpost.names import printable
+from dagpost.cli.output import print_json
+from dagpost.posterior.estimate import MODULARITY_WORDS
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
-    from dagpost.estimator import DagPosterior
-    from dagpost.posterior import DagSample
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.sample import DagSample
 
 
 def register(app: typer.Typer) -> None:
@@ -77,9 +77,9 @@ def best(
     """
     from pathlib import Path
 
-    from dagpost.estimator import DagPosterior
-    from dagpost.settings import check_count
-    from dagpost.storage import is_archive
+    from dagpost.files.archive import is_archive
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.settings import check_count
 
     check_count("count", number)
     if source != "-" and is_archive(source):
@@ -109,13 +109,13 @@ def best(
 
 def _best_of_table(model: DagPosterior, table: Table, number: int) -> DagSample:
     """From the scores alone; a fit would compute the whole posterior first."""
-    from dagpost import methods
-    from dagpost.constraints import Constraints
-    from dagpost.fitting import weigh_families
-    from dagpost.priors import resolve_prior
-    from dagpost.progress import reporter_for
+    from dagpost._tools.progress import reporter_for
+    from dagpost.methods import drawing as methods
+    from dagpost.posterior.fitting import weigh_families
+    from dagpost.posterior.settings import check_settings, resolve_engine
+    from dagpost.priors.constraints import Constraints
+    from dagpost.priors.structure_priors import resolve_prior
     from dagpost.scores import resolve_score
-    from dagpost.settings import check_settings, resolve_engine
 
     check_settings(model)
     tables = weigh_families(

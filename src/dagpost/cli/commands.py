@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dagpost.cli import asking, best, bundled, demo, fit, info, predict, report, sample
+from dagpost.cli import best, data, demo, fit, info, predict, query, report, sample
 from dagpost.cli.application import app
 
 __all__ = ["app"]
 
-for module in (fit, asking, sample, best, predict, report, info, demo, bundled):
+for module in (fit, query, sample, best, predict, report, info, demo, data):
     module.register(app)

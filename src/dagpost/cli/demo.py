@@ -10,7 +10,7 @@ import typer
 from dagpost.cli.application import add_command
 from dagpost.cli.files import may_write
 from dagpost.cli.options import JsonOption, QuietOption, ThreadsOption
-from dagpost.cli.showing import as_content, edge_list, print_edges, print_json, summary
+from dagpost.cli.output import as_content, edge_list, print_edges, print_json, summary
 from dagpost.errors import InputError
 
 _MINIMUM = 0.05
@@ -44,7 +44,7 @@ def demo(
     Example: dagpost demo
     """
     from dagpost.data import datasets
-    from dagpost.estimator import DagPosterior
+    from dagpost.model import DagPosterior
 
     if not output.suffix:
         output = output.with_suffix(".html")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from dagpost.errors import DagpostError, InputError
 
 if TYPE_CHECKING:
-    from dagpost.estimator import DagPosterior
-    from dagpost.posterior import DagSample
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.sample import DagSample
 
 RESULT = ".dagpost"
 #: Of the folder with unfinished work beside a result.
@@ -27,9 +27,9 @@ _HTML = (b"<!doctype html", b"<html")
 
 def load_model(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior:
     """A fitted model that works on so many threads, with bars unless the user wants quiet."""
-    from dagpost.estimator import DagPosterior
-    from dagpost.progress import reporter_for
-    from dagpost.settings import resolve_engine
+    from dagpost._tools.progress import reporter_for
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.settings import resolve_engine
 
     model = DagPosterior.load(path)
     model._tables.engine = resolve_engine("auto", threads, len(model.names_))
@@ -39,8 +39,8 @@ def load_model(path: Path, *, threads: int | None = None, quiet: bool = False) -
 
 def load_source(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior | DagSample:
     """A model or a sample, whichever the file holds."""
-    from dagpost.posterior import DagSample
-    from dagpost.storage import kind_of
+    from dagpost.files.archive import kind_of
+    from dagpost.posterior.sample import DagSample
 
     if kind_of(path) == "sample":
         return DagSample.load(path)
@@ -49,7 +49,7 @@ def load_source(path: Path, *, threads: int | None = None, quiet: bool = False) 
 
 def refuse_results(source: str) -> None:
     """Refuse a model or a sample, whole or not, in the place of a table, and say what it is for."""
-    from dagpost.storage import kind_of
+    from dagpost.files.archive import kind_of
 
     path = Path(source)
     if source == "-" or not path.is_file():
@@ -106,7 +106,7 @@ def _check_place(output: Path) -> None:
 
 
 def _is_of_kind(path: Path, kind: str) -> bool:
-    from dagpost.storage import kind_of
+    from dagpost.files.archive import kind_of
 
     if kind == "report":
         with path.open("rb") as file:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError, add_command
+from dagpost.cli.arguments import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
 from dagpost.cli.choices import EngineName, Modularity, ScoreName
-from dagpost.cli.engines import chosen_engine
+from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
 from dagpost.cli.options import (
     BinsOption,
@@ -33,14 +35,12 @@ from dagpost.cli.options import (
     ThreadsOption,
     TiersOption,
 )
-from dagpost.cli.parsing import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
-from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping, saving
-from dagpost.cli.showing import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
-from dagpost.names import printable
+from dagpost.cli.output import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
+from dagpost.cli.unfinished import checkpoint_for, how_to_go_on, keeping, saving
 
 if TYPE_CHECKING:
     from dagpost.checkpoints import Checkpoint
-    from dagpost.estimator import DagPosterior
+    from dagpost.model import DagPosterior
 
 _SHOWN = 10
 
@@ -93,9 +93,9 @@ def fit(
     \b
     Example: dagpost fit coronary.csv --counts counts
     """
-    from dagpost.cli.plan import announce, plan_of
-    from dagpost.estimator import DagPosterior
-    from dagpost.settings import check_settings
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.plan import announce, plan_of
+    from dagpost.posterior.settings import check_settings
 
     # First: what would be said of the place for the model, which may be the same file, would mislead.
     refuse_results(table)
@@ -169,7 +169,7 @@ def _hint(listed: EdgeList, model_file: Path | None) -> None:
 
 def _broken_off(model: DagPosterior) -> bool:
     """Whether Ctrl-C ended the chains that the edges come from: they then give what they have."""
-    from dagpost.methods import CHAINS
+    from dagpost.methods.drawing import CHAINS
 
     return not model.exact_ and model.method_ in CHAINS and len(model.own_sample()) < model.samples
 

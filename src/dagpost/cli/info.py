@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
+from dagpost._tools.text import printable, shortened
 from dagpost.cli.application import add_command
+from dagpost.cli.arguments import parse_table
 from dagpost.cli.options import (
     BinsOption,
     CountsOption,
@@ -20,12 +23,9 @@ from dagpost.cli.options import (
     ThreadsOption,
     refuse_options_of_tables,
 )
-from dagpost.cli.parsing import parse_table
-from dagpost.cli.showing import print_columns, print_json
+from dagpost.cli.output import print_columns, print_json
 from dagpost.cli.wording import duration
-from dagpost.describing import readable_edges, readable_setting, readable_tiers
-from dagpost.estimates import MODULARITY_WORDS
-from dagpost.names import printable, shortened
+from dagpost.posterior.estimate import MODULARITY_WORDS
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -65,7 +65,7 @@ def info(
     \b
     Example: dagpost info coronary.csv --counts counts
     """
-    from dagpost.storage import is_archive, kind_of
+    from dagpost.files.archive import is_archive, kind_of
 
     if source != "-" and is_archive(source):
         refuse_options_of_tables(ctx, source)
@@ -86,7 +86,7 @@ def info(
 
 def _about(file: Path, kind: str) -> dict[str, Any]:
     """What a file says of itself, with its size and date."""
-    from dagpost import storage
+    from dagpost.files import archive as storage
 
     about, arrays = storage.read_archive(file, kind)
     with zipfile.ZipFile(file) as archive:
@@ -138,8 +138,8 @@ _PARTS = {
 
 
 def _target(method: Any, modularity: str) -> str:
-    from dagpost.methods import resolve_method
-    from dagpost.settings import restore
+    from dagpost.methods.drawing import resolve_method
+    from dagpost.posterior.settings import restore
 
     return str(getattr(resolve_method(restore(method)), "target", modularity))
 
@@ -171,7 +171,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
 
 
 def _print(lines: list[Line], about: dict[str, Any]) -> None:
-    from dagpost.memory import readable
+    from dagpost._tools.memory import readable
 
     file = f"{about['file']}, {readable(about['bytes'])}"
     head = [
@@ -191,7 +191,7 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
 
 
 def _about_table(table: Table) -> dict[str, Any]:
-    from dagpost.names import readable_level
+    from dagpost._tools.text import readable_level
 
     columns = [
         {"name": name, "kind": "continuous"}
@@ -210,12 +210,12 @@ def _about_table(table: Table) -> dict[str, Any]:
 
 def _costs(table: Table, max_parents: int, threads: int | None) -> list[dict[str, Any]]:
     """Time and memory of exact answers under both priors, and what `--method auto` would do instead."""
-    from dagpost.cli.plan import plan_of
+    from dagpost._tools.memory import available_bytes
     from dagpost.engines import ThreadEngine
-    from dagpost.estimator import DagPosterior
     from dagpost.exact import order, structure
-    from dagpost.memory import available_bytes
-    from dagpost.settings import check_settings
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.plan import plan_of
+    from dagpost.posterior.settings import check_settings
 
     nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
     workers, free = ThreadEngine(threads).workers, available_bytes()
@@ -243,7 +243,7 @@ def _costs(table: Table, max_parents: int, threads: int | None) -> list[dict[str
 
 
 def _print_table(table: Table, costs: list[dict[str, Any]]) -> None:
-    from dagpost.memory import readable
+    from dagpost._tools.memory import readable
 
     typer.echo("\n".join(printable(line) for line in repr(table).split("\n")))
     typer.echo(f"Fingerprint {table.fingerprint()}")

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dagpost._tools.text import position_of, printable, shortened
 from dagpost.cli.application import add_command, say
 from dagpost.cli.choices import Unseen, complete_variable
 from dagpost.cli.files import load_model, refuse_results
 from dagpost.cli.options import InterventionsOption, JsonOption, ModelArgument, QuietOption, ThreadsOption
-from dagpost.cli.showing import print_json
+from dagpost.cli.output import print_json
 from dagpost.errors import InputError
-from dagpost.names import position_of, printable, shortened
 
 if TYPE_CHECKING:
-    from dagpost.estimator import DagPosterior
+    from dagpost.model import DagPosterior
 
 
 def register(app: typer.Typer) -> None:

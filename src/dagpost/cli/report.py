@@ -10,7 +10,7 @@ import typer
 from dagpost.cli.application import add_command
 from dagpost.cli.files import load_source, may_write
 from dagpost.cli.options import JsonOption, QuietOption, SourceArgument, ThreadsOption
-from dagpost.cli.showing import print_json
+from dagpost.cli.output import print_json
 
 
 def register(app: typer.Typer) -> None:

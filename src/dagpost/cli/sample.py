@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError, add_command
 from dagpost.cli.files import load_model, may_write, shell_command
 from dagpost.cli.options import JsonOption, ModelArgument, QuietOption, SeedOption, ThreadsOption
-from dagpost.cli.resuming import checkpoint_for, how_to_go_on, keeping, saving
-from dagpost.cli.showing import print_json
-from dagpost.names import printable
+from dagpost.cli.output import print_json
+from dagpost.cli.unfinished import checkpoint_for, how_to_go_on, keeping, saving
 
 if TYPE_CHECKING:
-    from dagpost.posterior import DagSample
+    from dagpost.posterior.sample import DagSample
 
 
 def register(app: typer.Typer) -> None:
@@ -73,9 +73,9 @@ def sample(
     \b
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
-    from dagpost.cli.plan import announce, plan_of_sample
-    from dagpost.estimates import check_confidence
-    from dagpost.posterior import DagSample
+    from dagpost.posterior.estimate import check_confidence
+    from dagpost.posterior.plan import announce, plan_of_sample
+    from dagpost.posterior.sample import DagSample
 
     check_confidence(confidence)
     target = may_write(output or Path(f"{model.stem}-graphs.dagpost"), "sample")

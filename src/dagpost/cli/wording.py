@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dagpost.names import printable
+from dagpost._tools.text import printable
 
 #: Parameters that are options, and those that have another name here.
 _SAME = "bins confidence counts engine interventions method modularity precision prior rows samples score seed threads"

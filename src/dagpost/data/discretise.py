@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from dagpost._tools.text import nearest
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table, TableLike, checked_table, warn_about
 from dagpost.errors import InputError, warn
-from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

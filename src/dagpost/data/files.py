@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.text import nearest
 from dagpost.data.table import Table, as_table
 from dagpost.errors import InputError, warn
-from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

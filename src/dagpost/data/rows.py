@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.text import nearest
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
-from dagpost.names import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.text import nearest, shortened
 from dagpost.data.encoding import LARGEST_CODE, code_type, encode, missing_cells
 from dagpost.data.rows import intervention_masks, row_counts
 from dagpost.errors import InputError, warn
-from dagpost.names import nearest, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

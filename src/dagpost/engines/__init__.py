@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagpost.engines.interface import Engine, spread_name, spread_of
+from dagpost.engines.base import Engine, spread_name, spread_of
 from dagpost.engines.threads import ThreadEngine
 
 __all__ = ["Engine", "ThreadEngine", "spread_name", "spread_of"]

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from dagpost.engines.interface import CancelFlag, Item, Result
+from dagpost.engines.base import CancelFlag, Item, Result
 from dagpost.errors import InputError
 
 _POLL_SECONDS = 0.1

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Wide
+from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.kernels import inlined
+from dagpost._tools.wide_floats import FRACTION_BITS
 from dagpost.exact.walk import Plan, alpha_at_leaf, level_bases, start_chunk
-from dagpost.kernels import inlined
-from dagpost.widefloat import FRACTION_BITS
 
 ROW_NODES = 6
 # Rows of a table whose lengths are powers of two fall on the same few cache lines; this sets them apart.

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.exact.walk import lowest_bit
-from dagpost.families import number_of_set, squeeze
-from dagpost.kernels import inlined, kernel
+from dagpost.families.numbering import number_of_set, squeeze
 
 #: Bits of the part of a table that stays in the cache.
 _SEGMENT_BITS = 14

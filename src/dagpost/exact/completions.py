@@ -14,7 +14,9 @@ import math
 
 import numpy as np
 
-from dagpost.arrays import Exponents, Floats, Integers, Wide
+from dagpost._tools.arrays import Exponents, Floats, Integers, Wide
+from dagpost._tools.kernels import inlined, kernel, summing_kernel
+from dagpost._tools.wide_floats import FRACTION_BITS, ZERO, ZERO_LIMIT
 from dagpost.exact.alternating import (
     NOTHING,
     PADDING,
@@ -29,8 +31,6 @@ from dagpost.exact.alternating import (
 )
 from dagpost.exact.transforms import from_dense, superset_sums
 from dagpost.exact.walk import Plan, level_row, universe_at
-from dagpost.kernels import inlined, kernel, summing_kernel
-from dagpost.widefloat import FRACTION_BITS, ZERO, ZERO_LIMIT
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 

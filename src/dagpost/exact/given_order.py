@@ -22,18 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
-from dagpost.engines import Engine
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError, NoGraphError
-from dagpost.kernels import kernel
-from dagpost.mcmc.families import FamilyTables, log_sum_inside
-from dagpost.mcmc.graphs import add_edge_probabilities
-from dagpost.progress import Reporter, silent
-from dagpost.sampling.dags import RankedFamilies, draw_dags
-from dagpost.sampling.orders import SEED_BLOCK, uniform_blocks
-
-#: Draws that share one scan of the parent sets.
-_DRAWN_TOGETHER = 32 * SEED_BLOCK
+from dagpost.families.family_sums import FamilyTables, log_sum_inside
+from dagpost.families.graphs import add_edge_probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +51,7 @@ def given_order_posterior(
 
     >>> from dagpost.engines import ThreadEngine
     >>> from dagpost.mcmc.candidates import weights_of_all
-    >>> from dagpost.mcmc.families import family_tables
+    >>> from dagpost.families.family_sums import family_tables
     >>> families = family_tables(weights_of_all(np.log([[1.0, 3.0], [1.0, 2.0]]), 1), engine=ThreadEngine(1))
     >>> posterior = given_order_posterior(families, [1, 0])
     >>> round(math.exp(posterior.log_evidence), 9), posterior.edges.round(9).tolist()
@@ -81,46 +74,6 @@ def given_order_posterior(
     return GivenOrderPosterior(places, log_sums, float((log_sums + families.heaviest).sum()), edges)
 
 
-def draw_given_order(
-    families: FamilyTables,
-    posterior: GivenOrderPosterior,
-    count: int,
-    *,
-    seed: np.random.SeedSequence,
-    engine: Engine,
-    reporter: Reporter = silent,
-) -> tuple[Masks, Floats]:
-    """Draw `count` independent graphs: parent masks (draws, nodes), and the log weight of each graph.
-
-    >>> from dagpost.engines import ThreadEngine
-    >>> from dagpost.mcmc.candidates import weights_of_all
-    >>> from dagpost.mcmc.families import family_tables
-    >>> engine, seed = ThreadEngine(1), np.random.SeedSequence(1)
-    >>> families = family_tables(weights_of_all(np.log([[1.0, 3.0], [1.0, 2.0]]), 1), engine=engine)
-    >>> posterior = given_order_posterior(families, [1, 0])
-    >>> parents, _ = draw_given_order(families, posterior, 4_000, seed=seed, engine=engine)
-    >>> bool(abs((parents[:, 0] == 2).mean() - 0.75) < 0.03)
-    True
-    """
-    nodes = len(posterior.order)
-    ranked = _ranked(families)
-    order = posterior.order.astype(np.uint8)
-    parents = np.empty((count, nodes), dtype=np.uint64)
-    log_joint = np.empty(count)
-    done = 0
-    with reporter.stage("graphs", count) as stage:
-        for uniforms in uniform_blocks(seed, count, nodes, _DRAWN_TOGETHER):
-            rows = len(uniforms)
-            part = slice(done, done + rows)
-            # Every draw has the same order, so that all share one scan of each node's parent sets.
-            parents[part], log_joint[part] = draw_dags(
-                ranked, np.tile(order, (rows, 1)), np.tile(posterior.log_sums, (rows, 1)), uniforms, engine=engine
-            )
-            done += rows
-            stage.advance(rows)
-    return parents, log_joint + families.heaviest.sum()
-
-
 def _checked(order: Sequence[int] | NDArray[np.integer], nodes: int) -> Integers:
     given = np.asarray(order)
     if given.dtype.kind not in "iu" or given.shape != (nodes,) or (np.sort(given) != np.arange(nodes)).any():
@@ -128,14 +81,6 @@ def _checked(order: Sequence[int] | NDArray[np.integer], nodes: int) -> Integers
             f"An order must hold the number of each column once, 0 to {nodes - 1}. Got {given.tolist()!r} instead."
         )
     return given.astype(np.int64)
-
-
-def _ranked(families: FamilyTables) -> RankedFamilies:
-    pairs = zip(families.ranked_start[:-1].tolist(), families.ranked_start[1:].tolist(), strict=True)
-    parts = [slice(start, end) for start, end in pairs]
-    return RankedFamilies(
-        tuple(families.ranked_masks[part] for part in parts), tuple(families.ranked_logs[part] for part in parts)
-    )
 
 
 @kernel

@@ -15,7 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from dagpost.arrays import Exponents, Floats, Integers, Wide
+from dagpost._tools.arrays import Exponents, Floats, Integers, Wide
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.exact.alternating import (
     PADDING,
     ROW_NODES,
@@ -37,7 +38,6 @@ from dagpost.exact.walk import (
     start_chunk,
     waves,
 )
-from dagpost.kernels import inlined, kernel
 
 
 @lru_cache(maxsize=8)

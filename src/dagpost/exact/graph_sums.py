@@ -17,7 +17,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Wide
+from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.progress import Reporter
+from dagpost._tools.wide_floats import FRACTION_BITS
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.exact.alternating import (
@@ -35,9 +38,6 @@ from dagpost.exact.alternating import (
 )
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.walk import Plan, waves
-from dagpost.kernels import inlined, kernel
-from dagpost.progress import Reporter
-from dagpost.widefloat import FRACTION_BITS
 
 
 def sum_over_graphs(

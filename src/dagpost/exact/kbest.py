@@ -39,8 +39,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.progress import Reporter, Stage, silent
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.best_lattice import (
@@ -56,8 +57,7 @@ from dagpost.exact.best_lattice import (
 )
 from dagpost.exact.order import check_weights
 from dagpost.exact.walk import waves
-from dagpost.families import binomials, family_count, parent_sets, size_offsets, unsqueeze_all
-from dagpost.progress import Reporter, Stage, silent
+from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets, unsqueeze_all
 
 #: Log weights this close are tied, and so are those as close as rounding may bring equal ones of their size.
 _TIE_NATS = 1e-9

@@ -23,8 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers, Wide
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.text import node_called
+from dagpost._tools.wide_floats import ZERO, check_range, from_logs, to_logs
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError, PrecisionError
@@ -37,10 +40,7 @@ from dagpost.exact.walk import (
     starts_around,
     waves,
 )
-from dagpost.families import family_count, parent_sets
-from dagpost.names import node_called
-from dagpost.progress import Reporter, silent
-from dagpost.widefloat import ZERO, check_range, from_logs, to_logs
+from dagpost.families.numbering import family_count, parent_sets
 
 #: Weights this far below the weight of the empty parent set cannot change any alpha in its last digit.
 _NEGLIGIBLE_NATS = 200.0

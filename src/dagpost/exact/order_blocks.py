@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost.arrays import Integers, Wide
+from dagpost._tools.arrays import Integers, Wide
+from dagpost._tools.kernels import copy_into, inlined, kernel
+from dagpost._tools.wide_floats import ONE, ZERO, add, multiply
 from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
 from dagpost.exact.walk import (
     Plan,
@@ -25,8 +27,6 @@ from dagpost.exact.walk import (
     start_chunk,
     universe_at,
 )
-from dagpost.kernels import copy_into, inlined, kernel
-from dagpost.widefloat import ONE, ZERO, add, multiply
 
 
 @kernel

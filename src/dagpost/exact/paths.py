@@ -26,17 +26,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.wide_floats import FRACTION_BITS, ZERO_LIMIT, multiply
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.exact.alternating import leaf_alphas
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.walk import Plan, leaf_plan, waves
-from dagpost.families import squeeze, unsqueeze
-from dagpost.kernels import inlined, kernel
-from dagpost.progress import Reporter, Stage, silent
-from dagpost.widefloat import FRACTION_BITS, ZERO_LIMIT, multiply
+from dagpost.families.numbering import squeeze, unsqueeze
 
 # The table of one source is one task up to this many nodes; of more, the sets of the last few number the tasks.
 _NODES_IN_A_TASK = 12

@@ -32,8 +32,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dagpost import memory
-from dagpost.arrays import Exponents, Floats, Integers, Wide
+from dagpost._tools import memory
+from dagpost._tools.arrays import Exponents, Floats, Integers, Wide
+from dagpost._tools.kernels import kernel
+from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import PrecisionError
@@ -43,10 +46,7 @@ from dagpost.exact.graph_sums import sum_over_graphs
 from dagpost.exact.order import ForwardTable, forward_table, posterior_of_families
 from dagpost.exact.order_blocks import give_back_chunk
 from dagpost.exact.walk import Plan, entries_of, in_waves, leaf_plan, nested_waves, waves
-from dagpost.families import family_count
-from dagpost.kernels import kernel
-from dagpost.progress import Reporter, silent
-from dagpost.widefloat import FRACTION_BITS, ZERO
+from dagpost.families.numbering import family_count
 
 _TRIAL_NODES = 15
 #: By number of workers, once it has been measured.

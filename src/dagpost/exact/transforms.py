@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost.arrays import Integers, Wide
-from dagpost.families import parent_sets
-from dagpost.kernels import copy_into, inlined
-from dagpost.widefloat import ZERO, add
+from dagpost._tools.arrays import Integers, Wide
+from dagpost._tools.kernels import copy_into, inlined
+from dagpost._tools.wide_floats import ZERO, add
+from dagpost.families.numbering import parent_sets
 
 LANE_BITS = 3
 

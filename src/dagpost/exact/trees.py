@@ -40,14 +40,14 @@ from functools import partial
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.text import node_called
+from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError
-from dagpost.families import MAX_NODES
-from dagpost.kernels import inlined, kernel
-from dagpost.names import node_called
-from dagpost.progress import Reporter, silent
-from dagpost.sampling.orders import SEED_BLOCK, uniform_blocks
+from dagpost.families.numbering import MAX_NODES
 
 #: Logs this far below another cannot change their sum.
 _NEGLIGIBLE = -40.0

@@ -18,10 +18,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Integers, Wide
+from dagpost._tools.arrays import Integers, Wide
+from dagpost._tools.kernels import inlined
 from dagpost.exact.transforms import lane_positions, let_in, subset_sums, to_dense
-from dagpost.families import binomials, size_offsets
-from dagpost.kernels import inlined
+from dagpost.families.numbering import binomials, size_offsets
 
 Entry = TypeVar("Entry", bound=np.generic)
 

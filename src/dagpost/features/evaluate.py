@@ -23,7 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.kernels import copy_into, kernel
+from dagpost._tools.text import position_of
 from dagpost.errors import InputError
+from dagpost.families.masks import check_masks
 from dagpost.features.language import check_names
 from dagpost.features.predicates import (
     Adjacent,
@@ -43,9 +46,6 @@ from dagpost.features.predicates import (
     VStructure,
     as_feature,
 )
-from dagpost.kernels import copy_into, kernel
-from dagpost.masks import check_masks
-from dagpost.names import position_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -36,6 +36,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.features.predicates import (
     COMPARISONS,
@@ -56,7 +57,6 @@ from dagpost.features.predicates import (
     as_feature,
 )
 from dagpost.features.tokens import Token, error_at, tokens_of
-from dagpost.names import position_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

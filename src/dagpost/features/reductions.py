@@ -28,6 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.text import position_of
 from dagpost.features.predicates import (
     Adjacent,
     AncestorSet,
@@ -44,7 +45,6 @@ from dagpost.features.predicates import (
     TopologicalPosition,
     VStructure,
 )
-from dagpost.names import position_of
 
 Condition = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
 Conditions = Mapping[int, Condition]

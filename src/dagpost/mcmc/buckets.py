@@ -24,12 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Wide
+from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.kernels import inlined
+from dagpost._tools.wide_floats import FRACTION_BITS, ONE, ZERO, add, from_logs, log_of, multiply, ratio
 from dagpost.exact.transforms import LANE_BITS, subset_sums, superset_sums
-from dagpost.families import squeeze, unsqueeze
-from dagpost.kernels import inlined
-from dagpost.mcmc.families import FamilyTables, place_in_candidates
-from dagpost.widefloat import FRACTION_BITS, ONE, ZERO, add, from_logs, log_of, multiply, ratio
+from dagpost.families.family_sums import FamilyTables, place_in_candidates
+from dagpost.families.numbering import squeeze, unsqueeze
 
 #: Nats below which a sum does not change any more.
 _NEGLIGIBLE = 30.0

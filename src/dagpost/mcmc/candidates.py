@@ -20,16 +20,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.progress import Reporter, silent
 from dagpost.checkpoints import Checkpoint, none
-from dagpost.constraints import Constraints
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.families import binomials, family_count, number_of_set, parent_sets, size_offsets, squeeze, unsqueeze_all
-from dagpost.kernels import inlined, kernel
-from dagpost.mcmc.families import FamilyWeights, candidate_count, largest_small_size, spread
-from dagpost.priors import StructurePrior, log_prior, log_prior_of_sets
-from dagpost.progress import Reporter, silent
+from dagpost.families.family_sums import FamilyWeights, candidate_count, largest_small_size, spread
+from dagpost.families.numbering import (
+    binomials,
+    family_count,
+    number_of_set,
+    parent_sets,
+    size_offsets,
+    squeeze,
+    unsqueeze_all,
+)
+from dagpost.priors.constraints import Constraints
+from dagpost.priors.structure_priors import StructurePrior, log_prior, log_prior_of_sets
 from dagpost.scores import Score, local_scores, score_of_columns
 
 if TYPE_CHECKING:

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.progress import Reporter, Stage, silent
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine, spread_of
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import largest_r_hat
-from dagpost.progress import Reporter, Stage, silent
 
 if TYPE_CHECKING:
-    from dagpost.tables import ModelTables
+    from dagpost.posterior.workspace import ModelTables
 
 ROUND_GRAPHS = 100
 _MOST_CHAINS = 1000

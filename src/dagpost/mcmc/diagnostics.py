@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats
-from dagpost.estimates import Estimate, effective_estimate
+from dagpost._tools.arrays import Floats
+from dagpost.posterior.estimate import Estimate, effective_estimate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,12 +25,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import borrowing, copy_into, kernel
 from dagpost.errors import InputError
 from dagpost.exact.order import edge_probabilities
-from dagpost.kernels import borrowing, copy_into, kernel
+from dagpost.families.family_sums import FamilyTables, bits_of
 from dagpost.mcmc.chains import Round, check_settings
-from dagpost.mcmc.families import FamilyTables, bits_of
 from dagpost.mcmc.reversal import is_acyclic, node_of
 from dagpost.mcmc.structure import (
     LOCAL_MOVES,
@@ -43,7 +43,7 @@ from dagpost.mcmc.structure import (
     survey,
     weigh,
 )
-from dagpost.tables import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactTables, ModelTables
 
 _GLOBAL = 3
 #: The least chance of an edge, of its reverse and of none in a proposed graph.

@@ -20,13 +20,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import borrowing, kernel
 from dagpost.errors import NoGraphError
-from dagpost.kernels import borrowing, kernel
+from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_sum_inside
+from dagpost.families.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc.chains import Round, check_settings
-from dagpost.mcmc.families import NO_ORDER, FamilyTables, log_sum_inside
-from dagpost.mcmc.graphs import add_edge_probabilities, draw_graph
-from dagpost.tables import ModelTables
+from dagpost.posterior.workspace import ModelTables
 
 _NEIGHBOURS, _SWAP, _SHIFT = 0, 1, 2
 

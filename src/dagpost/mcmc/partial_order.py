@@ -28,10 +28,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import copy_into, inlined, kernel
 from dagpost.errors import InputError, NoGraphError
-from dagpost.kernels import copy_into, inlined, kernel
+from dagpost.families.family_sums import NO_ORDER
+from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.buckets import (
     BucketFamilies,
     BucketSums,
@@ -45,10 +47,8 @@ from dagpost.mcmc.buckets import (
     sum_bucket,
 )
 from dagpost.mcmc.chains import Round, check_settings
-from dagpost.mcmc.families import NO_ORDER
-from dagpost.mcmc.graphs import draw_graph
 from dagpost.mcmc.order import OrderState, random_order, shift
-from dagpost.tables import ModelTables
+from dagpost.posterior.workspace import ModelTables
 
 LARGEST_BUCKET = 20
 _SWAP_NEIGHBOURS, _SWAP, _WINDOW, _SHIFT = 0, 1, 2, 3

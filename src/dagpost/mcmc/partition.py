@@ -30,15 +30,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
-from dagpost.kernels import kernel
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import kernel
+from dagpost.families.family_sums import FamilyTables, log_sum_meeting
+from dagpost.families.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc.chains import Round, check_settings
-from dagpost.mcmc.families import FamilyTables, log_sum_meeting
-from dagpost.mcmc.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc.order import OrderMCMC
 from dagpost.mcmc.partition_moves import REVERSALS, REVERSE, step
 from dagpost.mcmc.parts import confine, find_parts, room_for, write_parts
-from dagpost.tables import ModelTables
+from dagpost.posterior.workspace import ModelTables
 
 #: How likely a step is of each kind, in the order of partition_moves.py.
 CHANCES = (0.05, 0.05, 0.1, 0.2, 0.6)

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from dagpost.arrays import Floats, Masks
-from dagpost.kernels import borrowing, copy_into
-from dagpost.mcmc.families import FamilyTables, bits_of, log_sum_inside
-from dagpost.mcmc.graphs import draw_graph
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.kernels import borrowing, copy_into
+from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside
+from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.order import choose
 from dagpost.mcmc.parts import (
     NEGLIGIBLE,

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
-from dagpost.kernels import borrowing, inlined
-from dagpost.mcmc.families import FamilyTables, bits_of, log_sum_inside, log_sum_meeting
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import borrowing, inlined
+from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside, log_sum_meeting
 from dagpost.mcmc.reversal import all_nodes, node_of
 
 #: Nats behind the best place from which on a place is not looked at: chosen once in 10^10 steps.

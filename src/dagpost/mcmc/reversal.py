@@ -25,9 +25,9 @@ import math
 
 import numpy as np
 
-from dagpost.arrays import Masks
-from dagpost.kernels import borrowing
-from dagpost.mcmc.families import FamilyTables, bits_of, draw_parents, log_sum_inside, log_sum_meeting
+from dagpost._tools.arrays import Masks
+from dagpost._tools.kernels import borrowing
+from dagpost.families.family_sums import FamilyTables, bits_of, draw_parents, log_sum_inside, log_sum_meeting
 
 
 @borrowing

@@ -22,15 +22,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import borrowing, copy_into, inlined, kernel
 from dagpost.errors import InputError, NoGraphError
-from dagpost.kernels import borrowing, copy_into, inlined, kernel
+from dagpost.families.family_sums import NO_ORDER, FamilyTables, bits_of, log_weight_of
+from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.chains import Round, check_settings
-from dagpost.mcmc.families import NO_ORDER, FamilyTables, bits_of, log_weight_of
-from dagpost.mcmc.graphs import draw_graph
 from dagpost.mcmc.order import random_order
 from dagpost.mcmc.reversal import all_nodes, find_descendants, node_of, nth_member, reverse_edge
-from dagpost.tables import ModelTables
+from dagpost.posterior.workspace import ModelTables
 
 _ADD, _DELETE, _REVERSE, _NEW_EDGE_REVERSAL = 0, 1, 2, 3
 LOCAL_MOVES = ("add", "delete", "reverse")

@@ -24,22 +24,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.progress import silent
+from dagpost._tools.text import position_of
 from dagpost.errors import InputError
-from dagpost.kernels import inlined, kernel
-from dagpost.masks import distinct_rows
-from dagpost.names import position_of
+from dagpost.families.masks import distinct_rows
 from dagpost.prediction.columns import column_filler
 from dagpost.prediction.rows import NewRows, Unseen, encode_rows
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, families_in
 from dagpost.prediction.strips import LANES, Fill, Wanted, strip_of
-from dagpost.progress import silent
 
 if TYPE_CHECKING:
+    from dagpost._tools.progress import Reporter
     from dagpost.engines import Engine
-    from dagpost.posterior import DagSample
-    from dagpost.progress import Reporter
+    from dagpost.posterior.sample import DagSample
     from dagpost.scores import Score
 
 #: A sum at or above this has lost nothing to underflow that matters: what is lost of a graph is below 1e-307.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.prediction.discrete import discrete_filler
 from dagpost.prediction.gaussian import gaussian_filler
 from dagpost.prediction.rows import NewRows

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.errors import InputError
-from dagpost.kernels import inlined, kernel
 from dagpost.scores.rows import check_countable, distinct_rows
 from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
+    from dagpost._tools.progress import Reporter
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.progress import Reporter
 
 #: Cells are numbered in 63 bits.
 _MOST_CELLS = 2.0**62

@@ -24,20 +24,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.progress import reporter_for
 from dagpost.data.table import Table, as_table
 from dagpost.engines import Engine, ThreadEngine
-from dagpost.engines.interface import CancelFlag
+from dagpost.engines.base import CancelFlag
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.prediction.statistics import predicting_score
-from dagpost.progress import reporter_for
 
 #: Its fold, its row and its score, here and once more in the fold under way.
 _BYTES_AN_OBSERVATION = 64
 
 if TYPE_CHECKING:
-    from dagpost.estimator import DagPosterior
+    from dagpost.model import DagPosterior
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,8 +114,8 @@ def cross_validate(
     >>> bool(gain > 4 * standard_error)  # the columns depend on each other, which helps to predict
     True
     """
-    from dagpost.methods import name_of
-    from dagpost.settings import check_seed, check_settings, resolve_engine
+    from dagpost.methods.drawing import name_of
+    from dagpost.posterior.settings import check_seed, check_settings, resolve_engine
 
     check_settings(model)
     check_seed(seed)
@@ -205,8 +205,8 @@ def _with_counts(table: Table, counts: Integers) -> Table:
 
 def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Any:
     """The method of every fold: what "auto" means is decided once, and not by the worker that has the fold."""
-    from dagpost.methods import check_modularity, choose_method, resolve_method
-    from dagpost.tables import ExactTables
+    from dagpost.methods.drawing import check_modularity, choose_method, resolve_method
+    from dagpost.posterior.workspace import ExactTables
 
     method = resolve_method(model.method)
     check_modularity(method, model.modularity)
@@ -218,9 +218,9 @@ def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Any:
 def _bytes_of_fold(method: Any, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
     from dagpost.exact import kbest, order, structure
-    from dagpost.families import family_count
+    from dagpost.families.numbering import family_count
     from dagpost.mcmc.hybrid import HybridMCMC
-    from dagpost.methods import CHAINS, OWN_TARGETS, name_of
+    from dagpost.methods.drawing import CHAINS, OWN_TARGETS, name_of
 
     nodes, name = len(task.table.names), name_of(method)
     limit = min(task.settings["max_parents"], nodes - 1)

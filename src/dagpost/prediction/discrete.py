@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.errors import InputError
-from dagpost.kernels import inlined, kernel
 from dagpost.prediction.counting import cell_numbers
 from dagpost.prediction.statistics import DiscreteStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists

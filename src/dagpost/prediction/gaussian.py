@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
-from dagpost.kernels import inlined, kernel
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.prediction.statistics import GaussianStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
 from dagpost.scores import BGe

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dagpost import memory
-from dagpost.arrays import Floats, Masks
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Masks
 from dagpost.prediction.counting import cell_numbers
 from dagpost.prediction.discrete import cell_parameters
 from dagpost.prediction.gaussian import gaussian_posterior

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.text import position_of, shortened
 from dagpost.data.encoding import encode, missing_cells
 from dagpost.data.table import Table, _named_cells
 from dagpost.errors import InputError
-from dagpost.names import position_of, shortened
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics
 
 if TYPE_CHECKING:

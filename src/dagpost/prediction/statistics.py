@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.progress import silent
+from dagpost._tools.text import readable_level, shortened
 from dagpost.errors import InputError
-from dagpost.masks import check_masks
-from dagpost.names import readable_level, shortened
+from dagpost.families.masks import check_masks
 from dagpost.prediction.counting import cell_numbers, count_families
-from dagpost.progress import silent
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, resolve_score
 
 if TYPE_CHECKING:
+    from dagpost._tools.progress import Reporter
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.progress import Reporter
 
 #: The scores whose parameters can be integrated out.
 PREDICTING = (BDeu, BDe, K2, BIC, BGe)

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.engines import Engine
 from dagpost.errors import PrecisionError
-from dagpost.families import parent_sets, unsqueeze_all
-from dagpost.kernels import inlined, kernel
+from dagpost.families.numbering import parent_sets, unsqueeze_all
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,18 +28,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost import memory
-from dagpost.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.kernels import inlined, kernel, summing_kernel
+from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.uniforms import row_blocks, uniform_rows
+from dagpost._tools.wide_floats import ZERO
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.exact.alternating import SMALLEST_SHIFT, fill_places, leaf_alphas, split
 from dagpost.exact.structure import StructureTables, widest_wave
 from dagpost.exact.walk import Plan, waves
-from dagpost.kernels import inlined, kernel, summing_kernel
-from dagpost.progress import Reporter, Stage, silent
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
-from dagpost.sampling.orders import row_blocks, uniform_rows
-from dagpost.widefloat import ZERO
 
 _MOVED_TOGETHER = 32 * 1024
 

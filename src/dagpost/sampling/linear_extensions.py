@@ -30,13 +30,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.progress import Reporter, silent
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
-from dagpost.families import MAX_NODES
-from dagpost.masks import check_masks, distinct_rows
-from dagpost.progress import Reporter, silent
+from dagpost.families.masks import check_masks, distinct_rows
+from dagpost.families.numbering import MAX_NODES
 from dagpost.sampling.posets import close_transitively, count_extensions
 
 _BLOCK = 256

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import kernel
+from dagpost._tools.progress import Reporter, silent
 from dagpost.engines import Engine
-from dagpost.kernels import kernel
-from dagpost.progress import Reporter, silent
 from dagpost.sampling.dags import RankedFamilies, predecessors_in
 from dagpost.sampling.orders import OrderSample
 

@@ -14,13 +14,16 @@ they move.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Integers, Wide
+from dagpost._tools.arrays import Integers, Wide
+from dagpost._tools.kernels import copy_into, inlined, kernel
+from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
+from dagpost._tools.wide_floats import ZERO, multiply, ratio, to_logs
 from dagpost.engines import Engine
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.walk import (
@@ -33,12 +36,7 @@ from dagpost.exact.walk import (
     starts_around,
     waves,
 )
-from dagpost.kernels import copy_into, inlined, kernel
-from dagpost.progress import Reporter, Stage, silent
-from dagpost.widefloat import ZERO, multiply, ratio, to_logs
 
-#: Samples that share one seed.
-SEED_BLOCK = 1024
 MOVED_TOGETHER = 64 * SEED_BLOCK
 
 
@@ -82,33 +80,6 @@ def sample_orders(
         np.concatenate([part.log_alpha for part in parts]),
         np.concatenate([part.log_probability for part in parts]),
     )
-
-
-def uniform_blocks(
-    seed: np.random.SeedSequence, count: int, columns: int, most_rows: int
-) -> Iterator[NDArray[np.float64]]:
-    """`count` rows of uniform numbers, at most `most_rows` at a time; every block of rows has a seed of its own."""
-    for rows in row_blocks(count, most_rows):
-        yield uniform_rows(seed, rows, columns)
-
-
-def row_blocks(count: int, most_rows: int) -> list[slice]:
-    """`count` rows, at most `most_rows` (whole blocks of seeds) at a time.
-
-    >>> row_blocks(2500, 2048)
-    [slice(0, 2048, None), slice(2048, 2500, None)]
-    """
-    return [slice(start, min(start + most_rows, count)) for start in range(0, count, most_rows)]
-
-
-def uniform_rows(seed: np.random.SeedSequence, rows: slice, columns: int) -> NDArray[np.float64]:
-    """Some rows of uniform numbers, one block of `row_blocks`."""
-    numbers = np.empty((rows.stop - rows.start, columns))
-    for begin in range(0, len(numbers), SEED_BLOCK):
-        block = (rows.start + begin) // SEED_BLOCK
-        child = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, block))
-        np.random.default_rng(child).random(out=numbers[begin : begin + SEED_BLOCK])
-    return numbers
 
 
 def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine: Engine, stage: Stage) -> OrderSample:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
-from dagpost.kernels import inlined, kernel
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 
 _SMALLEST_TABLE = 1 << 10
 _SPLITTING, _STACKED, _REMOVING = 0, 1, 2

@@ -30,9 +30,9 @@ from dagpost.scores.parameters import finite, positive
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dagpost._tools.progress import Reporter
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.progress import Reporter
     from dagpost.scores.set_functions import Target, Task
 
 

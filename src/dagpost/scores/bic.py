@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dagpost._tools.progress import Reporter
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.progress import Reporter
     from dagpost.scores.cells import CellFunction
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dagpost.kernels import inlined, kernel
+from dagpost._tools.kernels import inlined, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

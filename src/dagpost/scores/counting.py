@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dagpost.kernels import inlined, kernel
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
 from dagpost.scores.set_functions import Target, insert_sorted, write_set

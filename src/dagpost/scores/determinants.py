@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost.kernels import kernel
+from dagpost._tools.kernels import kernel
 from dagpost.scores.set_functions import Target, insert_sorted, write_set
 
 if TYPE_CHECKING:

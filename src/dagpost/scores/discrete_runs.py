@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost.checkpoints import Checkpoint, none
-from dagpost.families import family_count
+from dagpost.families.numbering import family_count
 from dagpost.scores.cells import CellFunction
 from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows, check_countable, distinct_rows
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dagpost._tools.progress import Reporter
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.progress import Reporter
 
 
 def fill_by_counting(

@@ -1,6 +1,6 @@
 """For each node, the log score of every parent set of at most `max_parents` nodes.
 
-The parent sets are numbered by size and then colexicographically over the other nodes (`dagpost.families`).
+The parent sets are numbered by size and then colexicographically over the other nodes (`dagpost.families.numbering`).
 Scoring costs one visit of every set of at most `max_parents + 1` nodes (`dagpost.scores.set_functions`); the
 result takes 8 bytes a family, and at most some 200 MB are needed beside it.
 """
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from dagpost._tools.progress import silent
+from dagpost._tools.text import nearest
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.errors import InputError
-from dagpost.names import nearest
-from dagpost.progress import silent
 from dagpost.scores.bge import BGe
 from dagpost.scores.bic import BIC
 from dagpost.scores.dirichlet import K2, BDe, BDeu
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from dagpost._tools.progress import Reporter
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.progress import Reporter
 
 
 @runtime_checkable
@@ -113,7 +113,7 @@ class LocalScores:
         >>> sorted(scores.parent_names("b", 2))
         ['c']
         """
-        from dagpost.families import parent_sets
+        from dagpost.families.numbering import parent_sets
 
         node = self._index(child)
         families = self.values.shape[1]
@@ -129,7 +129,7 @@ class LocalScores:
         >>> LocalScores(("a", "b", "c"), 2, np.zeros((3, 4))).up_to(1)
         LocalScores of 3 nodes with at most 1 parent each: 9 families
         """
-        from dagpost.families import family_count
+        from dagpost.families.numbering import family_count
 
         if self.max_parents <= max_parents:
             return self
@@ -199,7 +199,7 @@ def local_scores(
     Cooper & Yoo (1999), Causal discovery from a mixture of experimental and observational data. UAI 15.
     """
     from dagpost.engines import ThreadEngine
-    from dagpost.families import family_count
+    from dagpost.families.numbering import family_count
 
     chosen = resolve_score(score)
     nodes = len(table.names)
@@ -218,8 +218,8 @@ def local_scores(
 
 
 def _require_memory(nodes: int, max_parents: int) -> None:
-    from dagpost.families import family_count
-    from dagpost.memory import available_bytes, require
+    from dagpost._tools.memory import available_bytes, require
+    from dagpost.families.numbering import family_count
 
     def needed(limit: int) -> int:
         return 8 * (nodes * family_count(nodes - 1, limit) + family_count(nodes, limit))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
-from dagpost.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.checkpoints import Checkpoint, none
-from dagpost.families import binomials, family_count, size_offsets
-from dagpost.kernels import inlined, kernel
+from dagpost.families.numbering import binomials, family_count, size_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
+    from dagpost._tools.progress import Stage
     from dagpost.checkpoints import Stage as SavedStage
     from dagpost.engines import Engine
-    from dagpost.progress import Stage
 
 #: Top position, first and last second position of the sets of a task.
 Task = tuple[int, int, int]

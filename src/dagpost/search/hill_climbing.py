@@ -17,13 +17,13 @@ import math
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.kbest import tie_tolerance
-from dagpost.families import binomials, size_offsets
-from dagpost.kernels import inlined, kernel
-from dagpost.mcmc.families import NO_ORDER, FamilyTables, FamilyWeights, log_weight_of
-from dagpost.mcmc.graphs import draw_graph
+from dagpost.families.family_sums import NO_ORDER, FamilyTables, FamilyWeights, log_weight_of
+from dagpost.families.graphs import draw_graph
+from dagpost.families.numbering import binomials, size_offsets
 from dagpost.mcmc.order import random_order
 from dagpost.mcmc.reversal import find_descendants, is_acyclic
 
@@ -36,7 +36,7 @@ def climb(families: FamilyTables, start: Masks | None = None) -> tuple[Masks, fl
 
     >>> from dagpost.engines import ThreadEngine
     >>> from dagpost.mcmc.candidates import weights_of_all
-    >>> from dagpost.mcmc.families import family_tables
+    >>> from dagpost.families.family_sums import family_tables
     >>> families = family_tables(weights_of_all(np.log([[1.0, 3.0], [1.0, 2.0]]), 1), engine=ThreadEngine(1))
     >>> parents, log_weight = climb(families)
     >>> parents.tolist(), round(math.exp(log_weight), 9)

@@ -13,8 +13,8 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
+from dagpost._tools.memory import readable
 from dagpost.errors import InputError, ResourceError
-from dagpost.memory import readable
 
 INSTALL = 'Install CuPy for your CUDA, for CUDA 13 with: pip install "dagpost[cuda]"'
 

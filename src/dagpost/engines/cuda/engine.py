@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagpost._tools.progress import Reporter, silent
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines.cuda import device
 from dagpost.engines.threads import ThreadEngine
-from dagpost.progress import Reporter, silent
 
 if TYPE_CHECKING:
-    from dagpost.arrays import Floats, Masks
+    from dagpost._tools.arrays import Floats, Masks
+    from dagpost._tools.progress import Stage
     from dagpost.engines.cuda.order import DeviceForward
+    from dagpost.engines.host.backend import HostSums, Sums
     from dagpost.exact.order import ForwardTable
     from dagpost.exact.structure import StructurePosterior, StructureTables
-    from dagpost.progress import Stage
     from dagpost.sampling.dags import RankedFamilies
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
-    from dagpost.sums import HostSums, Sums
 
 #: Seconds for each of the n 2^(n-1) entries of all families, and for each of the 3^n terms, on an H200.
 _SECONDS_AN_ENTRY = 1e-10
@@ -196,6 +196,6 @@ class CudaSums:
 
     @cached_property
     def _host(self) -> HostSums:
-        from dagpost.sums import HostSums
+        from dagpost.engines.host.backend import HostSums
 
         return HostSums(self.engine)

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from dagpost.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.uniforms import SEED_BLOCK, row_blocks, uniform_rows
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines import Engine
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.structure import dense_alpha
 from dagpost.exact.structure import StructureTables
-from dagpost.progress import Reporter, Stage, silent
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
-from dagpost.sampling.orders import SEED_BLOCK, row_blocks, uniform_rows
 
 _THREADS = 256
 _MOST_BLOCKS = 1 << 16

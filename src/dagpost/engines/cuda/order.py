@@ -21,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from dagpost.arrays import Floats, Wide
+from dagpost._tools.arrays import Floats, Wide
+from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.wide_floats import ZERO, to_logs
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.plan import TILE, DevicePlan
 from dagpost.engines.cuda.plan import make_plan as make_plan_for
@@ -29,9 +31,7 @@ from dagpost.engines.cuda.walk import backward_walk, forward_walk
 from dagpost.exact.order import ForwardTable, check_weights, no_graph, posterior_of_families, wide_weights
 from dagpost.exact.order import require_memory as require_host_memory
 from dagpost.exact.walk import make_plan as make_host_plan
-from dagpost.families import binomials, size_offsets
-from dagpost.progress import Reporter, silent
-from dagpost.widefloat import ZERO, to_logs
+from dagpost.families.numbering import binomials, size_offsets
 
 _THREADS = 512
 _FILES = ("widefloat.cuh", "walk.cuh", "order.cu")

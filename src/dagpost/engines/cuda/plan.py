@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.families import family_count, parent_sets, size_offsets
+from dagpost.families.numbering import family_count, parent_sets, size_offsets
 
 _LOW_NODES = 11
 _MID_NODES = 10

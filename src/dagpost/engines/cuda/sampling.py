@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from dagpost.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.progress import Stage
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.order import DeviceForward
-from dagpost.families import binomials, family_count
-from dagpost.progress import Stage
+from dagpost.families.numbering import binomials, family_count
 
 _THREADS = 128
 _FILES = ("widefloat.cuh", "sampling.cu")

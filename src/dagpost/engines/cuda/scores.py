@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost.engines.cuda import device
-from dagpost.families import binomials, family_count
+from dagpost.families.numbering import binomials, family_count
 
 if TYPE_CHECKING:
-    from dagpost.arrays import Floats
+    from dagpost._tools.arrays import Floats
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
 

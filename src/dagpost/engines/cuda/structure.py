@@ -25,15 +25,15 @@ from typing import Any
 
 import numpy as np
 
-from dagpost.arrays import Floats
+from dagpost._tools.arrays import Floats
+from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.order import DeviceForward, forward_table, on_host
 from dagpost.exact.order import posterior_of_families
 from dagpost.exact.structure import StructurePosterior, StructureTables, cancelled, error_bound
 from dagpost.exact.walk import leaf_plan
-from dagpost.families import family_count, parent_sets
-from dagpost.progress import Reporter, Stage, silent
-from dagpost.widefloat import FRACTION_BITS, ZERO
+from dagpost.families.numbering import family_count, parent_sets
 
 #: Fewer nodes have no four lowest ones to spare; the host is done before a kernel is launched.
 FEWEST_NODES = 5

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dagpost.arrays import Integers, Wide
+from dagpost._tools.arrays import Integers, Wide
+from dagpost._tools.kernels import kernel
 from dagpost.engines.dask.cluster import Cluster, Room
 from dagpost.exact.order_blocks import give_back_nodes
 from dagpost.exact.walk import Plan, make_plan, plan_with_top, waves
-from dagpost.kernels import kernel
 
 SMALL = 24
 _LARGEST_CHUNK_BITS = 22

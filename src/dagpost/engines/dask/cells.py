@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import kernel
+from dagpost._tools.progress import Reporter, silent
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table, checked_table
 from dagpost.engines.dask.cluster import Cluster, writeable
@@ -36,9 +38,7 @@ from dagpost.engines.dask.parts import (
 )
 from dagpost.engines.threads import ThreadEngine
 from dagpost.errors import InputError
-from dagpost.families import parent_sets
-from dagpost.kernels import kernel
-from dagpost.progress import Reporter, silent
+from dagpost.families.numbering import parent_sets
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.local_scores import LocalScores, local_scores
 from dagpost.scores.set_functions import runs_of

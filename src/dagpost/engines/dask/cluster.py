@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._version import __version__
-from dagpost.engines.dask.troubles import LOST, gone, in_plain_words
+from dagpost.engines.dask.failures import LOST, gone, in_plain_words
 from dagpost.engines.threads import available_cores
 from dagpost.errors import InputError, ResourceError
 
@@ -359,7 +359,7 @@ def _room_of_worker(dask_worker: Any = None) -> _WorkerRoom:
     import shutil
     import socket
 
-    from dagpost.memory import available_bytes
+    from dagpost._tools.memory import available_bytes
 
     folder = dask_worker.local_directory
     return _WorkerRoom(

@@ -23,23 +23,23 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from dagpost._tools.progress import Reporter, Stage, silent
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines.dask.cluster import Cluster, load_distributed
 from dagpost.engines.threads import ThreadEngine
-from dagpost.progress import Reporter, Stage, silent
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from dagpost.arrays import Floats, Masks
+    from dagpost._tools.arrays import Floats, Masks
     from dagpost.engines.dask.order import SpreadForward
-    from dagpost.engines.dask.spread import Spread
+    from dagpost.engines.dask.tasks import Spread
+    from dagpost.engines.host.backend import HostSums, Sums
     from dagpost.exact.order import ForwardTable
     from dagpost.exact.structure import StructurePosterior, StructureTables
     from dagpost.sampling.dags import RankedFamilies
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
-    from dagpost.sums import HostSums, Sums
 
 #: Seconds for each of the n 2^(n-1) entries of all families on one thread, and for each task.
 _SECONDS_AN_ENTRY = 20e-9
@@ -91,7 +91,7 @@ class DaskEngine(ThreadEngine):
     @cached_property
     def spread(self) -> Spread:
         """An engine for blocks that only return their results: runs them as tasks of the cluster."""
-        from dagpost.engines.dask.spread import Spread
+        from dagpost.engines.dask.tasks import Spread
 
         return Spread(self.cluster)
 
@@ -102,7 +102,7 @@ class DaskEngine(ThreadEngine):
 
     def sum_cells(self, rows: Rows, cells: CellFunction, max_size: int) -> Floats | None:
         """The sums that scores of discrete data are made of; None where it is not worth the way."""
-        from dagpost.engines.dask.scoring import sum_cells
+        from dagpost.engines.dask.scores import sum_cells
 
         with self.cluster.taken_back_on_error():
             return sum_cells(self.cluster, rows, cells, max_size)
@@ -255,7 +255,7 @@ class DaskSums:
     def draw_dags(
         self, forward: SpreadForward, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
     ) -> tuple[Masks, Floats]:
-        from dagpost.engines.dask.drawing import draw_orders
+        from dagpost.engines.dask.sampling import draw_orders
         from dagpost.sampling.dags import draw_dags
 
         nodes = forward.plan.nodes
@@ -319,6 +319,6 @@ class DaskSums:
 
     @cached_property
     def _host(self) -> HostSums:
-        from dagpost.sums import HostSums
+        from dagpost.engines.host.backend import HostSums
 
         return HostSums(self.engine)

@@ -18,7 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from dagpost.arrays import Floats, Integers, Wide
+from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.memory import readable
+from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.wide_floats import ZERO, to_logs
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines.dask.blocks import (
     Fetched,
@@ -47,10 +50,7 @@ from dagpost.exact.order import (
 )
 from dagpost.exact.order_blocks import backward_chunk, forward_chunk, gather_chunk
 from dagpost.exact.walk import Plan, entries_of, in_waves, make_plan, waves
-from dagpost.families import family_count
-from dagpost.memory import readable
-from dagpost.progress import Reporter, silent
-from dagpost.widefloat import ZERO, to_logs
+from dagpost.families.numbering import family_count
 
 #: Groups of nodes whose families are gathered apart. Each is a task for every block, and tasks cost the scheduler time.
 MOST_GROUPS = 4

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.text import nearest, shortened
 from dagpost.data.rows import intervention_masks
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.errors import InputError
-from dagpost.names import nearest, shortened
 
 #: Rows that are looked at together.
 BATCH_ROWS = 1 << 18

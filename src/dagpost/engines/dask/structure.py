@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost.arrays import Floats
+from dagpost._tools.arrays import Floats
+from dagpost._tools.memory import readable
+from dagpost._tools.progress import Reporter, silent
 from dagpost.checkpoints import Checkpoint, none
 from dagpost.engines.dask import order
 from dagpost.engines.dask.structure_completions import Completions, GraphSums, block_top, bytes_on_worker, completions
@@ -31,8 +33,6 @@ from dagpost.exact.structure import (
     require_memory,
 )
 from dagpost.exact.walk import leaf_plan
-from dagpost.memory import readable
-from dagpost.progress import Reporter, silent
 
 if TYPE_CHECKING:
     from dagpost.engines.dask.cluster import Room

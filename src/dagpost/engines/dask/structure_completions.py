@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from dagpost.arrays import Exponents, Floats, Wide
+from dagpost._tools.arrays import Exponents, Floats, Wide
+from dagpost._tools.progress import Reporter
+from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.checkpoints import Checkpoint
 from dagpost.engines.dask.blocks import Fetched, Kept, give_back, part_of, places_of, plan_of
 from dagpost.engines.dask.cluster import Cluster, Room, no_cancel, writeable
 from dagpost.exact.alternating import block_leaves, group_top
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.walk import waves
-from dagpost.progress import Reporter
-from dagpost.widefloat import FRACTION_BITS, ZERO
 
 #: To the weights of some nodes, to paths and to the error: by leaf what the leaves of a block give, or sums of that.
 _Given = tuple[Wide, Floats, Floats]

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dagpost.arrays import Exponents, Floats, Wide
+from dagpost._tools.arrays import Exponents, Floats, Wide
+from dagpost._tools.progress import Reporter
+from dagpost._tools.wide_floats import FRACTION_BITS
 from dagpost.checkpoints import Checkpoint
 from dagpost.engines.dask.blocks import Fetched, part_of, places_of
 from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
@@ -23,8 +25,6 @@ from dagpost.engines.dask.order import SpreadForward
 from dagpost.exact.alternating import group_top
 from dagpost.exact.graph_groups import alphas_of_group, give, group_plan, leaf_order
 from dagpost.exact.walk import waves
-from dagpost.progress import Reporter
-from dagpost.widefloat import FRACTION_BITS
 
 
 def bytes_of_task(nodes: int) -> int:

@@ -1,0 +1,52 @@
+"""How is a setting said to people? The same in what files say of themselves, under results and in complaints.
+
+Settings come as `settings.py` writes them down for JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dagpost._tools.text import printable
+
+_PRIORS = {"UniformPrior": "uniform", "InDegreePrior": "indegree", "EdgePrior": "edge"}
+
+
+def readable_setting(described: Any) -> str:
+    """A score, a prior, a method, or any other value.
+
+    >>> readable_setting({"kind": "EdgePrior", "probability": 0.2}), readable_setting(None)
+    ('edge (probability 0.2)', 'none')
+    """
+    if isinstance(described, dict):
+        values = [
+            f"{name.replace('_', ' ')} {readable_setting(value)}"
+            for name, value in described.items()
+            if name != "kind" and value is not None
+        ]
+        kind = str(described["kind"])
+        kind = _PRIORS.get(kind, kind)
+        return f"{kind} ({', '.join(values)})" if values else kind
+    if isinstance(described, bool):
+        return "yes" if described else "no"
+    if isinstance(described, list):
+        return " > ".join(printable(name) for name in described)
+    return "none" if described is None else printable(described)
+
+
+def readable_edges(edges: list[list[str]]) -> str:
+    """Edges that are required or forbidden.
+
+    >>> readable_edges([["A", "B"], ["A", "C"]]), readable_edges([])
+    ('A -> B, A -> C', 'none')
+    """
+    return ", ".join(f"{printable(parent)} -> {printable(child)}" for parent, child in edges) or "none"
+
+
+def readable_tiers(tiers: list[list[str]] | None) -> str:
+    """Tiers, the earliest first.
+
+    >>> readable_tiers([["A", "B"], ["C"]]), readable_tiers(None)
+    ('A, B before C', 'none')
+    """
+    return " before ".join(", ".join(map(printable, tier)) for tier in tiers or []) or "none"

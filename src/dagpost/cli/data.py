@@ -1,0 +1,87 @@
+"""`dagpost data`: the bundled data sets, to try things on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dagpost.cli.application import add_command
+from dagpost.cli.choices import complete_dataset
+from dagpost.cli.files import may_create, shell_command
+from dagpost.cli.options import JsonOption, QuietOption
+from dagpost.cli.output import print_columns, print_json
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands."""
+    group = typer.Typer(
+        help="The bundled data sets: list them, or write one to a file.", no_args_is_help=True, rich_markup_mode=None
+    )
+    add_command(group, list_data, name="list")
+    add_command(group, export, no_args_is_help=True)
+    app.add_typer(group, name="data")
+
+
+def list_data(quiet: QuietOption = False, as_json: JsonOption = False) -> None:
+    """Say which data sets there are.
+
+    \b
+    Example: dagpost data list
+    """
+    from dagpost.data import datasets
+
+    if as_json:
+        print_json([{"name": name, "description": datasets.describe(name)} for name in datasets.names()])
+        return
+    print_columns([(name, datasets.describe(name)) for name in datasets.names()])
+    if not quiet:
+        name = datasets.names()[0]
+        typer.echo(f"Next: {shell_command('data', 'export', name, '-o', f'{name}.csv')}", err=True)
+
+
+def export(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="As `dagpost data list` says.", autocompletion=complete_dataset, show_default=False
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="A new file; standard output unless given.", show_default=False
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", help="How many rows, of data that is drawn (asia).", show_default=False),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", help="Seed of data that is drawn (asia); 0 unless given.", show_default=False),
+    ] = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a bundled data set as CSV.
+
+    \b
+    Example: dagpost data export coronary -o coronary.csv
+    """
+    from dagpost._tools.whole_files import write_text
+    from dagpost.data import datasets
+
+    if output is not None:
+        may_create(output)
+    table = datasets.load(name, rows=rows, seed=seed)
+    frame = table.to_pandas()
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    write_text(output, text)
+    typer.echo(f"{len(frame):,} rows of {name}: {output}")
+    if not quiet:
+        counts = [] if table.counts is None else ["--counts", str(frame.columns[-1])]
+        typer.echo(f"Next: {shell_command('fit', output, *counts)}", err=True)

@@ -1,0 +1,130 @@
+"""What results look like: a list of edges, the sentences under it, JSON.
+
+Nothing is cut to the width of a terminal, so that names arrive whole in a pipe; a line that is too long for a terminal
+is wrapped there. No colours.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dagpost._tools.setting_text import readable_setting
+from dagpost._tools.text import printable
+from dagpost.posterior.estimate import MODULARITY_WORDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.model import DagPosterior
+
+EdgeList = list[tuple[str, str, float]]
+
+_BAR = 20
+_NOT_PLAIN = re.compile(r"[^\n -~]")
+
+
+def print_json(content: object) -> None:
+    """JSON on standard output, names as they are but for what a terminal would obey; only numbers that JSON knows."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    typer.echo(_NOT_PLAIN.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
+
+
+def edge_list(edges: pd.DataFrame) -> EdgeList:
+    """All edges, most probable first."""
+    names = [str(name) for name in edges.columns]
+    matrix = edges.to_numpy()
+    pairs = [(parent, child) for parent in range(len(names)) for child in range(len(names)) if parent != child]
+    pairs.sort(key=lambda pair: -matrix[pair])
+    return [(names[parent], names[child], float(matrix[parent, child])) for parent, child in pairs]
+
+
+def print_edges(shown: EdgeList) -> None:
+    """One edge a line, with a bar."""
+    block = _block()
+    rows = [
+        (printable(parent), "->", printable(child), f"{probability:.4f}", block * round(_BAR * probability))
+        for parent, child, probability in shown
+    ]
+    print_columns([("parent", "", "child", "probability", ""), *rows], right=(3,))
+
+
+def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> None:
+    """Cells under each other, two blanks apart, also where letters are twice as wide as others."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = []
+        for column, cell in enumerate(row):
+            blank = " " * (widths[column] - cell_len(cell))
+            cells.append(blank + cell if column in right else cell + blank)
+        lines.append((indent + "  ".join(cells)).rstrip())
+    typer.echo("\n".join(lines))
+
+
+def _block() -> str:
+    try:
+        "█".encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return "#"
+    return "█"
+
+
+def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) -> dict[str, Any]:
+    """A model's results as JSON can hold them."""
+    return {
+        "names": list(model.names_),
+        "modularity": model.modularity,
+        "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
+        "exact": model.exact_,
+        "method": model.method_,
+        "method_reason": model.method_reason_,
+        "target": model.target_,
+        "verdict": model.verdict_,
+        "model": None if model_file is None else str(model_file),
+        "edges": [{"parent": a, "child": b, "probability": p} for a, b, p in edges],
+    }
+
+
+def summary(model: DagPosterior) -> list[str]:
+    """How the edges were found and under which prior, and how far to trust them."""
+    words = MODULARITY_WORDS[model.target_]
+    if model.exact_:
+        evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
+        return [f"Exact ({words}){evidence}."]
+    lines = [f"Estimated from graphs by {model.method_}: {model.method_reason_} ({words})."]
+    trust = model.verdict_ or _trust(model)
+    return [*lines, trust] if trust else lines
+
+
+def _trust(model: DagPosterior) -> str:
+    """How far sampling error reaches, where no chain says so itself."""
+    if model.target_ == "bootstrap":
+        return "A share of replicates says how stable an edge is under resampling, not how probable it is."
+    worth = model.own_sample().effective_samples
+    if not worth > 0.0 or math.isinf(worth):
+        return ""
+    error = 1.0 / math.sqrt(worth)
+    if error > 0.5:
+        return (
+            f"Do not trust it: the weighted graphs are worth only {worth:.1f} independent ones. Draw more (--samples)."
+        )
+    return f"Trust it to about ±{max(error, 0.01):.2f}: the weighted graphs are worth {worth:,.0f} independent ones."
+
+
+def assumptions(model: DagPosterior) -> str:
+    """What all of it rests on, in one sentence."""
+    settings = model._settings
+    most = "1 parent" if model.max_parents_ == 1 else f"{model.max_parents_} parents"
+    limit = "" if model.target_ in ("trees", "forests") else f", at most {most} a variable"
+    given = f"{readable_setting(settings['score'])} score, {readable_setting(settings['prior'])} prior{limit}"
+    return f"Given: {given}. Arrows are not yet causes."

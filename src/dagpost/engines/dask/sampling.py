@@ -1,0 +1,196 @@
+"""Orders from a forward table that is spread over the workers; the same orders as sampling/orders.py gives for a seed.
+
+All samples move together, wave after wave: those that stand in one block are one task, on the worker that has it. There
+a sample goes on as long as its uniform number falls on a node that is not a top one, which needs the sums of that block
+alone; nodes are taken in their order, top ones last. What leaves the block waits, with alpha of each top node. The sums
+that the waiting samples need then come from the blocks around, looked up where they are: for each wave, one task for
+each block that someone goes to, with a few numbers a sample as its result. No block moves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.kernels import kernel
+from dagpost._tools.progress import Stage
+from dagpost._tools.wide_floats import multiply, ratio, to_logs
+from dagpost.engines.dask.blocks import nodes_in, plan_of
+from dagpost.engines.dask.cluster import Cluster, large_graphs, no_cancel, writeable
+from dagpost.engines.dask.order import SpreadForward, entries
+from dagpost.exact.walk import Plan, waves
+from dagpost.sampling.orders import OrderSample, draw_chunk
+
+
+class _Samples(NamedTuple):
+    """Where the samples stand, a row each."""
+
+    #: Nodes that are not placed yet.
+    sets: Integers
+    uniforms: Floats
+    orders: NDArray[np.uint8]
+    alpha: Wide
+    #: Sum of the set and alpha of every top node, where a sample is about to leave its block.
+    waiting: Wide
+    #: The running sum of probabilities so far of a sample that waits; -1: it does not.
+    reached: Floats
+
+
+def draw_orders(cluster: Cluster, forward: SpreadForward, uniforms: Floats, *, stage: Stage) -> OrderSample:
+    """One order for each row of `uniforms`; counts the samples on `stage` once a wave."""
+    plan = forward.plan
+    count = len(uniforms)
+    samples = _Samples(
+        np.full(count, (1 << plan.nodes) - 1, dtype=np.int64),
+        np.ascontiguousarray(uniforms),
+        np.zeros((count, plan.nodes), dtype=np.uint8),
+        np.zeros((count, plan.nodes), dtype=np.int64),
+        np.zeros((count, plan.top + 1), dtype=np.int64),
+        np.full(count, -1.0),
+    )
+    for wave in reversed(list(waves(plan.top))):
+        # Once, unless rounding left a sample that waited nowhere to go but to a node of its own block.
+        while _move_wave(cluster, forward, samples, wave):
+            pass
+        stage.advance(count)
+    log_alpha = to_logs(samples.alpha)
+    log_alpha += forward.log_scales
+    return OrderSample(samples.orders, log_alpha, log_alpha.sum(axis=1) - forward.log_evidence)
+
+
+def _move_wave(cluster: Cluster, forward: SpreadForward, samples: _Samples, wave: list[int]) -> bool:
+    """Move the samples in the blocks of a wave on until they are in other blocks; whether there were any."""
+    plan = forward.plan
+    blocks = samples.sets >> (plan.nodes - plan.top)
+    groups = [(block, np.flatnonzero((blocks == block) & (samples.sets > 0))) for block in wave]
+    groups = [(block, members) for block, members in groups if len(members)]
+    head = (plan.nodes, plan.max_parents, plan.top)
+    with large_graphs():
+        moved = [
+            cluster.submit(
+                "draw-orders",
+                _move_block,
+                *head,
+                block,
+                forward.weights,
+                forward.blocks[block],
+                samples.sets[members],
+                samples.uniforms[members],
+            )
+            for block, members in groups
+        ]
+    for (_, members), result in zip(groups, cluster.client.gather(moved), strict=True):
+        _take(samples, members, result)
+    _leave_blocks(cluster, forward, samples)
+    return bool(groups)
+
+
+def _take(samples: _Samples, members: Integers, result: _Samples) -> None:
+    """Put what a task found where it belongs; it knows only of the nodes that it placed."""
+    nodes = samples.alpha.shape[1]
+    before, after = samples.sets[members], result.sets
+    waits = (result.reached >= 0.0)[:, None]
+    placed = np.bitwise_count(after).astype(np.int64)[:, None], np.bitwise_count(before).astype(np.int64)[:, None]
+    positions = np.arange(nodes)
+    # A sample that waits has the last node that was possible in the place that is still to be decided.
+    new = (positions >= placed[0] - waits) & (positions < placed[1])
+    samples.orders[members] = np.where(new, result.orders, samples.orders[members])
+    possible = np.take_along_axis(result.orders, np.maximum(placed[0] - 1, 0), axis=1)
+    removed = ((before ^ after)[:, None] >> positions) & 1 != 0
+    removed |= waits & (positions == possible) & ((after[:, None] >> positions) & 1 != 0)
+    samples.alpha[members] = np.where(removed, result.alpha, samples.alpha[members])
+    samples.sets[members] = after
+    samples.waiting[members] = result.waiting
+    samples.reached[members] = result.reached
+
+
+def _leave_blocks(cluster: Cluster, forward: SpreadForward, samples: _Samples) -> None:
+    """Let the samples that wait choose, with the sums of the blocks that they may go to."""
+    plan = forward.plan
+    inner = plan.nodes - plan.top
+    members = np.flatnonzero(samples.reached >= 0.0)
+    if len(members) == 0:
+        return
+    places = samples.sets[members] & ((1 << inner) - 1)
+    blocks = samples.sets[members] >> inner
+    wanted: dict[int, list[tuple[int, Integers]]] = {}
+    for block in np.unique(blocks):
+        rows = np.flatnonzero(blocks == block)
+        for node in nodes_in(int(block), plan.top):
+            wanted.setdefault(int(block) ^ (1 << node), []).append((node, rows))
+    found = [
+        cluster.submit("look-up", entries, forward.blocks[block], np.concatenate([places[rows] for _, rows in asked]))
+        for block, asked in wanted.items()
+    ]
+    before = np.zeros((len(members), plan.top), dtype=np.int64)
+    for asked, values in zip(wanted.values(), cluster.client.gather(found), strict=True):
+        begin = 0
+        for node, rows in asked:
+            before[rows, node] = values[begin : begin + len(rows)]
+            begin += len(rows)
+    _choose_top_node(plan, members, before, samples)
+
+
+@kernel
+def _choose_top_node(plan: Plan, members: Integers, before: Wide, samples: _Samples) -> None:
+    """Go on where `draw_chunk` stopped: the running sum takes the top nodes, in their order."""
+    inner = plan.nodes - plan.top
+    for row in range(len(members)):
+        sample = members[row]
+        whole = samples.sets[sample]
+        placed = 0
+        for node in range(plan.nodes):
+            placed += (whole >> node) & 1
+        running = samples.reached[sample]
+        chosen = np.int64(samples.orders[sample, placed - 1])
+        for top in range(plan.top):
+            if (whole >> (inner + top)) & 1:
+                product = multiply(samples.waiting[sample, top + 1], before[row, top])
+                probability = ratio(product, samples.waiting[sample, 0])
+                if probability > 0.0:
+                    chosen = np.int64(inner + top)
+                    running += probability
+                    if running > samples.uniforms[sample, placed - 1]:
+                        break
+        samples.orders[sample, placed - 1] = chosen
+        if chosen >= inner:
+            samples.alpha[sample, chosen] = samples.waiting[sample, chosen - inner + 1]
+        samples.sets[sample] = whole ^ (np.int64(1) << chosen)
+        samples.reached[sample] = -1.0
+
+
+def _move_block(
+    nodes: int, max_parents: int, top: int, block: int, weights: Wide, sums: Wide, sets: Integers, uniforms: Floats
+) -> Any:
+    """The task: samples of one block, moved on as far as its own sums tell."""
+    count = len(sets)
+    plan = plan_of(nodes, max_parents, top)
+    samples = _Samples(
+        sets.copy(),
+        writeable(uniforms),
+        np.zeros((count, nodes), dtype=np.uint8),
+        np.zeros((count, nodes), dtype=np.int64),
+        np.zeros((count, top + 1), dtype=np.int64),
+        np.full(count, -1.0),
+    )
+    starts = np.full(top + 1, -1, dtype=np.int64)
+    starts[top] = 0
+    draw_chunk(
+        plan,
+        writeable(weights),
+        writeable(sums),
+        starts,
+        block,
+        np.arange(count),
+        samples.sets,
+        samples.uniforms,
+        samples.orders,
+        samples.alpha,
+        samples.waiting,
+        samples.reached,
+        no_cancel(),
+    )
+    return samples._replace(uniforms=uniforms[:, :0])

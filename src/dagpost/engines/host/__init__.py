@@ -1,0 +1,1 @@
+"""The exact sums in the memory of this process."""

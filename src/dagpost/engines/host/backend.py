@@ -1,0 +1,242 @@
+"""The exact sums over all orders and graphs, wherever they are taken.
+
+An engine that runs blocks of Python and Numba code needs nothing of its own: its sums are those of exact/ (`HostSums`).
+One that keeps the tables elsewhere, on a device or spread over a cluster, brings its own, behind the same names, and
+whoever asks for a table or a draw never knows which it is. What stands behind a forward table is the business of the
+sums that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost.checkpoints import Checkpoint, none
+from dagpost.engines import Engine
+from dagpost.exact import order, structure
+from dagpost.exact.order import ForwardTable
+from dagpost.exact.structure import StructurePosterior, StructureTables
+from dagpost.sampling.dags import RankedFamilies, draw_dags
+from dagpost.sampling.layers import sample_layers
+from dagpost.sampling.orders import draw_orders
+
+#: Tables that take no more than this share of the free memory stay with the model.
+_KEPT_SHARE = 0.25
+
+
+class Forward(Protocol):
+    """What every forward table tells, wherever it stands."""
+
+    @property
+    def log_evidence(self) -> float:
+        """Natural log of the sum over all orders and graphs."""
+        ...
+
+
+class Sums(Protocol):
+    """All that an engine computes from the weights of the families, in tables over all sets of nodes."""
+
+    #: Kept in the provenance of what comes from these sums.
+    name: str
+
+    def order_fits(self, nodes: int, max_parents: int) -> bool:
+        """Whether the table of the sums over all orders fits into memory now."""
+        ...
+
+    def require_order(self, nodes: int, max_parents: int) -> None:
+        """Refuse, with the figures, a table that does not fit."""
+        ...
+
+    def order_seconds(self, nodes: int) -> float:
+        """Roughly how long all families take when a graph counts once for every order."""
+        ...
+
+    def keeps_order(self, nodes: int) -> bool:
+        """Whether a forward table is small enough to stay."""
+        ...
+
+    def structure_fits(self, nodes: int, max_parents: int) -> bool:
+        """Whether the tables of the sums over all graphs fit into memory now."""
+        ...
+
+    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+        """Roughly how long the posterior takes when every graph counts once; `measured`: as quick as it is now."""
+        ...
+
+    def keeps_structure(self, nodes: int, max_parents: int) -> bool:
+        """Whether the tables of a posterior are small enough to stay."""
+        ...
+
+    def forward_table(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> Any:
+        """Sums over all orders of every set of nodes (exact/order.py)."""
+        ...
+
+    def family_probabilities(
+        self, forward: Any, *, reporter: Reporter = silent, keep_forward: bool = True, checkpoint: Checkpoint = none
+    ) -> Floats:
+        """Posterior probability of every family when a graph counts once for every order (exact/order.py)."""
+        ...
+
+    def draw_dags(
+        self, forward: Any, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
+    ) -> tuple[Masks, Floats]:
+        """One graph for each row of numbers (sampling/): parent masks, and the log weight of each graph.
+
+        Counts every graph on `stage` as often as `draw_units` says.
+        """
+        ...
+
+    def draw_units(self, forward: Any) -> int:
+        """How often `draw_dags` counts a graph."""
+        ...
+
+    def on_host(self, forward: Any) -> ForwardTable:
+        """A forward table as the algorithms of the host take it."""
+        ...
+
+    def structure_posterior(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> StructurePosterior:
+        """Evidence, families and paths when every graph counts once (exact/structure.py)."""
+        ...
+
+    def structure_evidence(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> float:
+        """Log evidence when every graph counts once."""
+        ...
+
+    def sample_layers(
+        self,
+        tables: StructureTables,
+        ranked: RankedFamilies,
+        count: int,
+        *,
+        seed: np.random.SeedSequence,
+        reporter: Reporter = silent,
+        checkpoint: Checkpoint = none,
+    ) -> tuple[Masks, Floats]:
+        """Independent graphs when every graph counts once (sampling/layers.py)."""
+        ...
+
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+        """The probability of every set of descendants of a node when every graph counts once."""
+        ...
+
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+        """The probability of every set of ancestors of a node when every graph counts once."""
+        ...
+
+
+class HostSums:
+    """The sums of exact/, on the threads (or whatever else runs blocks) of an engine."""
+
+    name = "threads"
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def order_fits(self, nodes: int, max_parents: int) -> bool:
+        return order.fits(nodes, max_parents, workers=self.engine.workers)
+
+    def require_order(self, nodes: int, max_parents: int) -> None:
+        order.require_memory(nodes, max_parents, tables=1, workers=self.engine.workers)
+
+    def order_seconds(self, nodes: int) -> float:
+        return order.expected_seconds(nodes, self.engine.workers)
+
+    def keeps_order(self, nodes: int) -> bool:
+        return order.table_bytes(nodes) <= _KEPT_SHARE * memory.available_bytes()
+
+    def structure_fits(self, nodes: int, max_parents: int) -> bool:
+        return structure.memory_needed(nodes, max_parents, self.engine.workers) <= memory.available_bytes()
+
+    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+        if measured:
+            return structure.measured_seconds(nodes, self.engine)
+        return structure.expected_seconds(nodes, self.engine.workers)
+
+    def keeps_structure(self, nodes: int, max_parents: int) -> bool:
+        needed = structure.memory_needed(nodes, max_parents, self.engine.workers)
+        return needed <= _KEPT_SHARE * memory.available_bytes()
+
+    def forward_table(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> ForwardTable:
+        return order.forward_table(
+            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
+        )
+
+    def family_probabilities(
+        self,
+        forward: ForwardTable,
+        *,
+        reporter: Reporter = silent,
+        keep_forward: bool = True,
+        checkpoint: Checkpoint = none,
+    ) -> Floats:
+        return order.family_probabilities(
+            forward, engine=self.engine, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
+        )
+
+    def draw_dags(
+        self, forward: ForwardTable, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
+    ) -> tuple[Masks, Floats]:
+        nodes = forward.plan.nodes
+        orders = draw_orders(forward, uniforms[:, :nodes].copy(), engine=self.engine, stage=stage)
+        drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
+        stage.advance(len(uniforms))
+        return drawn
+
+    def draw_units(self, forward: ForwardTable) -> int:
+        return forward.plan.top + 2
+
+    def on_host(self, forward: ForwardTable) -> ForwardTable:
+        return forward
+
+    def structure_posterior(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> StructurePosterior:
+        return structure.structure_posterior(
+            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
+        )
+
+    def structure_evidence(
+        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    ) -> float:
+        return structure.structure_evidence(
+            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
+        )
+
+    def sample_layers(
+        self,
+        tables: StructureTables,
+        ranked: RankedFamilies,
+        count: int,
+        *,
+        seed: np.random.SeedSequence,
+        reporter: Reporter = silent,
+        checkpoint: Checkpoint = none,
+    ) -> tuple[Masks, Floats]:
+        return sample_layers(
+            tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
+        )
+
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+        return structure.descendant_sets(tables, node, engine=self.engine, reporter=reporter)
+
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+        return structure.ancestor_sets(tables, node, engine=self.engine, reporter=reporter)
+
+
+def sums_of(engine: Engine) -> Sums:
+    """The sums of an engine: its own, or those of the host on its workers."""
+    own: Sums | None = getattr(engine, "sums", None)
+    return HostSums(engine) if own is None else own

@@ -1,0 +1,350 @@
+"""The weights of parent sets, laid out so that a step of a chain costs a few look-ups.
+
+Chains ask four things of a node, again and again: the weight of one parent set; the weight of all sets inside a set of
+nodes (its predecessors in an order); of those inside it that also meet another set (the part before its own, in a
+partition); and a random one of those. So every node has up to `CANDIDATES` *candidate parents*, and a table with the
+sum over all sets inside each set of candidates. Sets that are not made of candidates alone are kept in a list by
+falling weight with the sum of what follows, and scanned until nothing that matters is left: nearly always at once.
+
+Which sets there are (`FamilyWeights`): every set of at most `small_size` parents, and every set of at most
+`max_parents` parents among the candidates. Where all families fit (up to 34 nodes with 5 parents) `small_size` is
+`max_parents` and the candidates only make things fast; where all others can be candidates (up to 21 nodes) nothing is
+scanned either. mcmc/candidates.py chooses them.
+
+Sets that hardly ever matter leave the lists: one whose weight is the fraction `r` of the weight of one of its own
+subsets holds at most `r` of the posterior, since every graph with it is a graph with the subset too. The fractions of
+all sets that a node loses sum to at most 1e-8.
+
+Memory: 8 bytes times 2^candidates a node, and up to 48 bytes a family.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.kernels import borrowing, kernel
+from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
+from dagpost.engines import Engine
+from dagpost.errors import NoGraphError
+from dagpost.exact.transforms import lane_positions, subset_sums
+from dagpost.families.numbering import (
+    binomials,
+    family_count,
+    number_of_set,
+    parent_sets,
+    size_offsets,
+    squeeze,
+    unsqueeze_all,
+)
+
+#: With so many other nodes all of them can be candidates; where there are more, `CANDIDATES` are chosen.
+ALL_CANDIDATES = 20
+CANDIDATES = 16
+#: Families that a chain works with, at most, beside those among the candidates.
+MOST_FAMILIES = 10_000_000
+
+#: Said where a chain finds no state to start from.
+NO_ORDER = "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
+
+#: What the sets that leave the lists may hold of a node's posterior.
+_LOST = 1e-8
+#: Nats below which a sum does not change any more.
+_NEGLIGIBLE = 30.0
+#: A difference of two sums that is a smaller share than this of them is summed up directly instead.
+_CANCELLED = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyWeights:
+    """Log weights of the parent sets that chains may use.
+
+    `inner[i]` numbers the sets among the candidates of node `i` (ascending, row `i` of `candidates`) as in families.py;
+    `small[i]` those of at most `small_size` out of all other nodes.
+    """
+
+    max_parents: int
+    small_size: int
+    candidates: Integers
+    inner: Floats
+    small: Floats
+
+    @property
+    def nodes(self) -> int:
+        """Number of variables."""
+        return len(self.candidates)
+
+    @property
+    def restricted(self) -> bool:
+        """Whether some parent sets of at most `max_parents` are left out."""
+        return self.small_size < self.max_parents and self.candidates.shape[1] < self.nodes - 1
+
+    def describe(self) -> str:
+        """Which parent sets are considered, in words."""
+        if not self.restricted:
+            return f"every set of at most {self.max_parents} parents"
+        return (
+            f"every set of at most {self.small_size} parents, and those of at most {self.max_parents} among the "
+            f"{self.candidates.shape[1]} most promising ones of each variable"
+        )
+
+
+class FamilyTables(NamedTuple):
+    """`FamilyWeights` as kernels read them; sums and lists are relative to `heaviest`, the best set of the node."""
+
+    max_parents: int
+    small_size: int
+    candidates: Integers
+    candidate_masks: Masks
+    inner: Floats
+    small: Floats
+    heaviest: Floats
+    #: Row `i`: total weight of the sets inside each set of the candidates of node `i`.
+    sums: Wide
+    #: All sets by falling weight, node `i` from `ranked_start[i]`; tails: log weight of a set and all that follow it.
+    ranked_start: Integers
+    ranked_masks: Masks
+    ranked_logs: Floats
+    ranked_tails: Floats
+    #: The same for those sets that are not made of candidates alone.
+    beyond_start: Integers
+    beyond_masks: Masks
+    beyond_logs: Floats
+    beyond_tails: Floats
+    binomial: Integers
+    offset: Integers
+
+
+def candidate_count(nodes: int) -> int:
+    """How many candidate parents each of `nodes` nodes has."""
+    return nodes - 1 if nodes - 1 <= ALL_CANDIDATES else CANDIDATES
+
+
+def largest_small_size(nodes: int, max_parents: int) -> int:
+    """Up to how many parents all sets are considered."""
+    fitting = [size for size in range(max_parents + 1) if nodes * family_count(nodes - 1, size) <= MOST_FAMILIES]
+    return fitting[-1]
+
+
+def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
+    """Sum and rank the weights of every node."""
+    nodes, width = weights.candidates.shape
+    everyone = width == nodes - 1
+    sets = parent_sets(width, weights.max_parents).copy()
+    small_sets = parent_sets(nodes - 1, 0 if everyone else weights.small_size).copy()
+    _require_memory(nodes, width, len(sets) + len(small_sets))
+    binomial, offset = binomials(weights.max_parents).copy(), size_offsets(weights.max_parents).copy()
+    positions = lane_positions(width, weights.max_parents)
+    heaviest = weights.inner.max(axis=1)
+    if not everyone:
+        heaviest = np.maximum(heaviest, weights.small.max(axis=1))
+    if np.isneginf(heaviest).any():
+        raise NoGraphError(NO_ORDER)
+    spans = np.where(np.isfinite(weights.inner), heaviest[:, None] - weights.inner, 0.0).max(axis=1)
+    check_range(spans)
+    sums = np.empty((nodes, 1 << width), dtype=np.int64)
+    masks = np.bitwise_or.reduce(np.uint64(1) << weights.candidates.astype(np.uint64), axis=1)
+
+    def tables_of(node: int, cancel: Integers) -> tuple[tuple[Masks, Floats], tuple[Masks, Floats]]:  # noqa: ARG001
+        relative = weights.inner[node] - heaviest[node]
+        _sum_subsets(relative, positions, sums[node], width)
+        kept = _that_matter(relative, sets, binomial, offset, width)
+        among = spread(sets[kept], weights.candidates[node])
+        if everyone:
+            return (among, relative[kept]), (among[:0], relative[:0])
+        relative_small = weights.small[node] - heaviest[node]
+        kept_small = _that_matter(relative_small, small_sets, binomial, offset, nodes - 1)
+        beyond = unsqueeze_all(small_sets[kept_small], node)
+        outside = (beyond & ~masks[node]) != 0
+        beyond, relative_small = beyond[outside], relative_small[kept_small][outside]
+        every = np.concatenate([among, beyond]), np.concatenate([relative[kept], relative_small])
+        return every, (beyond, relative_small)
+
+    parts = list(engine.run(tables_of, range(nodes)))
+    return FamilyTables(
+        weights.max_parents,
+        0 if everyone else weights.small_size,
+        np.ascontiguousarray(weights.candidates, dtype=np.int64),
+        masks,
+        np.ascontiguousarray(weights.inner),
+        np.ascontiguousarray(weights.small if not everyone else weights.inner[:, :1]),
+        heaviest,
+        sums,
+        *_lists([part[0] for part in parts]),
+        *_lists([part[1] for part in parts]),
+        binomial,
+        offset,
+    )
+
+
+def spread(sets: Masks, candidates: Integers) -> Masks:
+    """Sets over the candidates as sets over all nodes."""
+    result = np.zeros(len(sets), dtype=np.uint64)
+    for place, node in enumerate(candidates.tolist()):
+        result |= ((sets >> np.uint64(place)) & np.uint64(1)) << np.uint64(node)
+    return result
+
+
+def _require_memory(nodes: int, width: int, families: int) -> None:
+    memory.require(
+        nodes * (8 * (1 << width) + 48 * families),
+        f"The tables of the parent sets of {nodes} variables",
+        "Use a smaller max_parents.",
+    )
+
+
+def _lists(parts: list[tuple[Masks, Floats]]) -> tuple[Integers, Masks, Floats, Floats]:
+    """The sets of all nodes one after another, each node's by falling weight, and the sums of what follows."""
+    start = np.concatenate([[0], np.cumsum([len(logs) for _, logs in parts])]).astype(np.int64)
+    masks = np.empty(start[-1], dtype=np.uint64)
+    logs, tails = np.empty(start[-1]), np.empty(start[-1])
+    for node, (own_masks, own_logs) in enumerate(parts):
+        falling = np.argsort(-own_logs, kind="stable")
+        here = slice(start[node], start[node + 1])
+        masks[here], logs[here] = own_masks[falling], own_logs[falling]
+        tails[here] = np.logaddexp.accumulate(own_logs[falling][::-1])[::-1]
+    return start, masks, logs, tails
+
+
+def _that_matter(relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int) -> Integers:
+    """Numbers of the sets that are kept: the rest is worth less than `_LOST` beside subsets of theirs."""
+    best_inside = np.empty(len(relative))
+    _best_subsets(relative, sets, binomial, offset, universe, best_inside)
+    present = np.flatnonzero(np.isfinite(relative))
+    share = relative[present] - best_inside[present]
+    rising = np.argsort(share, kind="stable")
+    lost = int(np.searchsorted(np.cumsum(np.exp(share[rising])), _LOST))
+    return np.sort(present[rising[lost:]])
+
+
+@kernel
+def _sum_subsets(relative: Floats, positions: Integers, sums: Wide, bits: int) -> None:
+    lanes = np.full(1 << bits, ZERO, dtype=np.int64)
+    for number in range(len(relative)):
+        lanes[positions[number]] = from_log(relative[number])
+    subset_sums(lanes, sums, bits)
+
+
+@kernel
+def _best_subsets(
+    relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int, best_inside: Floats
+) -> None:
+    """`best_inside[P]`: the largest weight among the subsets of `P`, itself too."""
+    for number in range(len(sets)):
+        best = relative[number]
+        rest = sets[number]
+        while rest != np.uint64(0):
+            lowest = rest & (~rest + np.uint64(1))
+            rest ^= lowest
+            best = max(best, best_inside[number_of_set(sets[number] ^ lowest, universe, binomial, offset)])
+        best_inside[number] = best
+
+
+@borrowing
+def add_logs(first: float, second: float) -> float:
+    """Log of the sum of two numbers given by their logs."""
+    large, small = max(first, second), min(first, second)
+    if small == -math.inf:
+        return large
+    return large + math.log1p(math.exp(small - large))
+
+
+@borrowing
+def bits_of(mask: np.uint64) -> int:
+    """Number of nodes in a set."""
+    count = 0
+    while mask != np.uint64(0):
+        mask &= mask - np.uint64(1)
+        count += 1
+    return count
+
+
+@borrowing
+def place_in_candidates(tables: FamilyTables, node: int, mask: np.uint64) -> np.int64:
+    """Where the candidates of `node` that are in `mask` stand in its row of `sums`."""
+    width = tables.candidates.shape[1]
+    if width == len(tables.candidates) - 1:
+        return np.int64(squeeze(mask & ~(np.uint64(1) << np.uint64(node)), node))
+    place = np.uint64(0)
+    for bit in range(width):
+        place |= ((mask >> np.uint64(tables.candidates[node, bit])) & np.uint64(1)) << np.uint64(bit)
+    return np.int64(place)
+
+
+@borrowing
+def log_weight_of(tables: FamilyTables, node: int, parents: np.uint64) -> float:
+    """Log weight of one parent set, not relative to anything; minus infinity for a set that is not considered."""
+    size = bits_of(parents)
+    nodes, width = tables.candidates.shape
+    if size > tables.max_parents:
+        return -math.inf
+    if parents & ~tables.candidate_masks[node] == np.uint64(0):
+        inside = np.uint64(place_in_candidates(tables, node, parents))
+        return tables.inner[node, number_of_set(inside, width, tables.binomial, tables.offset)]
+    if size > tables.small_size:
+        return -math.inf
+    return tables.small[node, number_of_set(squeeze(parents, node), nodes - 1, tables.binomial, tables.offset)]
+
+
+@borrowing
+def log_sum_inside(tables: FamilyTables, node: int, allowed: np.uint64) -> float:
+    """Log weight of all parent sets inside `allowed`, relative to the heaviest set of the node."""
+    total = log_of(tables.sums[node, place_in_candidates(tables, node, allowed)])
+    for position in range(tables.beyond_start[node], tables.beyond_start[node + 1]):
+        if tables.beyond_tails[position] < total - _NEGLIGIBLE:
+            break
+        if tables.beyond_masks[position] & ~allowed == np.uint64(0):
+            total = add_logs(total, tables.beyond_logs[position])
+    return total
+
+
+@borrowing
+def _log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
+    total = -math.inf
+    for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
+        if tables.ranked_tails[position] < total - _NEGLIGIBLE:
+            break
+        parents = tables.ranked_masks[position]
+        if parents & ~allowed == np.uint64(0) and parents & to_meet != np.uint64(0):
+            total = add_logs(total, tables.ranked_logs[position])
+    return total
+
+
+@borrowing
+def log_sum_meeting(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
+    """Log weight of the parent sets inside `allowed` with a node of `to_meet`, relative to the heaviest of the node.
+
+    An empty `to_meet` asks for nothing.
+    """
+    whole = log_sum_inside(tables, node, allowed)
+    if to_meet == np.uint64(0) or whole == -math.inf:
+        return whole
+    share = -math.expm1(log_sum_inside(tables, node, allowed & ~to_meet) - whole)
+    if share < _CANCELLED:
+        return _log_sum_scanned(tables, node, allowed, to_meet)
+    return whole + math.log(share)
+
+
+@borrowing
+def draw_parents(
+    tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, log_total: float, uniform: float
+) -> int:
+    """Position in the ranked lists of a random parent set inside `allowed` that meets `to_meet` (unless that is empty).
+
+    `log_total` is the log weight of all of them, as the functions above give it. -1 if there is none.
+    """
+    remaining = uniform
+    last = -1
+    for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
+        parents = tables.ranked_masks[position]
+        if parents & ~allowed == np.uint64(0) and (to_meet == np.uint64(0) or parents & to_meet != np.uint64(0)):
+            last = position
+            remaining -= math.exp(tables.ranked_logs[position] - log_total)
+            if remaining < 0.0:
+                break
+    return last

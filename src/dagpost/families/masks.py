@@ -1,0 +1,44 @@
+"""Graphs as rows of parent masks: checking them, and telling the distinct ones apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Integers
+from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
+
+
+def check_masks(parents: object) -> None:
+    """Refuse what is no array of graphs, one row of parent masks each."""
+    if not isinstance(parents, np.ndarray):
+        raise InputError(f"The parents must be an array of masks. Got {parents!r} instead.")
+    if parents.ndim != 2 or parents.dtype.kind != "u":
+        raise InputError(
+            "The parents must be an array of unsigned integers, one row per DAG and one column per variable. "
+            f"Got {parents.ndim} dimensions of {parents.dtype} instead."
+        )
+    nodes = parents.shape[1]
+    if not 1 <= nodes <= MAX_NODES:
+        raise InputError(f"DAGs have 1 to {MAX_NODES} nodes. Got {nodes} columns of masks.")
+    if int(parents.max(initial=0)) >> nodes:
+        sample = int(np.argmax(parents.max(axis=1)))
+        raise InputError(
+            f"DAG number {sample} has a parent beyond its {nodes} nodes. Bit j of a mask stands for column j."
+        )
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:
+    """Where each distinct row stands first, and for every row which of them it is.
+
+    >>> first, member = distinct_rows(np.array([[2, 1], [0, 1], [2, 1]], dtype=np.uint8))
+    >>> first.tolist(), member.tolist()
+    ([1, 0], [1, 0, 1])
+    """
+    rows = np.ascontiguousarray(rows)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
+    _, first, member = np.unique(keys, return_index=True, return_inverse=True)
+    return first, member.reshape(-1)

@@ -1,0 +1,114 @@
+"""How parent sets are numbered: by size first, then colexicographically.
+
+A node of an `n`-node table chooses its parents from a universe of `n - 1` other nodes. Its parent sets are masks
+over that universe, the node itself squeezed out (`squeeze` and `unsqueeze` go between the two). Among sets of one
+size, those without the top element come first and those with it follow in the order of the sets they leave
+behind. So "restrict to sets without the top node" and "add in the sets with it" are operations on contiguous
+slices, which is what the exact tables rest on (docs/design, "Parent sets").
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.kernels import borrowing, inlined, kernel
+
+MAX_NODES = 64
+
+
+def family_count(universe: int, max_parents: int) -> int:
+    """Number of parent sets of at most `max_parents` nodes out of `universe`."""
+    return sum(comb(universe, size) for size in range(min(universe, max_parents) + 1))
+
+
+@lru_cache(maxsize=64)
+def binomials(max_parents: int) -> NDArray[np.int64]:
+    """`C(elements, size)` for up to 64 elements and size up to `max_parents + 2`, as a read-only array."""
+    table = np.array(
+        [[comb(elements, size) for size in range(max_parents + 3)] for elements in range(MAX_NODES + 1)],
+        dtype=np.int64,
+    )
+    table.flags.writeable = False
+    return table
+
+
+@lru_cache(maxsize=64)
+def size_offsets(max_parents: int) -> NDArray[np.int64]:
+    """Row `u`: where the sets of each size begin among those over `u` elements (one entry more: where they end)."""
+    table = np.zeros((MAX_NODES + 1, max_parents + 2), dtype=np.int64)
+    np.cumsum(binomials(max_parents)[:, : max_parents + 1], axis=1, out=table[:, 1:])
+    table.flags.writeable = False
+    return table
+
+
+@lru_cache(maxsize=16)
+def parent_sets(universe: int, max_parents: int) -> NDArray[np.uint64]:
+    """Masks of all parent sets over `universe` elements in their numbering, as a read-only array.
+
+    >>> [f"{mask:03b}" for mask in parent_sets(3, 2)]
+    ['000', '001', '010', '100', '011', '101', '110']
+    """
+    sets = np.empty(family_count(universe, max_parents), dtype=np.uint64)
+    _fill_parent_sets(universe, min(max_parents, universe), sets)
+    sets.flags.writeable = False
+    return sets
+
+
+@kernel
+def _fill_parent_sets(universe: int, max_parents: int, sets: NDArray[np.uint64]) -> None:
+    position = 0
+    for size in range(max_parents + 1):
+        mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
+        count = 1
+        for taken in range(size):
+            count = count * (universe - taken) // (taken + 1)
+        for step in range(count):
+            sets[position] = mask
+            position += 1
+            if step + 1 < count and mask != np.uint64(0):
+                # The next mask with as many bits is the next set in colexicographic order.
+                lowest = mask & (~mask + np.uint64(1))
+                ripple = mask + lowest
+                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
+
+
+@inlined
+def squeeze(mask: np.uint64, node: int) -> np.uint64:
+    """A mask over all nodes, without `node`, as a mask over the other nodes."""
+    low = (np.uint64(1) << np.uint64(node)) - np.uint64(1)
+    return (mask & low) | ((mask >> np.uint64(1)) & ~low)
+
+
+@inlined
+def unsqueeze(mask: np.uint64, node: int) -> np.uint64:
+    """A mask over the nodes other than `node` as a mask over all nodes."""
+    low = (np.uint64(1) << np.uint64(node)) - np.uint64(1)
+    return (mask & low) | ((mask & ~low) << np.uint64(1))
+
+
+@borrowing
+def number_of_set(mask: np.uint64, universe: int, binomial: NDArray[np.int64], offset: NDArray[np.int64]) -> int:
+    """The number of a squeezed parent set; `binomial` and `offset` are the tables of this module."""
+    size = 0
+    rank = 0
+    element = 0
+    while mask != np.uint64(0):
+        if mask & np.uint64(1):
+            size += 1
+            rank += binomial[element, size]
+        mask >>= np.uint64(1)
+        element += 1
+    return offset[universe, size] + rank
+
+
+@kernel
+def unsqueeze_all(masks: NDArray[np.uint64], node: int) -> NDArray[np.uint64]:
+    """`unsqueeze` for an array of masks."""
+    result = np.empty(len(masks), dtype=np.uint64)
+    for position in range(len(masks)):
+        result[position] = unsqueeze(masks[position], node)
+    return result

@@ -1,0 +1,101 @@
+"""Probabilities of pairs as other libraries hold them: long pandas tables and labelled xarray arrays.
+
+The table itself, parents in the rows and children in the columns, is what `edge_probabilities_` and
+`probability_matrix` give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.text import position_of
+from dagpost.errors import InputError
+from dagpost.posterior.summaries.edges import check_probabilities
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = ("from", "to", "probability")
+
+
+def long_table(edges: pd.DataFrame) -> pd.DataFrame:
+    """One row a pair of variables: from, to, probability; most probable first.
+
+    >>> import pandas as pd
+    >>> edges = pd.DataFrame([[0.0, 0.25], [0.75, 0.0]], index=["A", "B"], columns=["A", "B"])
+    >>> print(long_table(edges).to_string(index=False))
+    from to  probability
+       B  A         0.75
+       A  B         0.25
+    """
+    import pandas as pd
+
+    names, matrix = check_probabilities(edges)
+    rows, columns = np.nonzero(~np.eye(len(names), dtype=bool))
+    frame = pd.DataFrame(
+        {
+            "from": [names[row] for row in rows],
+            "to": [names[column] for column in columns],
+            "probability": matrix[rows, columns],
+        }
+    )
+    return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+
+
+def matrix_of_long(long: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The table with one row and one column a variable, from rows of from, to, probability; what is missing is 0.
+
+    >>> import pandas as pd
+    >>> matrix_of_long(pd.DataFrame({"from": ["A"], "to": ["B"], "probability": [0.25]}), ["A", "B"]).loc["A", "B"]
+    np.float64(0.25)
+    """
+    missing = [column for column in _COLUMNS if column not in long.columns]
+    if missing:
+        raise InputError(f"A long table has the columns 'from', 'to' and 'probability'. There is no {missing[0]!r}.")
+    return matrix_of_triples(zip(*(long[column] for column in _COLUMNS), strict=True), names)
+
+
+def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) -> pd.DataFrame:
+    """The same from triples (from, to, probability)."""
+    import pandas as pd
+
+    matrix = np.zeros((len(names), len(names)))
+    seen = set()
+    for parent, child, probability in triples:
+        place = position_of(parent, names), position_of(child, names)
+        if place in seen or place[0] == place[1]:
+            problem = "more than once" if place in seen else "with itself"
+            raise InputError(f"Each pair of two variables must come once. Got {parent!r} -> {child!r} {problem}.")
+        seen.add(place)
+        matrix[place] = probability
+    frame = pd.DataFrame(matrix, index=pd.Index(names, name="from"), columns=pd.Index(names, name="to"))
+    check_probabilities(frame)
+    return frame
+
+
+def to_xarray(edges: pd.DataFrame) -> Any:
+    """The same numbers as an `xarray.DataArray` called "probability", with the names along both dimensions.
+
+    The dimensions are called as the axes of the table are ("parent" and "child" for edges), or "from" and "to".
+    """
+    names, matrix = check_probabilities(edges)
+    xarray = optional("xarray", "xarray", "A labelled array")
+    dimensions = (str(edges.index.name or "from"), str(edges.columns.name or "to"))
+    if dimensions[0] == dimensions[1]:
+        dimensions = ("from", "to")
+    coordinates = {dimension: list(names) for dimension in dimensions}
+    return xarray.DataArray(matrix, coords=coordinates, dims=dimensions, name="probability")
+
+
+def optional(module: str, package: str, what: str) -> Any:
+    """A library that dagpost does without, or an error that says how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(
+            f"{what} needs the package {package}, which is not installed: pip install {package}"
+        ) from error

@@ -1,0 +1,90 @@
+"""Samples in files: the graphs, what they weigh and where they come from, and where their chains stand."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.errors import InputError
+from dagpost.files import archive as storage
+from dagpost.mcmc.chains import ChainRecord
+from dagpost.posterior.sample import DagSample
+
+_NUMBERS = ("log_joint", "log_proposal", "log_extensions", "weights")
+_COUNTS = ("proposed", "accepted")
+_STANDING = "standing_"
+
+
+def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
+    """Write a sample to one file; an older one is replaced whole."""
+    storage.write_archive(path, "sample", *parts_of(sample))
+
+
+def load_sample(path: str | os.PathLike[str]) -> DagSample:
+    """Read a sample that `save_sample` wrote."""
+    about, arrays = storage.read_archive(path, "sample")
+    try:
+        return sample_of(about, arrays)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{os.fspath(path)!r} lacks parts of a sample ({error}). Draw it again.") from error
+
+
+def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A sample as JSON and arrays."""
+    about: dict[str, Any] = {
+        "names": list(sample.names),
+        "modularity": sample.modularity,
+        "method": sample.method,
+        "estimator": sample.estimator,
+        "log_evidence": None if math.isnan(sample.log_evidence) else sample.log_evidence,
+        "guarantee": sample.guarantee,
+        "provenance": dict(sample.provenance),
+    }
+    arrays: dict[str, NDArray[Any]] = {name: getattr(sample, name) for name in ("parents", *_NUMBERS)}
+    record = sample.chains
+    if record is not None:
+        about["chains"] = {"lengths": list(record.lengths), "moves": list(record.moves), "rounds": record.rounds}
+        arrays |= {"log_state": record.log_state, **{name: getattr(record, name) for name in _COUNTS}}
+        arrays |= {_STANDING + name: array for name, array in record.standing.items()}
+        if record.edges is not None:
+            arrays["state_edges"] = record.edges
+    return about, arrays
+
+
+def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSample:
+    """The sample that `parts_of` took apart."""
+    guarantee, evidence = about["guarantee"], about["log_evidence"]
+    return DagSample(
+        names=tuple(map(str, about["names"])),
+        parents=arrays["parents"],
+        **{name: arrays[name].astype(np.float64) for name in _NUMBERS},
+        modularity=str(about["modularity"]),
+        method=str(about["method"]),
+        estimator=str(about["estimator"]),
+        log_evidence=math.nan if evidence is None else float(evidence),
+        guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
+        provenance=dict(about["provenance"]),
+        chains=_record(about["chains"], arrays) if about.get("chains") is not None else None,
+    )
+
+
+def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainRecord:
+    lengths = tuple(int(length) for length in about["lengths"])
+    graphs = len(arrays["parents"])
+    if sum(lengths) != graphs or min(lengths) < 1 or arrays["log_state"].shape != (graphs,):
+        raise ValueError(f"chains of {lengths} graphs where there are {graphs}")
+    return ChainRecord(
+        lengths=lengths,
+        log_state=arrays["log_state"].astype(np.float64),
+        moves=tuple(map(str, about["moves"])),
+        **{name: arrays[name].astype(np.int64) for name in _COUNTS},
+        edges=arrays["state_edges"].astype(np.float64) if "state_edges" in arrays else None,
+        rounds=int(about["rounds"]),
+        standing={name.removeprefix(_STANDING): array for name, array in arrays.items() if name.startswith(_STANDING)},
+    )

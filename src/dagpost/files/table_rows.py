@@ -1,0 +1,51 @@
+"""A table as JSON and plain arrays, for files that shall hold the rows themselves, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.text import readable_level
+from dagpost.data.table import Table
+
+
+def rows_of(table: Table) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A table as JSON and arrays; levels that are neither text nor numbers become text."""
+    levels = [None if levels is None else [readable_level(level) for level in levels] for levels in table.levels]
+    arrays: dict[str, NDArray[Any]] = {f"column{place}": column for place, column in enumerate(table.columns)}
+    if table.counts is not None:
+        arrays["counts"] = table.counts
+    if table.interventions is not None:
+        arrays["interventions"] = table.interventions
+    return {"names": list(table.names), "levels": levels}, arrays
+
+
+def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
+    """The table that `rows_of` took apart; what does not fit together is a `ValueError`.
+
+    >>> from dagpost.data import datasets
+    >>> table = datasets.load("iris")
+    >>> table_of(*rows_of(table)).fingerprint() == table.fingerprint()
+    True
+    """
+    names = tuple(map(str, about["names"]))
+    levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
+    columns = tuple(arrays[f"column{place}"] for place in range(len(names)))
+    rows = len(columns[0])
+    for name, column, own in zip(names, columns, levels, strict=True):
+        kind = "f" if own is None else "u"
+        if column.shape != (rows,) or column.dtype.kind != kind or (own is not None and column.max() >= len(own)):
+            raise ValueError(f"the column {name!r} does not fit the others or its levels")
+    counts, interventions = arrays.get("counts"), arrays.get("interventions")
+    for extra in (counts, interventions):
+        if extra is not None and extra.shape != (rows,):
+            raise ValueError("counts or interventions do not fit the rows")
+    return Table(
+        names,
+        columns,
+        levels,
+        None if counts is None else counts.astype(np.int64),
+        None if interventions is None else interventions.astype(np.uint64),
+    )

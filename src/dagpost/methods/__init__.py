@@ -1,0 +1,1 @@
+"""How graphs are found: one file a method, all behind one protocol."""

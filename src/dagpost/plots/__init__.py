@@ -1,0 +1,17 @@
+"""Pictures of posteriors over graphs, with matplotlib (``pip install "dagpost[plot]"``).
+
+Each function draws into `ax`, or into a figure of its own, and returns the axes; none shows a window or changes
+matplotlib's settings. Colours differ to every eye, and nothing hangs on colour alone. The gallery has one of each.
+"""
+
+from __future__ import annotations
+
+from dagpost.plots.chain_plots import r_hat, traces
+from dagpost.plots.comparison_plot import comparison
+from dagpost.plots.convergence_plot import convergence
+from dagpost.plots.edge_chart import edges
+from dagpost.plots.effect_plot import effect_density
+from dagpost.plots.graph_plot import graph
+from dagpost.plots.heat_map_plot import heat_map
+
+__all__ = ["comparison", "convergence", "edges", "effect_density", "graph", "heat_map", "r_hat", "traces"]

@@ -1,0 +1,166 @@
+"""Whether chains can be trusted, as pictures: where each has been, and how far they disagree about edges."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.text import printable
+from dagpost.errors import InputError
+from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, family_for, say
+from dagpost.posterior.settings import check_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dagpost.posterior.sample import DagSample
+
+#: More points of a line than this are not seen.
+_MOST_POINTS = 1000
+#: A moving mean is over so large a part of a chain.
+_WINDOWS = 20
+
+
+def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) -> Axes:
+    """Draw the way of each chain: log p(graph, data) draw by draw, or how often a statement has held so far.
+
+    Chains that have found the posterior wander about the same level: the bold lines are moving means. A statement, such
+    as ``"A -> B"``, is drawn as the share of a chain's graphs so far in which it holds: lines that come together agree.
+
+    Parameters
+    ----------
+    sample
+        A sample that chains drew, such as those of ``method="partition-mcmc"``.
+    statement
+        Text or a feature object; None: the log score.
+    ax
+        Where to draw; None: in a new figure.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> model = DagPosterior(method="structure-mcmc").fit(datasets.load("coronary"))
+    >>> [text.get_text() for text in traces(model.sample(4000, seed=1)).get_legend().get_texts()][:2]
+    ['chain 1', 'chain 2']
+    """
+    _check_chains(sample)
+    from dagpost.features import evaluate, resolve
+    from dagpost.mcmc.diagnostics import by_chain
+
+    if statement is None:
+        values, label = sample.log_joint, "log p(graph, data)"
+    else:
+        query = resolve(statement, sample.names, None)
+        if query.given is not None:
+            raise InputError("A trace is of one statement without a condition. Leave out what stands after '|'.")
+        values, label = evaluate([query.feature], sample.parents, sample.names)[0].astype(np.float64), ""
+    chains = by_chain(values, sample._chain_lengths)
+    draws = chains.shape[1]
+    if statement is not None:
+        chains = np.cumsum(chains, axis=1) / np.arange(1, draws + 1)
+        label = "share so far"
+    ax = axes_for(ax, 7.0, 3.2)
+    step = -(-draws // _MOST_POINTS)
+    numbers = np.arange(1, draws + 1)[::step]
+    for number, line in enumerate(chains):
+        look = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
+        if statement is None:
+            # Wandering lines hide each other: they are faint, and their moving means carry the picture.
+            ax.plot(numbers, line[::step], color=look["color"], linewidth=0.5, alpha=0.25)
+        bold = _moving_mean(line, -(-draws // _WINDOWS)) if statement is None else line
+        ax.plot(numbers, bold[::step], linewidth=1.6, label=f"chain {number + 1}", **look)
+    ax.set_xlabel("draw of each chain")
+    ax.set_ylabel(label)
+    if statement is not None:
+        ax.set_ylim(-0.03, 1.03)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="lower right", ncols=min(len(chains), 4), fontsize=SMALL, framealpha=0.9)
+    if statement is not None:
+        say(ax, escaped(printable(statement)))
+    return ax
+
+
+def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes:
+    """Draw R-hat of the edges about which the chains disagree most; left of the dashed line they agree well enough.
+
+    Only edges between 0.05 and 0.95, which the verdict rests on. The verdict stands above.
+
+    Parameters
+    ----------
+    sample
+        A sample that chains drew.
+    count
+        How many edges at most.
+    ax
+        Where to draw; None: in a new figure.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> model = DagPosterior(method="structure-mcmc").fit(datasets.load("coronary"))
+    >>> r_hat(model.sample(4000, seed=1)).get_xlabel()
+    'R-hat'
+    """
+    _check_chains(sample)
+    check_count("count", count)
+    from dagpost.mcmc.diagnostics import LARGEST_R_HAT, UNCERTAIN
+
+    found = sample.diagnostics()
+    uncertain = found.edges[found.edges["frequency"].between(*UNCERTAIN, inclusive="neither")]
+    rows = uncertain.sort_values("r_hat", ascending=False, kind="stable").head(count)
+    ax = axes_for(ax, 6.4, 1.5 + 0.26 * max(len(rows), 1))
+    values = rows["r_hat"].to_numpy(dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    # A value without end is drawn at the border, with a mark of its own.
+    most = max(float(np.max(finite, initial=1.0)), LARGEST_R_HAT) * 1.01 + 0.01
+    heights = np.arange(len(rows))
+    good = values <= LARGEST_R_HAT
+    ax.hlines(heights, 1.0, np.minimum(values, most), color="0.75", linewidth=2, zorder=1)
+    looks = (
+        (good, COLOURS[0], SHAPES[0], "agree"),
+        (~good & np.isfinite(values), COLOURS[5], SHAPES[1], "disagree"),
+        (~np.isfinite(values), COLOURS[5], ">", "no end: stuck, or too short"),
+    )
+    for which, colour, shape, label in looks:
+        if which.any():
+            x = np.minimum(values[which], most)
+            ax.plot(
+                x, heights[which], linestyle="none", marker=shape, color=colour, markeredgecolor="black", label=label,
+                zorder=2, clip_on=False,
+            )  # fmt: skip
+    ax.axvline(LARGEST_R_HAT, color="0.3", linestyle="--", linewidth=1.0, label=f"{LARGEST_R_HAT}")
+    labels = [edge_text(parent, child) for parent, child in zip(rows["parent"], rows["child"], strict=True)]
+    ax.set_yticks(heights, labels, family=family_for(labels))
+    ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
+    ax.set_xlim(min(0.998, float(np.min(finite, initial=1.0)) - 0.002), most)
+    ax.set_xlabel("R-hat")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    if len(rows):
+        ax.legend(loc="lower right", fontsize=SMALL, framealpha=0.9)
+    say(ax, escaped(printable(found.verdict)))
+    return ax
+
+
+def _moving_mean(line: Floats, window: int) -> Floats:
+    """The mean of as many draws around each; of fewer near the ends."""
+    sums = np.concatenate([[0.0], np.cumsum(line)])
+    middle = np.arange(len(line))
+    start, end = np.maximum(middle - window // 2, 0), np.minimum(middle + window // 2 + 1, len(line))
+    mean: Floats = (sums[end] - sums[start]) / (end - start)
+    return mean
+
+
+def _check_chains(sample: Any) -> None:
+    if not hasattr(sample, "_chain_lengths"):
+        raise InputError(
+            "This picture is of a DagSample that chains drew, such as "
+            f"DagPosterior(method='partition-mcmc').fit(table).sample(). Got {type(sample).__name__} instead."
+        )
+    if not sample._from_chains:
+        # The sentence of `diagnostics`, which says why.
+        sample.diagnostics()
+    if math.prod(sample._chain_lengths) == 0:
+        raise InputError("Some chains drew no graph: there is nothing to compare.")

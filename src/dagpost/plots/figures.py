@@ -1,0 +1,165 @@
+"""What every picture shares: a figure to draw in, colours that every eye can tell apart, names shown as they are.
+
+Matplotlib is loaded here and nowhere earlier. Nothing here changes its settings, and a figure is opened only where no
+axes are given. Names come from the data: a dollar sign in one is no formula, and a line break no line break.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dagpost._tools.text import printable
+from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Okabe & Ito's colours, told apart whatever one's eyes; the shapes and dashes tell them apart in black and white.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
+SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
+LONGEST_LABEL = 40
+#: Of each name of an edge: shortened as a whole, the text would lose its second one.
+_LONGEST_NAME = 24
+#: Size of letters that explain.
+SMALL = 8.0
+_BREAKS = " _-./:,;"
+#: A caption is wrapped anew at most so often, until it fits.
+_TRIES = 4
+#: Fonts with Chinese, Japanese and Korean characters, where installed: the usual one has none.
+_WIDE_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Microsoft YaHei",
+    "SimHei",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Arial Unicode MS",
+)
+
+
+def pyplot() -> Any:
+    """Matplotlib's pyplot, or one sentence on how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as missing:
+        raise InputError('Pictures need matplotlib, which is not installed: pip install "dagpost[plot]".') from missing
+    return plt
+
+
+def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
+    """The axes that were given, or those of a new figure of so many inches."""
+    plt = pyplot()
+    if ax is None:
+        own: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        return own
+    if not hasattr(ax, "get_xaxis_transform"):
+        raise InputError(f"The 'ax' must be axes of matplotlib, or None for a new figure. Got {ax!r} instead.")
+    return ax
+
+
+def say(ax: Axes, text: str, pad: float | None = None) -> None:
+    """Write small words above the axes and their labels, in as many lines as they need; to be called last.
+
+    `pad` is the room to leave below them, in points, where something else stands. A title that is set later replaces
+    them.
+    """
+    figure = ax.figure.figure
+    look: dict[str, Any] = {"fontsize": SMALL, "color": "0.2", "family": family_for([text]), "pad": pad}
+    title, letters = ax.set_title("", **look), 0
+    for _ in range(_TRIES):
+        # Only the layout says how much room the labels beside the axes take.
+        figure.draw_without_rendering()
+        title.set_visible(False)
+        inside = ax.get_window_extent()
+        room = ax.get_tightbbox() or inside
+        title.set_visible(True)
+        own = title.get_window_extent()
+        if letters and room.x0 - 1.0 <= own.x0 and own.x1 <= room.x1 + 1.0:
+            break
+        too_wide = max(1.05, own.width / max(room.width, 1.0))
+        letters = int(letters / too_wide) if letters else int(room.width * 72.0 / figure.dpi / (0.55 * SMALL))
+        letters = max(letters, 10)
+        ax.set_title("\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), **look)
+        title.set_x(((room.x0 + room.x1) / 2.0 - inside.x0) / max(inside.width, 1.0))
+
+
+def plain(text: object, longest: int = LONGEST_LABEL) -> str:
+    r"""Text as a figure shows it: not too long, and a dollar sign is no formula.
+
+    >>> plain("cost in $\n")
+    'cost in \\$\\n'
+    """
+    return escaped(shortened(printable(text), longest))
+
+
+def escaped(text: str) -> str:
+    """Text in which no dollar sign begins a formula."""
+    return text.replace("$", r"\$")
+
+
+def edge_text(source: object, target: object, relation: str = "->") -> str:
+    """An edge or a path between two names, as an axis shows it.
+
+    >>> edge_text("A", "$B"), edge_text("A", "B", "~>")
+    ('A → \\\\$B', 'A ~> B')
+    """
+    first, second = (plain(name, _LONGEST_NAME) for name in (source, target))
+    # An arrow as everywhere else; a path has none of its own.
+    return f"{first} {'→' if relation == '->' else relation} {second}"
+
+
+def shortened(text: str, longest: int) -> str:
+    """Text of at most so many columns, a Chinese character taking two."""
+    if columns_of(text) <= longest:
+        return text
+    kept = ""
+    for character in text:
+        if columns_of(kept + character) > longest - 1:
+            break
+        kept += character
+    return f"{kept}…"
+
+
+def columns_of(text: str) -> int:
+    """How wide text is, in letters."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def wrapped(name: object, width: int = 14, lines: int = 2) -> tuple[str, bool]:
+    """A name over a few short lines, and whether something of it had to be left out.
+
+    >>> wrapped("diastolic_blood_pressure")
+    ('diastolic_\\nblood_pressure', False)
+    >>> wrapped("Pressure")
+    ('Pressure', False)
+    """
+    found: list[str] = []
+    rest = printable(name)
+    while columns_of(rest) > width and len(found) < lines - 1:
+        head = shortened(rest, width + 1)[:-1]
+        # Rather after a mark in the second half of the line than in the middle of a word.
+        place = max((head.rfind(mark) + 1 for mark in _BREAKS), default=0)
+        cut = place if place >= len(head) // 2 else len(head)
+        found.append(head[:cut].rstrip())
+        rest = rest[cut:].lstrip()
+    last = shortened(rest, width)
+    return escaped("\n".join([*found, last])), last != rest
+
+
+def family_for(texts: Sequence[str]) -> list[str] | None:
+    """Fonts for these texts: None for the usual ones, or those followed by installed ones with wide characters."""
+    if not any(unicodedata.east_asian_width(character) in "WF" for text in texts for character in text):
+        return None
+    from matplotlib import font_manager, rcParams
+
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    usual = rcParams["font.family"]
+    return [*([usual] if isinstance(usual, str) else usual), *(name for name in _WIDE_FONTS if name in installed)]

@@ -1,0 +1,366 @@
+"""The graph of a posterior: one line for each pair that may be joined, wide and dark where that is probable.
+
+A posterior is no single graph. Both directions of an edge share one line; whether it is whole or dashed, and its heads
+filled or hollow, says how sure the direction is (`dagpost.plots.direction`). Layers follow the most probable direction
+of each line.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.text import printable
+from dagpost.errors import InputError
+from dagpost.plots import placing
+from dagpost.plots.direction import DIRECTIONS, LABELS, direction_of
+from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, wrapped
+from dagpost.plots.layering import Edge, acyclic_orientation
+from dagpost.plots.sources import SHARE, probabilities_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+    from dagpost.plots.sources import Source
+
+#: Pairs that are joined with less probability than this are not drawn unless asked for.
+THRESHOLD = 0.1
+_LAYOUTS = ("layered", "circle", "graphviz")
+_FONT = 10.0
+_PAD = 0.35
+#: Room for the end of a line on a box, in letters.
+_ROOM = 1.0
+_MARGIN = 6.0
+#: Fewer expected edges than this are not spoken of.
+_WORTH_TELLING = 0.01
+#: So many lines, at most, have their number written on them.
+_NUMBERED = 12
+#: The smallest and the largest figure that is opened, in points.
+_SMALLEST, _LARGEST = (400.0, 150.0), (1000.0, 800.0)
+
+
+def graph(
+    source: Source,
+    *,
+    threshold: float = THRESHOLD,
+    layout: str | Mapping[str, Sequence[float]] = "layered",
+    numbers: bool | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the graph of a posterior: width and darkness of a line say how probable an edge is, either way.
+
+    How sure the direction is, given that there is an edge, is said by the line and its heads: whole with one filled
+    head where it is clear, dashed where it is not, dotted and without heads where it is not known (nan). Lines of a
+    bootstrap have no heads: what the data cannot tell, its search picks, always the same way.
+
+    Parameters
+    ----------
+    source
+        A fitted `DagPosterior`, a `DagSample`, or a table of edge probabilities, parents in the rows.
+    threshold
+        Pairs that are joined, either way, with less than this probability are not drawn; the caption says how many.
+    layout
+        "layered" (parents above children; a graph too dense for that is put on a circle), "circle", "graphviz" (needs
+        its program `dot`), or a position (x, y) for each name.
+    numbers
+        Whether each line has the probability of an edge, either way, written on it; None: up to 12 lines.
+    legend
+        Whether to explain lines and heads, and to say what the numbers are.
+    ax
+        Where to draw; None: in a new figure of fitting size.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> ax = graph(DagPosterior().fit(datasets.load("coronary")))
+    >>> sorted(text.get_text() for text in ax.texts if text.get_gid() == "node")[:2]
+    ['Family', 'M. Work']
+    """
+    from dagpost.posterior.summaries.edges import check_threshold
+
+    shown = probabilities_of(source)
+    check_threshold(threshold)
+    # What is not known of a pair is not guessed: the other direction is the least it can be.
+    edges = np.nan_to_num(shown.matrix, nan=0.0)
+    positions = _given_positions(layout, shown.names)
+    share = shown.measure == SHARE
+    pairs, hidden = _visible_pairs(edges, threshold, share)
+    oriented = acyclic_orientation(edges, pairs)
+    own, ax = ax is None, axes_for(ax, 6.0, 4.5)
+    ax.set_axis_off()
+    if layout == "layered" and placing.too_dense(oriented, len(shown.names)):
+        layout = "circle"
+    least = _least_widths(oriented, len(shown.names)) if layout == "layered" else [0.0] * len(shown.names)
+    nodes, key = _node_texts(ax, shown.names, least)
+    place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
+    caption = [" ".join([shown.sentence, *hidden, *_unknown(shown.matrix)]), *key] if legend else []
+    directions = {
+        pair: "picked" if share else direction_of(shown.matrix[pair], shown.matrix[pair[::-1]]) for pair in oriented
+    }
+    listed = [word for word in DIRECTIONS if word != "unknown" or word in directions.values()]
+    listed = ["picked"] if share else listed
+    scale = _fit(ax, own, place, nodes, caption, _Legend(shown.measure, listed))
+    _draw_edges(ax, edges, directions, place, nodes, scale, numbers)
+    return ax
+
+
+def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, float]] | None:
+    if isinstance(layout, str) and layout in _LAYOUTS:
+        return None
+    if not isinstance(layout, Mapping):
+        raise InputError(
+            f"The 'layout' must be one of {', '.join(map(repr, _LAYOUTS))}, or a dict with a position (x, y) for each "
+            f"name. Got {layout!r} instead."
+        )
+    layout = {str(name): position for name, position in layout.items()}
+    missing = [name for name in names if name not in layout]
+    if missing:
+        raise InputError(f"The 'layout' has no position for {missing[0]!r}. Give one for each of the {len(names)}.")
+    try:
+        found = [(float(layout[name][0]), float(layout[name][1])) for name in names]
+    except (TypeError, ValueError, IndexError, KeyError) as wrong:
+        raise InputError(f"A position in 'layout' must be two numbers (x, y): {wrong}.") from wrong
+    if not np.isfinite(found).all():
+        raise InputError("A position in 'layout' must be two finite numbers (x, y). Some are not finite.")
+    return found
+
+
+def _visible_pairs(edges: Floats, threshold: float, share: bool) -> tuple[list[Edge], list[str]]:
+    """The pairs to draw, and what to say of those that are not."""
+    joined = np.triu(edges + edges.T)
+    drawn = (joined >= threshold) & (joined > 0.0)
+    left = (joined > 0.0) & ~drawn
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(drawn)]
+    if not left.any():
+        return pairs, []
+    number = int(left.sum())
+    expected = float(joined[left].sum())
+    how = "in a share of the replicates" if share else "with a probability"
+    together = f", together {expected:.2g} expected edges" if expected >= _WORTH_TELLING and not share else ""
+    which = f"{number} pair{'' if number == 1 else 's'} joined {how} below {threshold:g}"
+    return pairs, [f"Not drawn: {which}{together}."]
+
+
+def _unknown(matrix: Floats) -> list[str]:
+    number = int(np.isnan(matrix).sum())
+    return [f"Not known: {number} edge{'' if number == 1 else 's'}."] if number else []
+
+
+def _least_widths(oriented: Sequence[Edge], count: int) -> list[float]:
+    """How wide each box must be, in letters, for its lines to end side by side."""
+    ends = [[edge[end] for edge in oriented] for end in (0, 1)]
+    return [_ROOM * max(side.count(node) for side in ends) for node in range(count)]
+
+
+def _node_texts(ax: Axes, names: Sequence[str], least: Sequence[float]) -> tuple[list[Text], list[str]]:
+    """A box for each name, and a key to those that are shortened."""
+    from dagpost.plots.arrows import RoundBox
+
+    labels = [wrapped(name) for name in names]
+    texts = [label for label, _ in labels]
+    family = family_for(names)
+    nodes, key = [], []
+    for number, (name, (label, short)) in enumerate(zip(names, labels, strict=True)):
+        # Two long names may begin alike.
+        shown = f"{label} [{number + 1}]" if texts.count(label) > 1 else label
+        if short:
+            key.append(f"{shown.replace(chr(10), ' ')}: {escaped(printable(name))}")
+        text = ax.text(
+            0.0,
+            0.0,
+            shown,
+            ha="center",
+            va="center",
+            fontsize=_FONT,
+            family=family,
+            linespacing=1.0,
+            zorder=4,
+            gid="node",
+            bbox={"boxstyle": RoundBox(_PAD, least[number]), "facecolor": "white", "edgecolor": "0.25"},
+        )
+        nodes.append(text)
+    return nodes, key
+
+
+def _sizes(ax: Axes, nodes: Sequence[Text], least: Sequence[float]) -> list[tuple[float, float]]:
+    """Widths and heights of the boxes, in points."""
+    points = 72.0 / ax.figure.dpi
+    extents = [text.get_window_extent() for text in nodes]
+    border = 2.0 * _PAD * _FONT + 1.0
+    return [
+        (max(extent.width * points, letters * _FONT) + border, extent.height * points + border)
+        for extent, letters in zip(extents, least, strict=True)
+    ]
+
+
+def _placed(layout: Any, positions: Any, oriented: Sequence[Edge], sizes: Any) -> placing.Placing:
+    if positions is not None:
+        return placing.as_given(positions, sizes)
+    if layout == "graphviz":
+        return placing.by_graphviz(oriented, sizes)
+    if layout == "circle":
+        return placing.on_circle(sizes)
+    return placing.layered(oriented, sizes)
+
+
+@dataclass(frozen=True)
+class _Legend:
+    """What the legend explains: what the numbers are, and the words for directions."""
+
+    measure: str
+    directions: Sequence[str]
+
+    @property
+    def height(self) -> float:
+        """In letters: a title and the longer one of two columns."""
+        return 1.45 * (1 + max(3, len(self.directions)))
+
+
+def _fit(
+    ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str], legend: _Legend
+) -> float:
+    """Put boxes, legend and caption into the axes; how much smaller letters became for want of room."""
+    figure: Any = ax.figure
+    wide, high = place.width + 2 * _MARGIN, place.height + 2 * _MARGIN
+    if own:
+        width = min(max(wide, _SMALLEST[0]), _LARGEST[0])
+        strip = _strip(width, caption, legend)[1]
+        height = min(max(high, _SMALLEST[1]), _LARGEST[1]) + strip
+        figure.set_size_inches((width + 8.0) / 72.0, (height + 8.0) / 72.0)
+    else:
+        extent = ax.get_window_extent()
+        width, height = (side * 72.0 / figure.dpi for side in (extent.width, extent.height))
+    lines, strip = _strip(width, caption, legend)
+    # In small axes the words must not take what the picture needs.
+    small = SMALL if own or not caption else SMALL * min(1.0, width / 340.0, 0.35 * height / strip)
+    strip *= small / SMALL
+    scale = min(1.0, width / wide, (height - strip) / high)
+    ax.set_xlim(-_MARGIN, place.width + _MARGIN)
+    ax.set_ylim(-_MARGIN - strip * high / max(height - strip, 1.0), place.height + _MARGIN)
+    for text, centre in zip(nodes, place.centres, strict=True):
+        text.set_position(centre)
+        text.set_fontsize(_FONT * scale)
+    if caption:
+        _explain(ax, lines, small, legend)
+    return scale
+
+
+def _strip(width: float, caption: Sequence[str], legend: _Legend) -> tuple[list[str], float]:
+    """The lines of the caption, and the height in points that they and the legend need."""
+    if not caption:
+        return [], 0.0
+    letters = max(int(width / (0.62 * SMALL)), 30)
+    lines = [line for part in caption for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
+    return lines, 1.25 * SMALL * len(lines) + legend.height * SMALL + 16.0
+
+
+def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> None:
+    from matplotlib.legend import Legend
+    from matplotlib.transforms import ScaledTranslation
+
+    from dagpost.plots.arrows import SampleHandler, SampleLine
+
+    ax.text(
+        0.0,
+        0.0,
+        "\n".join(lines),
+        transform=ax.transAxes,
+        fontsize=size,
+        va="bottom",
+        color="0.2",
+        linespacing=1.15,
+        family=family_for(lines),
+        gid="caption",
+    )
+    what = "share with an edge" if legend.measure == SHARE else "probability of an edge"
+    columns: list[tuple[float, str, list[Any], list[str]]] = [
+        (0.0, what, [SampleLine(chance) for chance in (0.25, 0.5, 1.0)], ["0.25", "0.5", "1"]),
+        (
+            14.0,
+            "its direction",
+            [SampleLine(1.0, word) for word in legend.directions],
+            [LABELS[word] for word in legend.directions],
+        ),
+    ]
+    for left, title, handles, labels in columns:
+        # Both begin at the same height, whichever is longer.
+        bottom = 1.25 * size * len(lines) + 5.0 + size * legend.height
+        away = ScaledTranslation(left * size / 72.0, bottom / 72.0, ax.figure.dpi_scale_trans)
+        box = Legend(
+            ax,
+            handles,
+            labels,
+            title=title,
+            title_fontsize=size,
+            alignment="left",
+            handler_map={SampleLine: SampleHandler()},
+            loc="upper left",
+            bbox_to_anchor=(0.0, 0.0),
+            bbox_transform=ax.transAxes + away,
+            fontsize=size,
+            frameon=False,
+            borderpad=0.0,
+            borderaxespad=0.0,
+            labelspacing=0.4,
+            handlelength=4.4,
+            handletextpad=0.6,
+        )
+        box.set_zorder(5)
+        ax.add_artist(box)
+
+
+def _draw_edges(
+    ax: Axes,
+    edges: Floats,
+    directions: Mapping[Edge, str],
+    place: placing.Placing,
+    nodes: Sequence[Text],
+    scale: float,
+    numbers: bool | None,
+) -> None:
+    from dagpost.plots.arrows import EdgeArrow, EdgeNumber
+
+    ports = _ports(list(directions), place)
+    numbered = len(directions) <= _NUMBERED if numbers is None else numbers
+    # The most probable ones last, on top of the others.
+    for parent, child in sorted(directions, key=lambda edge: (edges[edge] + edges[edge[::-1]], edge)):
+        joined = edges[parent, child] + edges[child, parent]
+        arrow = EdgeArrow(
+            nodes[parent],
+            nodes[child],
+            min(float(joined), 1.0),
+            directions[parent, child],
+            bool(edges[parent, child] < edges[child, parent]),
+            place.routes.get((parent, child)),
+            ports.get((parent, child), (0.5, 0.5)),
+            scale,
+        )
+        arrow.set_zorder(2)
+        ax.add_artist(arrow)
+        if numbered:
+            paper = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+            ax.add_artist(EdgeNumber(arrow, fontsize=SMALL * scale, color="0.1", zorder=3, bbox=paper))
+
+
+def _ports(oriented: Sequence[Edge], place: placing.Placing) -> dict[Edge, tuple[float, float]]:
+    """Where on its two boxes each edge begins and ends: side by side, in the order in which they come."""
+    found: dict[Edge, list[float]] = {edge: [0.5, 0.5] for edge in oriented if edge in place.routes}
+    for end in (0, 1):
+        for node in {edge[end] for edge in found}:
+            own = [edge for edge in found if edge[end] == node]
+            own.sort(key=lambda edge: (_next_x(edge, end, place), edge))
+            for number, edge in enumerate(own):
+                found[edge][end] = (number + 0.5) / len(own)
+    return {edge: (ports[0], ports[1]) for edge, ports in found.items()}
+
+
+def _next_x(edge: Edge, end: int, place: placing.Placing) -> float:
+    stretches = place.routes[edge]
+    if stretches:
+        return stretches[-end][0]
+    return place.centres[edge[1 - end]][0]

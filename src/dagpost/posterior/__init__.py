@@ -1,0 +1,1 @@
+"""What was found: graphs, estimates and answers."""

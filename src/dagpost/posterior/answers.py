@@ -1,0 +1,214 @@
+"""Which statements about the graph can be answered exactly, and the answer.
+
+Conditions on the parents of one node are sums of family probabilities. Conditions on the parents of several nodes need
+the evidence once more, with weight zero for the families that break a condition: the ratio of the evidences is the
+probability. Statements about the descendants, or the ancestors, of one node come from the distribution of that set;
+together with conditions on parents, from its distribution under the weights that these leave. Everything else is left
+to samples. features/reductions.py says which statement is of which kind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.text import position_of
+from dagpost.errors import NoGraphError, PrecisionError, ResourceError
+from dagpost.exact import paths
+from dagpost.families.numbering import parent_sets, unsqueeze_all
+from dagpost.features import Feature, OneNodeReach, Query, Term, one_node_reach, parent_conditions
+from dagpost.features.predicates import And, Path
+from dagpost.posterior.workspace import ExactTables
+
+#: An exact answer that would take longer than this is left to samples.
+_PATIENCE_SECONDS = 30.0
+#: A conditional probability that rounding may have moved by more than this is not called exact.
+_LARGEST_ERROR = 1e-7
+#: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
+_RATIO_ERROR = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class ExactResults:
+    """What fitting computed exactly: the evidence, the probability of every family and, perhaps, of every path.
+
+    `error_bound` is how far rounding may have moved a probability: any of them where the sums alternate ("structure"),
+    in proportion to itself where they do not ("order").
+    """
+
+    modularity: str
+    log_evidence: float
+    families: Floats
+    paths: Floats | None
+    error_bound: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A probability, and how far rounding may have moved it."""
+
+    value: float
+    error: float
+
+
+def exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
+    """The probability of a statement, or None where it cannot be computed exactly in reasonable time and memory.
+
+    It is nan if no graph satisfies the condition.
+    """
+    try:
+        return _exact_probability(query, names, tables, results)
+    except (PrecisionError, ResourceError):
+        return None
+
+
+def _exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
+    if query.given is None:
+        answer = _answer(query.feature, names, tables, results)
+        return None if answer is None else answer.value
+    condition = _answer(query.given, names, tables, results)
+    if condition is None or condition.value <= condition.error:
+        return math.nan if condition == Answer(0.0, 0.0) else None
+    both = _answer(query.feature & query.given, names, tables, results)
+    if both is None:
+        return None
+    # A condition that is all but impossible may be nothing but rounding error: then samples are more honest.
+    share = min(both.value / condition.value, 1.0)
+    error = (both.error + share * condition.error) / condition.value
+    return share if error < _LARGEST_ERROR else None
+
+
+def _answer(feature: Feature, names: Sequence[str], tables: ExactTables, results: ExactResults) -> Answer | None:
+    if isinstance(feature, Path) and feature.longest is None:
+        matrix = exact_paths(tables, results)
+        if matrix is not None:
+            value = float(matrix[position_of(feature.source, names), position_of(feature.target, names)])
+            return Answer(value, results.error_bound)
+    conditions = parent_conditions(feature, names)
+    if conditions is not None and _affordable(conditions.terms, tables, results.modularity):
+        answers = [(term.sign, _conjunction(term, tables, results)) for term in conditions.terms]
+        value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
+        return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
+    reach = one_node_reach(feature, names)
+    if reach is not None:
+        found = _reach(reach, tables, results.modularity)
+        # Whichever prior: this comes from differences.
+        return None if found is None else Answer(found, results.error_bound)
+    if isinstance(feature, And):
+        found = _reach_under_conditions(feature, names, tables, results)
+        return None if found is None else Answer(found, results.error_bound)
+    return None
+
+
+def _with_error(value: float, results: ExactResults) -> Answer:
+    alternating = results.modularity == "structure"
+    return Answer(value, results.error_bound if alternating else value * results.error_bound)
+
+
+def _affordable(terms: Sequence[Term], tables: ExactTables, modularity: str) -> bool:
+    passes = sum(len(term.conditions) > 1 for term in terms)
+    if modularity == "structure" and passes and not tables.structure_is_affordable():
+        return False
+    whole = tables.sums.structure_seconds if modularity == "structure" else tables.sums.order_seconds
+    return passes * whole(tables.nodes) / 2.0 <= _PATIENCE_SECONDS
+
+
+def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> Answer:
+    """Probability that the parents of each node meet its condition."""
+    kept = _allowed_sets(term, tables)
+    if len(kept) == 1:
+        ((node, allowed),) = kept.items()
+        return _with_error(float(results.families[node, allowed].sum()), results)
+    try:
+        log_evidence = tables.log_evidence_of(_restricted(kept, tables), results.modularity)
+    except NoGraphError:
+        # The conditions contradict each other or lead to a cycle.
+        return Answer(0.0, 0.0)
+    value = math.exp(log_evidence - results.log_evidence)
+    # A ratio of evidences loses digits in proportion to itself, however small it is.
+    return Answer(value, value * _RATIO_ERROR)
+
+
+def _allowed_sets(term: Term, tables: ExactTables) -> dict[int, NDArray[np.bool_]]:
+    """For every node with a condition, which of its parent sets meet it."""
+    masks = parent_sets(tables.nodes - 1, tables.max_parents).copy()
+    return {node: condition(unsqueeze_all(masks, node)) for node, condition in term.conditions.items()}
+
+
+def _restricted(allowed_sets: dict[int, NDArray[np.bool_]], tables: ExactTables) -> Floats:
+    """The weights that conditions on parents leave."""
+    log_weights = tables.log_weights.copy()
+    for node, allowed in allowed_sets.items():
+        log_weights[node, ~allowed] = -np.inf
+    return log_weights
+
+
+def _reach_under_conditions(
+    feature: And, names: Sequence[str], tables: ExactTables, results: ExactResults
+) -> float | None:
+    """Conditions on parents together with a statement about one node's reach: that holds under what they leave."""
+    on_parents = [part for part in feature.parts if _is_conjunction(part, names)]
+    others = [part for part in feature.parts if part not in on_parents]
+    reach = one_node_reach(_all_of(others), names) if on_parents and others else None
+    conditions = parent_conditions(_all_of(on_parents), names) if reach is not None else None
+    if reach is None or conditions is None:
+        return None
+    log_weights = _restricted(_allowed_sets(conditions.terms[0], tables), tables)
+    left = ExactTables(log_weights, tables.max_parents, tables.engine, tables.reporter)
+    try:
+        probability = _reach(reach, left, results.modularity)
+        if probability is None:
+            return None
+        structural = results.modularity == "structure"
+        log_evidence = left.structure().tables.log_evidence if structural else left.order_log_evidence
+    except NoGraphError:
+        return 0.0
+    return probability * math.exp(log_evidence - results.log_evidence)
+
+
+def _is_conjunction(feature: Feature, names: Sequence[str]) -> bool:
+    conditions = parent_conditions(feature, names)
+    return conditions is not None and conditions.constant == 0 and [term.sign for term in conditions.terms] == [1]
+
+
+def _all_of(parts: Sequence[Feature]) -> Feature:
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def _reach(reach: OneNodeReach, tables: ExactTables, modularity: str) -> float | None:
+    """Probability that the descendants or the ancestors of one node meet a condition."""
+    if modularity == "structure":
+        seconds = tables.sums.structure_seconds(tables.nodes)
+        if not tables.structure_is_affordable() or seconds > _PATIENCE_SECONDS:
+            return None
+        find = tables.sums.descendant_sets if reach.direction == "descendants" else tables.sums.ancestor_sets
+        sets = find(tables.structure().tables, reach.node, reporter=tables.reporter)
+    else:
+        if reach.direction == "ancestors" or not _order_paths_affordable(tables, sources=1):
+            return None
+        forward = tables.host_forward()
+        sets = paths.order_descendant_sets(forward, reach.node, engine=tables.engine, reporter=tables.reporter)
+    masks: Masks = np.arange(len(sets), dtype=np.uint64)
+    return float(sets[reach.condition(masks)].sum())
+
+
+def exact_paths(tables: ExactTables, results: ExactResults) -> Floats | None:
+    """The probability of a directed path for every pair, or None where that is left to samples."""
+    if results.paths is not None:
+        return results.paths
+    if results.modularity == "order" and _order_paths_affordable(tables, sources=tables.nodes):
+        return tables.order_paths
+    return None
+
+
+def _order_paths_affordable(tables: ExactTables, sources: int) -> bool:
+    return (
+        paths.expected_seconds(tables.nodes, sources, tables.engine.workers) <= _PATIENCE_SECONDS
+        and paths.memory_needed(tables.nodes, 1) <= memory.available_bytes()
+    )

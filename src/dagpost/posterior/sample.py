@@ -1,0 +1,440 @@
+"""DagSample: graphs drawn from a posterior, and what can be said from them.
+
+A graph is a row of parent masks: bit j of `parents[s, i]` says that column j is a parent of column i in graph s. Rows
+keep the order in which they were drawn. Memory: n masks of the smallest type that fits, and four numbers, a graph.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats
+from dagpost.errors import InputError
+from dagpost.families.masks import distinct_rows
+from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
+from dagpost.mcmc.chains import ChainRecord
+from dagpost.mcmc.diagnostics import ChainDiagnostics, chain_estimate, diagnose
+from dagpost.plots.accessor import Plotting
+from dagpost.posterior.estimate import MODULARITY_WORDS, Estimate, check_confidence, hoeffding_estimate
+from dagpost.posterior.weights import ESTIMATORS, WeightedSample, weigh, weighted_estimate
+from dagpost.report.reporting import Reporting
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+UnsignedMasks = NDArray[np.unsignedinteger[Any]]
+Statement = str | Feature | Query | Callable[..., bool]
+
+#: What a method's graphs are weighted by unless another estimator is asked for; all others count them.
+_ESTIMATOR_OF = {
+    "exact-layers": "distinct",
+    "iw-dds": "iw",
+    "linear-extensions": "distinct",
+    "kbest": "iw",
+}
+_INDEPENDENT = ("exact-layers", "dds", "trees", "given-order", "bootstrap")
+#: Draws from something else than their posterior, which only weights make right.
+_WEIGHTED = ("iw-dds", "linear-extensions", "kbest")
+#: Rows picked by hand, or distinct graphs: their weights are all there is.
+_GIVEN = "given weights"
+_ARRAYS = ("parents", "log_joint", "log_proposal", "log_extensions", "weights")
+
+
+def mask_type(nodes: int) -> type[np.unsignedinteger[Any]]:
+    """The smallest type that holds a set of `nodes` nodes."""
+    return next(kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64) if nodes <= 8 * np.dtype(kind).itemsize)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DagSample(Plotting, Reporting):
+    """Graphs drawn from a posterior.
+
+    `log_joint` is log p(graph, data) of each, `log_proposal` the log probability that one draw is this graph and
+    `log_extensions` the log of the number of orders it fits (nan where unknown); `weights` is what each contributes to
+    an estimate (they sum to 1). `modularity` says whose posterior is meant, `log_evidence` is that of the data under it
+    (nan where unknown). `guarantee` is the (precision, confidence) that was asked for when the sample was drawn, if
+    any; `provenance` says where it comes from. `chains` is what is known of the chains that drew the graphs, which
+    stand chain after chain; None for other methods, and for a part of such a sample.
+    """
+
+    names: tuple[str, ...]
+    parents: UnsignedMasks
+    log_joint: Floats
+    log_proposal: Floats
+    log_extensions: Floats
+    weights: Floats
+    modularity: str
+    method: str
+    estimator: str
+    log_evidence: float = math.nan
+    guarantee: tuple[float, float] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    chains: ChainRecord | None = None
+
+    def __post_init__(self) -> None:
+        draws = len(self.parents)
+        if self.parents.shape != (draws, len(self.names)) or not np.issubdtype(self.parents.dtype, np.unsignedinteger):
+            raise InputError(
+                f"The parents of a DagSample must be unsigned masks of shape (graphs, {len(self.names)}). "
+                f"Got {self.parents.dtype} of shape {self.parents.shape} instead."
+            )
+        if self.modularity not in MODULARITY_WORDS or self.estimator not in (*ESTIMATORS, _GIVEN):
+            raise InputError(
+                f"No sample is of modularity {self.modularity!r} with estimator {self.estimator!r}. Draw it again."
+            )
+        for name in _ARRAYS[1:]:
+            if getattr(self, name).shape != (draws,):
+                raise InputError(f"The {name} of a DagSample of {draws} graphs must have that length.")
+
+    @property
+    def independent(self) -> bool:
+        """Whether these are independent draws from the very posterior that `modularity` names."""
+        return self.method in _INDEPENDENT and self.estimator != _GIVEN
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def __repr__(self) -> str:
+        kind = "independent graphs" if self.independent else "graphs"
+        variables = f"{len(self.names)} variables"
+        if self.modularity in ("structure", "order"):
+            return f"DagSample of {len(self):,} {kind} over {variables} ({self.method}, {self.modularity}-modular)"
+        return f"DagSample of {len(self):,} {kind} over {variables} ({self.modularity})"
+
+    def _repr_html_(self) -> str:
+        from dagpost.plots.small_graph import small_graph
+
+        frequencies = self.edge_frequencies()
+        sentence = self._diagnostics.verdict if self._from_chains else ""
+        table = frequencies.round(3).to_html(escape=True)
+        measure = "share" if self.modularity == "bootstrap" else "probability"
+        picture = small_graph(self.names, frequencies.to_numpy(), measure=measure)
+        return f"<p>{html.escape(repr(self))}. {html.escape(sentence)}</p>{picture}{table}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DagSample):
+            return NotImplemented
+        mine, others = ((s.names, s.modularity, s.method, s.estimator) for s in (self, other))
+        return mine == others and all(
+            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name != "parents") for name in _ARRAYS
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, rows: int) -> nx.DiGraph[str]: ...
+    @overload
+    def __getitem__(self, rows: slice | NDArray[Any] | Sequence[int]) -> DagSample: ...
+    def __getitem__(self, rows: Any) -> nx.DiGraph[str] | DagSample:
+        """One graph as a networkx graph, or a sample of some rows.
+
+        A slice is a smaller sample of the same kind. Rows picked one by one may have been picked for what is in them:
+        they keep their weights, scaled to sum to 1, and no interval can be given for them.
+        """
+        if isinstance(rows, int | np.integer):
+            return self._graph(self.parents[rows])
+        part = replace(self, guarantee=None, chains=None, **{name: getattr(self, name)[rows] for name in _ARRAYS})
+        if len(part) == 0:
+            raise InputError("No graph is left: a DagSample has at least one.")
+        if isinstance(rows, slice):
+            return part._reweighed()
+        return replace(part, estimator=_GIVEN, weights=part.weights / part.weights.sum())
+
+    def __iter__(self) -> Iterator[nx.DiGraph[str]]:
+        return (self._graph(row) for row in self.parents)
+
+    def __add__(self, other: DagSample) -> DagSample:
+        """This sample and another one of the same posterior, drawn with another seed."""
+        if not isinstance(other, DagSample):
+            return NotImplemented
+        kinds = [(s.names, s.modularity, s.method, s.estimator) for s in (self, other)]
+        if kinds[0] != kinds[1] or self.estimator == _GIVEN:
+            raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
+        if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
+            raise InputError("These samples come from different data; they cannot be joined.")
+        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds"}):
+            values = [s.provenance.get(key) for s in (self, other)]
+            if values[0] != values[1]:
+                raise InputError(
+                    f"These samples are of different posteriors: {key} is {values[0]!r} in one and {values[1]!r} in "
+                    "the other. They cannot be joined."
+                )
+        twice = [seed for seed in _seeds(self) if seed is not None and seed in _seeds(other)]
+        if twice:
+            raise InputError(f"Both samples were drawn with seed {twice[0]}: the second would repeat the first.")
+        joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _ARRAYS}
+        provenance = {**self.provenance, "seed": None, "seeds": [*_seeds(self), *_seeds(other)]}
+        engines = {s.provenance["engine"] for s in (self, other) if "engine" in s.provenance}
+        if len(engines) > 1:
+            provenance["engine"] = " and ".join(sorted(engines))
+        return replace(self, guarantee=None, chains=None, provenance=provenance, **joined)._reweighed()
+
+    def unique(self) -> DagSample:
+        """The distinct graphs, those of most weight first, each with the weight of all its repeats."""
+        first, member = distinct_rows(self.parents)
+        weights = np.bincount(member, weights=self.weights, minlength=len(first)).astype(np.float64)
+        # Ties go to the graph that was drawn first.
+        falling = np.lexsort((first, -weights))
+        arrays = {name: getattr(self, name)[first[falling]] for name in _ARRAYS if name != "weights"}
+        return replace(self, estimator=_GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
+
+    def adjacency(self) -> NDArray[np.bool_]:
+        """Array (graphs, parents, children): whether each edge is there."""
+        bits = np.arange(len(self.names), dtype=self.parents.dtype)
+        one = self.parents.dtype.type(1)
+        present: NDArray[np.bool_] = (self.parents[:, None, :] >> bits[None, :, None]) & one != 0
+        return present
+
+    def edge_frequencies(self, estimator: str = "auto") -> pd.DataFrame:
+        """Weighted frequency of every edge: rows parents, columns children."""
+        return self.probability_matrix("->", estimator).rename_axis(index="parent", columns="child")
+
+    def probability_matrix(self, relation: str = "~>", estimator: str = "auto") -> pd.DataFrame:
+        """Probability of `x relation y` for all pairs, x in the rows.
+
+        `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
+        """
+        import pandas as pd
+
+        weights = self.weights if estimator == "auto" else self._weighed(estimator).weights
+        matrix = np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0)
+        return pd.DataFrame(matrix, index=pd.Index(self.names, name="from"), columns=pd.Index(self.names, name="to"))
+
+    @overload
+    def probability(  # type: ignore[overload-overlap]
+        self, feature: Statement, given: Statement | None = ..., *, estimator: str = ..., confidence: float = ...
+    ) -> Estimate: ...
+    @overload
+    def probability(
+        self,
+        feature: Sequence[Statement],
+        given: Statement | None = ...,
+        *,
+        estimator: str = ...,
+        confidence: float = ...,
+    ) -> list[Estimate]: ...
+    def probability(
+        self,
+        feature: Statement | Sequence[Statement],
+        given: Statement | None = None,
+        *,
+        estimator: str = "auto",
+        confidence: float = 0.95,
+    ) -> Estimate | list[Estimate]:
+        """How probable a statement about the graph is, or each of several, which share the work.
+
+        A statement is text (``"Smoking ~> Pressure & !(Smoking -> Family)"``, ``"P(A -> B | B ~> C)"``), a feature
+        object, or any function of a networkx graph. `given` restricts to the graphs in which another statement holds.
+        `estimator` is "auto" (what suits the method), "counting", "distinct", "iw" or "linear-extensions". A sample
+        that was drawn for a precision answers with that precision and its confidence.
+        """
+        check_confidence(confidence)
+        several = isinstance(feature, Sequence) and not isinstance(feature, str)
+        statements: Any = feature if several else [feature]
+        queries = [resolve(statement, self.names, given) for statement in statements]
+        conditions = [query.given for query in queries if query.given is not None]
+        held = evaluate([*(query.feature for query in queries), *conditions], self.parents, self.names)
+        conditions_held = iter(held[len(queries) :])
+        estimates = [
+            self._estimate(hit, None if query.given is None else next(conditions_held), estimator, confidence)
+            for query, hit in zip(queries, held, strict=False)
+        ]
+        return estimates if several else estimates[0]
+
+    def diagnostics(self) -> ChainDiagnostics:
+        """Whether the chains that drew these graphs can be trusted, in one sentence and edge by edge.
+
+        >>> from dagpost import DagPosterior, datasets
+        >>> model = DagPosterior(method="partition-mcmc").fit(datasets.load("coronary"))
+        >>> model.sample(4_000, seed=1).diagnostics().trusted
+        True
+        """
+        if not self._from_chains:
+            raise InputError(
+                f"{self!r} come from no chain: there is nothing to diagnose. Their estimates carry their own intervals."
+            )
+        return self._diagnostics
+
+    @cached_property
+    def _diagnostics(self) -> ChainDiagnostics:
+        acceptance = {} if self.chains is None else self.chains.acceptance
+        return diagnose(self.parents, self.names, self._chain_lengths, acceptance)
+
+    @property
+    def _chain_lengths(self) -> tuple[int, ...]:
+        # A part of a sample may be any stretch of it: taken for one chain, it is not thought better than it is.
+        return (len(self),) if self.chains is None else self.chains.lengths
+
+    @property
+    def _from_chains(self) -> bool:
+        return self.estimator != _GIVEN and not self.independent and self.method not in _WEIGHTED
+
+    @property
+    def effective_samples(self) -> float:
+        """How many independent unweighted graphs these are worth."""
+        if self.estimator == _GIVEN:
+            return float(1.0 / (self.weights**2).sum())
+        if self._from_chains:
+            return self._diagnostics.smallest_effective
+        return self._own_weights.effective_samples
+
+    @property
+    def covered(self) -> float:
+        """The posterior mass of all graphs in the sample together (Delta in the paper); nan where unknown."""
+        mass = self.unique().log_joint - self.log_evidence
+        return float(np.exp(mass).sum()) if self.modularity == "structure" else math.nan
+
+    def posterior_probabilities(self) -> list[float | None]:
+        """The posterior probability of each graph; None where the evidence is not known."""
+        if self.modularity != "structure" or math.isnan(self.log_evidence):
+            return [None] * len(self)
+        return [float(probability) for probability in np.exp(self.log_joint - self.log_evidence)]
+
+    def summary(self) -> dict[str, Any]:
+        """What a sample is worth, as JSON can hold it."""
+        covered = self.covered
+        return {
+            **({"diagnostics": self._diagnostics.summary()} if self._from_chains else {}),
+            "method": self.method,
+            "estimator": self.estimator,
+            "modularity": self.modularity,
+            "independent": self.independent,
+            "effective_samples": self.effective_samples if math.isfinite(self.effective_samples) else None,
+            "covered": None if math.isnan(covered) else covered,
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the sample to one file; an older one is replaced whole."""
+        from dagpost.files.sample_file import save_sample
+
+        save_sample(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DagSample:
+        """Read a sample that `save` wrote."""
+        from dagpost.files.sample_file import load_sample
+
+        return load_sample(path)
+
+    @cached_property
+    def _own_weights(self) -> WeightedSample:
+        return self._weighed(self.estimator)
+
+    def _weighed(self, estimator: str) -> WeightedSample:
+        if estimator not in ESTIMATORS:
+            known = ", ".join(map(repr, ("auto", *ESTIMATORS)))
+            raise InputError(f"The estimator must be one of {known}. Got {estimator!r} instead.")
+        if self.estimator == _GIVEN and estimator != "iw":
+            raise InputError(
+                "These graphs were picked from a sample, so they cannot be weighed as one. Use estimator='auto', or "
+                "the sample they come from."
+            )
+        if self.modularity != "structure" and estimator != "counting":
+            raise InputError(
+                f"The estimator {estimator!r} is for the posterior in which every graph counts once; here it is "
+                f"{MODULARITY_WORDS[self.modularity]}. Use estimator='counting', or a model with "
+                "modularity='structure'."
+            )
+        if estimator == "counting" and self.method in _WEIGHTED:
+            raise InputError(
+                f"The graphs of {self.method!r} are no draws from this posterior: counting them would be biased. "
+                "Use estimator='auto'."
+            )
+        return weigh(
+            estimator,
+            self.parents,
+            log_joint=self.log_joint,
+            log_proposal=self.log_proposal,
+            log_extensions=self.log_extensions,
+            log_evidence=self.log_evidence,
+        )
+
+    def _reweighed(self) -> DagSample:
+        """The same rows with the weights that they have as a sample of their own."""
+        if self.estimator == _GIVEN:
+            return replace(self, weights=self.weights / self.weights.sum())
+        return replace(self, weights=self._weighed(self.estimator).weights)
+
+    def _estimate(
+        self, hit: NDArray[np.bool_], condition: NDArray[np.bool_] | None, estimator: str, confidence: float
+    ) -> Estimate:
+        if self.guarantee is not None and condition is None and estimator == "auto":
+            return hoeffding_estimate(int(hit.sum()), len(hit), *self.guarantee, self.modularity)
+        if self.estimator == _GIVEN and estimator == "auto":
+            return self._given_estimate(hit, condition, confidence)
+        if self._from_chains and estimator in ("auto", "counting"):
+            return chain_estimate(
+                hit,
+                condition,
+                self._chain_lengths,
+                confidence,
+                self.modularity,
+                usual_share=self._diagnostics.smallest_effective / len(self),
+            )
+        weighed = self._own_weights if estimator in ("auto", self.estimator) else self._weighed(estimator)
+        return weighted_estimate(weighed, hit, condition, confidence=confidence, modularity=self.modularity)
+
+    def _given_estimate(
+        self, hit: NDArray[np.bool_], condition: NDArray[np.bool_] | None, confidence: float
+    ) -> Estimate:
+        weights = self.weights if condition is None else self.weights * condition
+        total = float(weights.sum())
+        value = float(weights[hit].sum()) / total if total > 0.0 else math.nan
+        effective = total**2 / float((weights**2).sum()) if total > 0.0 else 0.0
+        return Estimate(value, 0.0, 1.0, confidence, "weights as given", len(self), effective, self.modularity)
+
+    def _graph(self, row: UnsignedMasks) -> nx.DiGraph[str]:
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        for child, mask in zip(self.names, row.tolist(), strict=True):
+            graph.add_edges_from((parent, child) for bit, parent in enumerate(self.names) if mask >> bit & 1)
+        return graph
+
+
+def make_sample(
+    names: tuple[str, ...],
+    parents: NDArray[np.uint64],
+    log_joint: Floats,
+    log_proposal: Floats,
+    log_extensions: Floats,
+    log_evidence: float,
+    method: str,
+    modularity: str,
+    guarantee: tuple[float, float] | None,
+    provenance: Mapping[str, Any],
+    chains: ChainRecord | None = None,
+) -> DagSample:
+    """A sample as one of the methods draws it, weighted as suits the method."""
+    sample = DagSample(
+        names=names,
+        parents=parents.astype(mask_type(len(names))),
+        log_joint=log_joint,
+        log_proposal=log_proposal,
+        log_extensions=log_extensions,
+        weights=np.full(len(parents), 1.0 / len(parents)),
+        modularity=modularity,
+        method=method,
+        # Hoeffding's inequality is about plain frequencies.
+        estimator=_ESTIMATOR_OF.get(method, "counting") if guarantee is None else "counting",
+        log_evidence=log_evidence,
+        guarantee=guarantee,
+        provenance=provenance,
+        chains=chains,
+    )
+    return sample._reweighed()
+
+
+def _seeds(sample: DagSample) -> list[Any]:
+    return list(sample.provenance.get("seeds", [sample.provenance.get("seed")]))

@@ -1,0 +1,34 @@
+"""How summaries show themselves in a notebook, and graphs in one line of text; names are never obeyed as markup."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dagpost._tools.text import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def html_of(sentence: str, frame: pd.DataFrame, rows: int = 20) -> str:
+    """One sentence and the first rows of a table."""
+    return f"<p>{html.escape(sentence)}</p>{frame.head(rows).to_html(escape=True, index=False)}"
+
+
+def edges_text(masks: Sequence[int], names: Sequence[str]) -> str:
+    """The edges of a graph: `A -> B` where only A is in the mask of B, `A -- B` where each is in that of the other.
+
+    >>> edges_text([0, 5, 2], ["A", "B", "C"])
+    'A -> B, B -- C'
+    """
+    parts = []
+    for first in range(len(names)):
+        for second in range(first + 1, len(names)):
+            onward, back = masks[second] >> first & 1, masks[first] >> second & 1
+            if onward or back:
+                ends = (first, second) if onward else (second, first)
+                sign = "--" if onward and back else "->"
+                parts.append(f"{printable(names[ends[0]])} {sign} {printable(names[ends[1]])}")
+    return ", ".join(parts) or "no edges"

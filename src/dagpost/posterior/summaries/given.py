@@ -1,0 +1,147 @@
+"""One graph that the user has in mind: from a networkx graph or a list of edges to a row of parent masks, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Set
+from math import comb
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.text import position_of, printable
+from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from dagpost.posterior.sample import UnsignedMasks
+
+    #: What a user may give as a graph; `masks_of_graph` says what each means.
+    GivenGraph: TypeAlias = nx.DiGraph[str] | Iterable[tuple[str, str]] | Mapping[str, Iterable[str]] | UnsignedMasks
+
+
+def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | None = None) -> Masks:
+    """A graph as one row of parent masks: bit j of entry i says that variable j is a parent of variable i.
+
+    Parameters
+    ----------
+    graph
+        A directed networkx graph, pairs `(parent, child)`, a mapping from each child to its parents, or such a row of
+        masks itself. Variables that are not named in it have no edges.
+    names
+        The variables, in the order of the columns.
+    max_parents
+        More parents than this are an error.
+
+    >>> masks_of_graph([("A", "C"), ("B", "C")], ["A", "B", "C"]).tolist()
+    [0, 0, 3]
+    >>> masks_of_graph({"C": ["A", "B"]}, ["A", "B", "C"]).tolist()
+    [0, 0, 3]
+    """
+    known = tuple(names)
+    if not 1 <= len(known) <= MAX_NODES:
+        raise InputError(f"A graph has 1 to {MAX_NODES} variables. Got {len(known)} names.")
+    pairs = _pairs(graph, known)
+    _refuse_cycles(pairs)
+    masks = [0] * len(known)
+    for parent, child in pairs:
+        masks[position_of(child, known)] |= 1 << position_of(parent, known)
+    for child, mask in zip(known, masks, strict=True):
+        if max_parents is not None and mask.bit_count() > max_parents:
+            raise InputError(
+                f"{child!r} has {mask.bit_count()} parents in this graph, and at most {max_parents} are allowed: its "
+                "probability is 0. Leave some out, or fit a model with a larger max_parents."
+            )
+    return np.array(masks, dtype=np.uint64)
+
+
+def graph_of_masks(masks: UnsignedMasks, names: Iterable[str]) -> nx.DiGraph[str]:
+    """One row of parent masks as a networkx graph.
+
+    >>> sorted(graph_of_masks(np.array([0, 1], dtype=np.uint8), ["A", "B"]).edges)
+    [('A', 'B')]
+    """
+    import networkx as nx
+
+    known = tuple(names)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(known)
+    for child, mask in zip(known, masks.tolist(), strict=True):
+        graph.add_edges_from((parent, child) for bit, parent in enumerate(known) if mask >> bit & 1)
+    return graph
+
+
+def log_weight_of_graph(masks: UnsignedMasks, log_weights: Floats, max_parents: int) -> float:
+    """Log of the weight of one graph, given that of every family: log p(graph, data) up to what the prior leaves open.
+
+    It is minus infinity where a family is not allowed.
+
+    >>> log_weights = np.log([[0.5, 0.25], [0.5, 0.125]])
+    >>> float(np.exp(log_weight_of_graph(np.array([0, 1], dtype=np.uint64), log_weights, 1)))
+    0.0625
+    """
+    total = 0.0
+    universe = len(log_weights) - 1
+    for node, mask in enumerate(masks.tolist()):
+        members = [other - (other > node) for other in range(universe + 1) if mask >> other & 1]
+        if len(members) > max_parents:
+            return -math.inf
+        number = sum(comb(universe, size) for size in range(len(members)))
+        number += sum(comb(member, place + 1) for place, member in enumerate(members))
+        total += float(log_weights[node, number])
+    return total
+
+
+def _pairs(graph: object, names: tuple[str, ...]) -> list[tuple[str, str]]:
+    import networkx as nx
+
+    if isinstance(graph, np.ndarray) and graph.dtype.kind in "ui":
+        return _pairs_of_masks(graph, names)
+    if isinstance(graph, nx.Graph):
+        if not graph.is_directed():
+            raise InputError("The edges of an undirected graph do not say which end is the parent. Give a DiGraph.")
+        for node in graph.nodes:
+            position_of(node, names)
+        return [(edge[0], edge[1]) for edge in graph.edges]
+    if isinstance(graph, str) or not isinstance(graph, Iterable):
+        raise InputError(
+            "A graph is a directed networkx graph, a list of pairs (parent, child), a mapping from each child to its "
+            f"parents, or a row of parent masks. Got {graph!r} instead."
+        )
+    if not isinstance(graph, Mapping):
+        return [_pair(edge, names) for edge in graph]
+    for child, parents in graph.items():
+        if isinstance(parents, str) or not isinstance(parents, Iterable):
+            raise InputError(f"The parents of {child!r} must be a list of names. Got {parents!r} instead.")
+        position_of(child, names)
+    return [_pair((parent, child), names) for child, parents in graph.items() for parent in parents]
+
+
+def _pairs_of_masks(masks: Any, names: tuple[str, ...]) -> list[tuple[str, str]]:
+    if masks.shape != (len(names),) or int(masks.min()) < 0 or int(masks.max()) >> len(names):
+        raise InputError(
+            f"A row of parent masks has {len(names)} whole numbers below 2^{len(names)}. Got {masks!r} instead."
+        )
+    return list(graph_of_masks(masks, names).edges)
+
+
+def _pair(edge: object, names: tuple[str, ...]) -> tuple[str, str]:
+    # A set does not say which comes first.
+    if isinstance(edge, str | Set) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
+        raise InputError(f"An edge is a pair (parent, child) of names. Got {edge!r} instead.")
+    for name in ends:
+        position_of(name, names)
+    return ends
+
+
+def _refuse_cycles(pairs: list[tuple[str, str]]) -> None:
+    import networkx as nx
+
+    graph: nx.DiGraph[str] = nx.DiGraph(pairs)
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [edge[0] for edge in nx.find_cycle(graph)]
+        way = " -> ".join(printable(name) for name in [*cycle, cycle[0]])
+        raise InputError(f"This graph has a directed cycle, so it is not a DAG: {way}. Leave one of these edges out.")

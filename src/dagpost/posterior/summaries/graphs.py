@@ -1,0 +1,222 @@
+"""The graphs of a sample one by one: the most probable ones, where a given graph stands, how spread out they all are.
+
+Where the evidence is known and every graph counts once, the posterior probability of a drawn graph is known exactly
+(docs/design, "Weights"); elsewhere its share of the weight of the sample stands for it, and the result says which.
+Repeats are told apart by sorting: N log N steps and the memory of the sample again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost.posterior.settings import check_count
+from dagpost.posterior.summaries.display import edges_text, html_of
+from dagpost.posterior.summaries.given import graph_of_masks, masks_of_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+    from dagpost.posterior.sample import DagSample, UnsignedMasks
+    from dagpost.posterior.summaries.given import GivenGraph
+
+#: Log weights of equal graphs, added up in another order, differ by less than this part of themselves.
+_ROUNDING = 1e-10
+
+
+# Where one graph stands
+
+
+@dataclass(frozen=True, repr=False)
+class GraphStanding:
+    """Where one graph stands among those of a sample.
+
+    `rank` is 1 for the best of the `distinct` graphs in the sample; graphs that are equally good share the better rank.
+    It is by `log_joint` where that is known, else by weight, and None where neither is. `frequency` is the share of
+    the draws that are this graph, `weight` its share of the weight; `probability` is its exact posterior probability
+    (nan where unknown).
+    """
+
+    rank: int | None
+    distinct: int
+    draws: int
+    frequency: float
+    weight: float
+    log_joint: float
+    probability: float
+
+    def __repr__(self) -> str:
+        place = "not ranked" if self.rank is None else f"rank {self.rank:,}"
+        seen = f"drawn {round(self.frequency * self.draws):,} times in {self.draws:,}"
+        known = "" if math.isnan(self.probability) else f", posterior probability {self.probability:.3g}"
+        return f"{place} among {self.distinct:,} distinct graphs, {seen}{known}"
+
+
+def graph_standing(sample: DagSample, graph: GivenGraph, log_joint: float = math.nan) -> GraphStanding:
+    """The rank, frequency and probability of one graph in a sample.
+
+    `log_joint` is log p(graph, data), which is needed only where the graph may not have been drawn.
+    """
+    row = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)
+    hit = (sample.parents == row).all(axis=1)
+    seen = int(hit.sum())
+    distinct = sample.unique()
+    structural = sample.modularity == "structure"
+    if seen:
+        log_joint = float(sample.log_joint[int(hit.argmax())])
+    weight = float(sample.weights[hit].sum())
+    rank = None
+    if structural and not math.isnan(log_joint) and not np.isnan(distinct.log_joint).any():
+        rounding = _ROUNDING * abs(log_joint) if math.isfinite(log_joint) else 0.0
+        rank = 1 + int((distinct.log_joint > log_joint + rounding).sum())
+    elif seen:
+        rank = 1 + int((distinct.weights > weight * (1.0 + _ROUNDING)).sum())
+    known = structural and not math.isnan(sample.log_evidence)
+    return GraphStanding(
+        rank=rank,
+        distinct=len(distinct),
+        draws=len(sample),
+        frequency=seen / len(sample),
+        weight=weight,
+        log_joint=log_joint,
+        probability=math.exp(log_joint - sample.log_evidence) if known else math.nan,
+    )
+
+
+# The best graphs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopGraphs:
+    """The most probable graphs of a sample, best first.
+
+    `probabilities` are posterior probabilities if `exact`, else shares of the weight of the sample; `covered` is their
+    sum. `parents` has one row of masks a graph.
+    """
+
+    names: tuple[str, ...]
+    parents: UnsignedMasks
+    probabilities: Floats
+    log_joint: Floats
+    covered: float
+    exact: bool
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def __repr__(self) -> str:
+        what = "of the posterior" if self.exact else "of the weight of the sample"
+        return f"The {len(self):,} most probable graphs, with {self.covered:.4f} {what} together"
+
+    def graph(self, place: int) -> nx.DiGraph[str]:
+        """One of them as a networkx graph; 0 is the best."""
+        return graph_of_masks(self.parents[place], self.names)
+
+    def table(self) -> pd.DataFrame:
+        """Rank, probability, sum of the probabilities so far, log joint and edges."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "rank": np.arange(1, len(self) + 1),
+                "probability": self.probabilities,
+                "cumulative": np.cumsum(self.probabilities),
+                "log_joint": self.log_joint,
+                "edges": [edges_text(row, self.names) for row in self.parents.tolist()],
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        return html_of(repr(self), self.table())
+
+
+def top_graphs(sample: DagSample, count: int = 10) -> TopGraphs:
+    """The `count` most probable of the graphs that were drawn (fewer where there are not so many).
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
+    >>> top_graphs(sample, 3)
+    The 3 most probable graphs, with 0.2337 of the posterior together
+    """
+    check_count("count", count)
+    unique, probabilities, exact = distinct_graphs(sample)
+    best = np.argsort(-probabilities, kind="stable")[:count]
+    return TopGraphs(
+        names=sample.names,
+        parents=unique.parents[best],
+        probabilities=probabilities[best],
+        log_joint=unique.log_joint[best],
+        covered=min(float(probabilities[best].sum()), 1.0),
+        exact=exact,
+    )
+
+
+def distinct_graphs(sample: DagSample) -> tuple[DagSample, Floats, bool]:
+    """The distinct graphs, the probability of each, and whether that is exact or its share of the weight."""
+    unique = sample.unique()
+    known = unique.posterior_probabilities()
+    exact = None not in known
+    return unique, np.array(known, dtype=np.float64) if exact else unique.weights, exact
+
+
+# How spread out
+
+
+@dataclass(frozen=True, repr=False)
+class GraphEntropy:
+    """Entropy of the posterior over graphs, in nats; `exp(value)` equally probable graphs would have as much.
+
+    `lower` is certain where the evidence is known: what the graphs seen contribute, and the least that the rest of
+    the mass, 1 - `covered`, can. `value` is the estimate, with its standard error (nan where there is none). `rule`
+    says what it is:
+
+    - "mean of -log p": the mean of minus the log of the exact probability under the weights of the sample.
+    - "graphs seen": `value` is the lower bound itself, for graphs that were picked rather than drawn.
+    - "shares of weight": the probabilities are not known; shares of the weight stand for them. This is too low, by
+      much where most graphs were drawn once: at most log(graphs) can come out.
+    """
+
+    value: float
+    lower: float
+    standard_error: float
+    covered: float
+    graphs: int
+    rule: str
+
+    def __repr__(self) -> str:
+        error = "" if math.isnan(self.standard_error) else f" ± {self.standard_error:.3f}"
+        mass = "" if math.isnan(self.covered) else f", covering {self.covered:.4f} of the posterior"
+        return (
+            f"{self.value:.3f}{error} nats, as of {math.exp(self.value):,.0f} equally probable graphs "
+            f"({self.rule}; {self.graphs:,} graphs seen{mass})"
+        )
+
+
+def graph_entropy(sample: DagSample) -> GraphEntropy:
+    """How spread out the posterior over graphs is: its entropy.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> best = DagPosterior().fit(datasets.load("coronary")).best(100)
+    >>> graph_entropy(best)
+    3.588 nats, as of 36 equally probable graphs (graphs seen; 100 graphs seen, covering 0.9414 of the posterior)
+    """
+    from scipy.special import entr
+
+    unique, probabilities, exact = distinct_graphs(sample)
+    plug_in = float(entr(probabilities).sum())
+    count = len(unique)
+    if not exact:
+        return GraphEntropy(plug_in, 0.0, math.nan, math.nan, count, "shares of weight")
+    covered = min(float(probabilities.sum()), 1.0)
+    lower = max(plug_in + float(entr(1.0 - covered)), 0.0)
+    if sample.estimator not in ("counting", "distinct", "linear-extensions"):
+        return GraphEntropy(lower, lower, math.nan, covered, count, "graphs seen")
+    surprise = sample.log_evidence - sample.log_joint
+    mean = float(sample.weights @ surprise)
+    error = math.sqrt(float(sample.weights @ (surprise - mean) ** 2) / sample.effective_samples)
+    return GraphEntropy(max(mean, lower), lower, error, covered, count, "mean of -log p")

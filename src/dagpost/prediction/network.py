@@ -1,0 +1,241 @@
+"""One graph with its parameters: a Bayesian network to look at, to draw rows from, and to hand to other programs.
+
+The parameters are posterior means (prediction/parameters.py); files are prediction/network_files.py. Time and memory
+are linear in the cells of the tables.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.text import position_of
+from dagpost.errors import InputError
+from dagpost.posterior.settings import check_seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.posterior.summaries.given import GivenGraph
+    from dagpost.prediction.statistics import Statistics
+    from dagpost.scores import Score
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesianNetwork:
+    """Discrete variables, the parents of each, and its probabilities given them; make one with `bayesian_network`.
+
+    `tables[i]` has one axis a parent, in the order of `parents[i]`, and the levels of variable i along the last axis.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[object, ...], ...]
+    parents: tuple[tuple[str, ...], ...]
+    tables: tuple[Floats, ...]
+
+    def __post_init__(self) -> None:
+        """Check that everything fits together."""
+        if not len(self.names) == len(self.levels) == len(self.parents) == len(self.tables):
+            raise InputError("A network needs levels, parents and a table for each of its variables.")
+        if len(set(self.names)) < len(self.names):
+            raise InputError("The variables of a network must have different names.")
+        _order_of(self.names, self.parents)
+        arity = {name: len(levels) for name, levels in zip(self.names, self.levels, strict=True)}
+        for name, parents, table in zip(self.names, self.parents, self.tables, strict=True):
+            shape = tuple(arity[variable] for variable in (*parents, name))
+            if table.shape != shape or not (table >= 0).all() or not np.allclose(table.sum(axis=-1), 1.0, atol=1e-9):
+                raise InputError(
+                    f"The table of {name!r} must hold probabilities of shape {shape} that sum to 1 along the last axis."
+                )
+
+    def to_frame(self, name: str) -> pd.DataFrame:
+        """The table of one variable: a row a configuration of its parents, a column a level."""
+        import pandas as pd
+
+        node = position_of(name, self.names)
+        columns = pd.Index(self.levels[node], name=name)
+        flat = self.tables[node].reshape(-1, len(columns))
+        if not self.parents[node]:
+            return pd.DataFrame(flat, columns=columns)
+        levels = [self.levels[position_of(parent, self.names)] for parent in self.parents[node]]
+        rows: pd.Index[Any] = pd.MultiIndex.from_product(levels, names=self.parents[node])
+        return pd.DataFrame(flat, rows if len(levels) > 1 else rows.get_level_values(0), columns)
+
+    def sample(self, rows: int, seed: int | None = None) -> pd.DataFrame:
+        """Draw rows, as categories.
+
+        >>> coin = BayesianNetwork(("coin",), (("heads", "tails"),), ((),), (np.array([0.5, 0.5]),))
+        >>> coin.sample(3, seed=1)["coin"].tolist()
+        ['tails', 'tails', 'heads']
+        """
+        import pandas as pd
+
+        generator = _generator(rows, seed)
+        codes: dict[str, Any] = {}
+        for node in _order_of(self.names, self.parents):
+            table = self.tables[node][tuple(codes[parent] for parent in self.parents[node])]
+            passed = generator.random((rows, 1)) >= np.cumsum(table, axis=-1)
+            codes[self.names[node]] = np.minimum(passed.sum(axis=-1), table.shape[-1] - 1)
+        return pd.DataFrame(
+            {
+                name: pd.Categorical.from_codes(codes[name], pd.Index(levels))
+                for name, levels in zip(self.names, self.levels, strict=True)
+            }
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the network to a BIF (.bif), XMLBIF (.bifxml, .xmlbif, .xml) or DSL (.dsl) file, through pyAgrum.
+
+        An older file is replaced whole, once the new one has been read again and compared: 6 or 7 digits of a
+        probability are kept. Names and levels that are no plain identifiers are replaced by such; a comment in the file
+        says what they stand for, and `read` gives them back.
+        """
+        from dagpost.files.network_files import Parts, write_network
+
+        write_network(path, Parts(self.names, self.levels, self.parents, self.tables))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a network from a BIF, XMLBIF or DSL file, through pyAgrum.
+
+        The levels in a file that was not written here are text. Parents come in the order of the variables, and
+        probabilities are scaled to sum to 1.
+        """
+        from dagpost.files.network_files import read_network
+
+        return cls(*read_network(path))
+
+    def __repr__(self) -> str:
+        return f"BayesianNetwork of {_size(self.names, self.parents)}"
+
+    def _repr_html_(self) -> str:
+        return _html(repr(self), self.names, self.parents)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianNetwork:
+    """Continuous variables, each a linear function of its parents and noise; make one with `bayesian_network`."""
+
+    names: tuple[str, ...]
+    parents: tuple[tuple[str, ...], ...]
+    #: By variable: the coefficients in the order of its parents.
+    coefficients: tuple[Floats, ...]
+    intercepts: Floats
+    #: The variances of the noise.
+    variances: Floats
+
+    def to_frame(self) -> pd.DataFrame:
+        """Coefficients by variable, in the rows, and parent; with intercept and residual variance."""
+        import pandas as pd
+
+        index = pd.Index(self.names, name="variable")
+        frame = pd.DataFrame(0.0, index, pd.Index(self.names, name="parent"))
+        for name, parents, coefficients in zip(self.names, self.parents, self.coefficients, strict=True):
+            frame.loc[name, list(parents)] = coefficients
+        frame["(intercept)"] = self.intercepts
+        frame["(residual variance)"] = self.variances
+        return frame
+
+    def sample(self, rows: int, seed: int | None = None) -> pd.DataFrame:
+        """Draw rows."""
+        import pandas as pd
+
+        generator = _generator(rows, seed)
+        values: dict[str, Floats] = {}
+        for node in _order_of(self.names, self.parents):
+            noise = generator.normal(size=rows) * np.sqrt(self.variances[node])
+            parts = zip(self.coefficients[node], self.parents[node], strict=True)
+            values[self.names[node]] = sum(
+                (slope * values[parent] for slope, parent in parts), self.intercepts[node] + noise
+            )
+        return pd.DataFrame({name: values[name] for name in self.names})
+
+    def __repr__(self) -> str:
+        return f"GaussianNetwork of {_size(self.names, self.parents)}"
+
+    def _repr_html_(self) -> str:
+        return _html(repr(self), self.names, self.parents)
+
+
+def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score) -> BayesianNetwork | GaussianNetwork:
+    """The network of one graph, with the posterior means of its parameters.
+
+    Parameters
+    ----------
+    dag
+        A directed graph of networkx, pairs ``(parent, child)`` of names, a mapping from each child to its parents, or
+        a row of parent masks.
+    statistics
+        What `sufficient_statistics` counted in the training table for this graph (or for more).
+    score
+        The score that the graph was found with, whose prior the parameters have. BIC has none, and is given Jeffreys'
+        prior, one half of an observation in each cell.
+
+    >>> from dagpost.data import datasets
+    >>> from dagpost.prediction import sufficient_statistics
+    >>> from dagpost.posterior.summaries import masks_of_graph
+    >>> table, edges = datasets.load("coronary"), [("M. Work", "Family")]
+    >>> statistics = sufficient_statistics(table, masks_of_graph(edges, table.names)[np.newaxis], "bdeu")
+    >>> network = bayesian_network(edges, statistics, "bdeu")
+    >>> network
+    BayesianNetwork of 6 variables and 1 edge
+    >>> network.to_frame("Family").round(3).to_dict("index")  # a row for each level of M. Work
+    {'no': {'neg': 0.881, 'pos': 0.119}, 'yes': {'neg': 0.823, 'pos': 0.177}}
+    """
+    from dagpost.posterior.summaries.given import masks_of_graph
+    from dagpost.prediction.parameters import mean_regressions, mean_tables
+    from dagpost.prediction.statistics import DiscreteStatistics, check_score
+    from dagpost.scores import BGe
+
+    resolved = check_score(statistics, score)
+    names = statistics.names
+    masks = masks_of_graph(dag, names)
+    parents = tuple(tuple(name for bit, name in enumerate(names) if int(mask) >> bit & 1) for mask in masks)
+    if isinstance(statistics, DiscreteStatistics):
+        return BayesianNetwork(names, statistics.levels, parents, tuple(mean_tables(statistics, resolved, masks)))
+    assert isinstance(resolved, BGe)
+    coefficients, intercepts, variances = mean_regressions(statistics, resolved, masks)
+    return GaussianNetwork(names, parents, tuple(coefficients), intercepts, variances)
+
+
+def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[int]:
+    """The nodes, every one after its parents; a cycle is an error."""
+    order: list[int] = []
+    placed: set[str] = set()
+    while len(order) < len(names):
+        ready = [
+            node for node, name in enumerate(names) if name not in placed and all(p in placed for p in parents[node])
+        ]
+        if not ready:
+            stuck = ", ".join(repr(name) for name in names if name not in placed)
+            raise InputError(f"The graph has a directed cycle, or an unknown parent, among {stuck}: it is not a DAG.")
+        order += ready
+        placed.update(names[node] for node in ready)
+    return order
+
+
+def _generator(rows: int, seed: int | None) -> np.random.Generator:
+    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 0:
+        raise InputError(f"The number of rows must be an int of at least 0. Got {rows!r} instead.")
+    check_seed(seed)
+    return np.random.default_rng(seed)
+
+
+def _size(names: Sequence[str], parents: Sequence[Sequence[str]]) -> str:
+    edges = sum(map(len, parents))
+    return f"{len(names)} variable{'s' * (len(names) != 1)} and {edges} edge{'s' * (edges != 1)}"
+
+
+def _html(caption: str, names: Sequence[str], parents: Sequence[Sequence[str]]) -> str:
+    rows = "".join(
+        f"<tr><th>{html.escape(name)}</th><td>{html.escape(', '.join(of)) or 'none'}</td></tr>"
+        for name, of in zip(names, parents, strict=True)
+    )
+    head = "<tr><th>variable</th><th>parents</th></tr>"
+    return f"<table><caption>{html.escape(caption)}</caption>{head}{rows}</table>"

@@ -1,0 +1,1 @@
+"""What was believed before the data: structure priors, required and forbidden edges, tiers."""

@@ -1,0 +1,194 @@
+"""Which edges must a graph have, which must it not have? Required and forbidden edges, and tiers.
+
+For each node they come down to two masks, of the parents that it must and must not have; contradictions are
+refused by the names of the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.text import nearest
+from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: An edge by its names: (parent, child).
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Edges that must be there, edges that must not, and tiers between which edges lead one way only.
+
+    Parameters
+    ----------
+    required, forbidden
+        Pairs of names, (parent, child).
+    tiers
+        Lists of names, earliest first, or a mapping from names to numbers. No edge leads from a later tier to
+        an earlier one; within a tier, and from and to names that are in no tier, all edges are possible.
+
+    >>> Constraints(required=[("smoking", "cancer")], tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
+    (('age',), ('smoking',), ('cancer',))
+    """
+
+    required: Iterable[Edge] = ()
+    forbidden: Iterable[Edge] = ()
+    tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Bring all three into tuples, so that constraints can be compared and stored."""
+        object.__setattr__(self, "required", _pairs("required", self.required))
+        object.__setattr__(self, "forbidden", _pairs("forbidden", self.forbidden))
+        object.__setattr__(self, "tiers", _tiers(self.tiers))
+
+    def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """For each node, the parents it must have and those it must not, as masks over all columns.
+
+        Contradictions are errors that name the edges.
+
+        >>> constraints = Constraints(required=[("a", "b")], tiers=[["a", "b"], ["c"]])
+        >>> required, forbidden = constraints.masks(("a", "b", "c"), 2)
+        >>> required.tolist(), forbidden.tolist()
+        ([0, 1, 0], [4, 4, 0])
+        """
+        required = self._edges("required", names)
+        forbidden = self._edges("forbidden", names)
+        tier = self._tier_of(names)
+        _refuse_both(required, forbidden, tier)
+        _refuse_cycle(required)
+        _refuse_crowd(required, names, max_parents)
+        barred = [(parent, child) for parent in tier for child in tier if tier[parent] > tier[child]]
+        return _parent_masks(required, names), _parent_masks([*forbidden, *barred], names)
+
+    def _edges(self, setting: str, names: tuple[str, ...]) -> list[Edge]:
+        edges: list[Edge] = list(getattr(self, setting))
+        for parent, child in edges:
+            for name in (parent, child):
+                if name not in names:
+                    raise InputError(
+                        f"'{setting}' has the edge {parent} -> {child}, but there is no column {name!r}."
+                        f"{nearest(name, names)}"
+                    )
+            if parent == child:
+                raise InputError(
+                    f"'{setting}' has the edge {parent} -> {child}: no node is its own parent. Leave it out."
+                )
+        return edges
+
+    def _tier_of(self, names: tuple[str, ...]) -> dict[str, int]:
+        tier: dict[str, int] = {}
+        for number, members in enumerate(self.tiers or ()):
+            for name in members:
+                if name not in names:
+                    raise InputError(
+                        f"'tiers' has the name {name!r} in tier {number + 1}, but there is no such column."
+                        f"{nearest(name, names)}"
+                    )
+                tier[name] = number
+        return tier
+
+
+def _pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise InputError(f"'{setting}' must be a list of (parent, child) pairs of names. Got {edges!r} instead.")
+    checked = []
+    for edge in edges:
+        pair = None if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
+        if pair is None or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+            raise InputError(
+                f"'{setting}' must be made of (parent, child) pairs of names, such as ('Smoking', 'Cancer'). "
+                f"Got {edge!r} instead."
+            )
+        checked.append((str(pair[0]), str(pair[1])))
+    return tuple(checked)
+
+
+def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:
+    if tiers is None:
+        return None
+    if isinstance(tiers, Mapping):
+        try:
+            numbers = sorted(set(tiers.values()))
+        except TypeError:
+            raise InputError(f"'tiers' must map names to numbers that can be ordered. Got {tiers!r}.") from None
+        tiers = [[name for name in tiers if tiers[name] == number] for number in numbers]
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+        raise InputError(f"'tiers' must be lists of names, or a mapping from names to numbers. Got {tiers!r}.")
+    checked = []
+    seen: dict[str, int] = {}
+    for number, members in enumerate(tiers):
+        if isinstance(members, str) or not isinstance(members, Iterable):
+            raise InputError(f"'tiers' must be lists of names; tier {number + 1} is {members!r}. Put it into a list.")
+        tier = tuple(members)
+        for name in tier:
+            if not isinstance(name, str):
+                raise InputError(f"'tiers' must hold names. Got {name!r} in tier {number + 1} instead.")
+            if name in seen:
+                raise InputError(f"'tiers' has {name!r} twice, in tiers {seen[name] + 1} and {number + 1}. Keep one.")
+            seen[name] = number
+        checked.append(tier)
+    return tuple(checked)
+
+
+def _refuse_both(required: list[Edge], forbidden: list[Edge], tier: dict[str, int]) -> None:
+    both = [f"{parent} -> {child}" for parent, child in dict.fromkeys(required) if (parent, child) in forbidden]
+    if both:
+        raise InputError(f"Both required and forbidden: {', '.join(both)}. Take each out of one of the two.")
+    against = [
+        f"{parent} -> {child} (tier {tier[parent] + 1} to tier {tier[child] + 1})"
+        for parent, child in dict.fromkeys(required)
+        if parent in tier and child in tier and tier[parent] > tier[child]
+    ]
+    if against:
+        raise InputError(
+            "Required but forbidden by the tiers, where no edge leads to an earlier tier: "
+            f"{', '.join(against)}. Take the edge out, or move one of its nodes to another tier."
+        )
+
+
+def _refuse_cycle(required: list[Edge]) -> None:
+    """Follow required edges depth-first; an edge back into the path closes a cycle."""
+    children: dict[str, list[str]] = {}
+    for parent, child in required:
+        children.setdefault(parent, []).append(child)
+    finished: set[str] = set()
+    for start, first in children.items():
+        path = [start]
+        ahead = [iter(first)]
+        while path:
+            node = next(ahead[-1], None)
+            if node is None:
+                finished.add(path.pop())
+                ahead.pop()
+            elif node in path:
+                cycle = " -> ".join([*path[path.index(node) :], node])
+                raise InputError(f"The required edges form a cycle: {cycle}. Take one of them out.")
+            elif node not in finished:
+                path.append(node)
+                ahead.append(iter(children.get(node, ())))
+
+
+def _refuse_crowd(required: list[Edge], names: tuple[str, ...], max_parents: int) -> None:
+    for name in names:
+        parents = [parent for parent, child in dict.fromkeys(required) if child == name]
+        if len(parents) > max_parents:
+            edges = ", ".join(f"{parent} -> {name}" for parent in parents)
+            raise InputError(
+                f"{len(parents)} edges into {name!r} are required, but max_parents is {max_parents}: "
+                f"{edges}. Raise max_parents to {len(parents)} or require fewer."
+            )
+
+
+def _parent_masks(edges: list[Edge], names: tuple[str, ...]) -> NDArray[np.uint64]:
+    place = {name: position for position, name in enumerate(names)}
+    masks = [0] * len(names)
+    for parent, child in edges:
+        masks[place[child]] |= 1 << place[parent]
+    return np.array(masks, dtype=np.uint64)

@@ -1,0 +1,1 @@
+"""A page for a colleague: one HTML file that loads nothing."""

@@ -1,0 +1,311 @@
+"""What a report shows, gathered from a model or a sample: numbers only, no words and no markup.
+
+Everything that a fit has left is taken as it is; what has to be computed anew is computed only where that is quick
+beside the fit. A sample is drawn if the model draws one quickly or has the tables for it at hand; the best graphs are
+looked for where every graph counts once and the evidence is known; path probabilities under the order-modular prior, a
+sum over 3^n, only where they take no longer than the fit. What is left out is in `omitted`, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.text import position_of, shortened
+from dagpost.errors import InputError, ResourceError
+from dagpost.exact import order, paths
+from dagpost.posterior.sample import DagSample
+from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
+from dagpost.posterior.workspace import ExactTables
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.summaries import EquivalenceClasses, TopGraphs
+
+#: Parent sets listed for a variable, graphs and classes listed in all.
+FAMILIES, GRAPHS = 8, 10
+#: A pair that is joined less often than this is listed in no table and drawn in no picture.
+LEAST_SHOWN = 0.001
+#: Exact path probabilities that take no longer than this are always worth it.
+_QUICK_SECONDS = 1.0
+#: An interval takes a look at the whole sample; no more than so many are made.
+_MOST_INTERVALS = 400
+#: An estimate that differs from the number shown by more than this is of something else.
+_SAME = 1e-9
+
+Family = tuple[tuple[int, ...], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One variable of the data, as far as it is known."""
+
+    name: str
+    kind: str
+    description: str
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """The numbers of a report.
+
+    `edges` are probabilities (parent, child), `exact` says whether they are; `error_bound` is how far rounding may have
+    moved them (nan where unknown), `relative_error` whether that is in proportion. `sample` is what everything came
+    from that is not exact. `omitted` says why a part is missing.
+    """
+
+    names: tuple[str, ...]
+    target: str
+    method: str
+    reason: str
+    edges: Floats
+    exact: bool
+    columns: tuple[Column, ...]
+    observations: int | None
+    rows: str
+    settings: Mapping[str, Any]
+    fingerprint: str | None
+    log_evidence: float
+    verdict: str | None = None
+    trusted: bool | None = None
+    error_bound: float = math.nan
+    relative_error: bool = False
+    interventions: bool = False
+    sample: DagSample | None = None
+    intervals: Mapping[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
+    interval_confidence: float = math.nan
+    families: tuple[tuple[Family, ...], ...] | None = None
+    families_exact: bool = False
+    blankets: Floats | None = None
+    paths: Floats | None = None
+    paths_exact: bool = False
+    graphs: TopGraphs | None = None
+    graphs_are_best: bool = False
+    classes: EquivalenceClasses | None = None
+    omitted: Mapping[str, str] = field(default_factory=dict)
+
+
+def gather(source: Any) -> Content:
+    """The numbers of a fitted model or of a sample."""
+    if isinstance(source, DagSample):
+        return _of_sample(source)
+    source._check_fitted()
+    return _of_model(source)
+
+
+def _of_model(model: DagPosterior) -> Content:
+    results, about = model._results, model._about_data
+    sample, omitted = _sample_of(model), {}
+    families = _exact_families(model)
+    families_exact = families is not None
+    matrix = _exact_paths(model)
+    paths_exact = matrix is not None
+    blankets = classes = graphs = None
+    if sample is not None:
+        families = _families_in(sample) if families is None else families
+        matrix = sample.probability_matrix("~>").to_numpy() if matrix is None else matrix
+        blankets, classes = markov_blanket_table(sample).to_numpy(), equivalence_classes(sample)
+        graphs = top_graphs(sample, GRAPHS)
+    best = _best(model)
+    graphs = graphs if best is None else best
+    without = _no_sample(model)
+    for part, value in (("families", families), ("blankets", blankets), ("paths", matrix), ("classes", classes)):
+        if value is None:
+            omitted[part] = without
+    if graphs is None:
+        omitted["graphs"] = without
+    edges = model.edge_probabilities_.to_numpy()
+    verdict = None if sample is None or not sample._from_chains else sample.diagnostics()
+    intervals, confidence = ({}, math.nan) if model.exact_ or sample is None else _intervals(sample, edges)
+    return Content(
+        names=model.names_,
+        target=model.target_,
+        method=model.method_,
+        reason=model.method_reason_,
+        edges=edges,
+        exact=model.exact_,
+        columns=_columns(model, about["levels"]),
+        observations=about["observations"],
+        rows=_rows(model._table),
+        settings={**model._settings, "max_parents": model.max_parents_, "engine": model.engine_},
+        fingerprint=about["data_fingerprint"],
+        log_evidence=model.log_evidence_,
+        verdict=model.verdict_ or (None if verdict is None else verdict.verdict),
+        trusted=None if verdict is None else verdict.trusted,
+        error_bound=math.nan if results is None else results.error_bound,
+        relative_error=results is not None and results.modularity == "order",
+        interventions=bool(about.get("interventions", False)),
+        sample=sample,
+        intervals=intervals,
+        interval_confidence=confidence,
+        families=families,
+        families_exact=families_exact,
+        blankets=blankets,
+        paths=matrix,
+        paths_exact=paths_exact,
+        graphs=graphs,
+        graphs_are_best=best is not None or (sample is not None and model.method_ == "kbest"),
+        classes=classes,
+        omitted=omitted,
+    )
+
+
+def _of_sample(sample: DagSample) -> Content:
+    provenance = sample.provenance
+    edges = sample.edge_frequencies().to_numpy()
+    verdict = sample.diagnostics() if sample._from_chains else None
+    intervals, confidence = _intervals(sample, edges)
+    return Content(
+        names=sample.names,
+        target=sample.modularity,
+        method=sample.method,
+        reason="",
+        edges=edges,
+        exact=False,
+        columns=tuple(Column(name, "", "") for name in sample.names),
+        observations=provenance.get("observations"),
+        rows="",
+        settings=dict(provenance),
+        fingerprint=provenance.get("data_fingerprint"),
+        interventions=bool(provenance.get("interventions", False)),
+        log_evidence=sample.log_evidence,
+        verdict=None if verdict is None else verdict.verdict,
+        trusted=None if verdict is None else verdict.trusted,
+        sample=sample,
+        intervals=intervals,
+        interval_confidence=confidence,
+        families=_families_in(sample),
+        blankets=markov_blanket_table(sample).to_numpy(),
+        paths=sample.probability_matrix("~>").to_numpy(),
+        graphs=top_graphs(sample, GRAPHS),
+        classes=equivalence_classes(sample),
+    )
+
+
+# What may be computed for a report
+
+
+def _sample_of(model: DagPosterior) -> DagSample | None:
+    """The model's own sample, if it is there or quickly drawn."""
+    if model._drawn is None and not model._draws_quickly() and not _tables_at_hand(model):
+        return None
+    try:
+        return model.own_sample()
+    except ResourceError:
+        return None
+
+
+def _tables_at_hand(model: DagPosterior) -> bool:
+    tables = model._tables
+    if not isinstance(tables, ExactTables):
+        return False
+    if model.method_ == "exact-layers":
+        return tables._structure is not None
+    return model.method_ in ("dds", "iw-dds") and tables._forward is not None
+
+
+def _no_sample(model: DagPosterior) -> str:
+    if model.method_ == "kbest":
+        return (
+            f"This needs the list of the {model._usual_count():,} best graphs, and finding it could take longer than "
+            "the fit. To have it, or a shorter one: in a terminal, dagpost sample MODEL -n 1000 -o DAGS, then dagpost "
+            "report DAGS; in Python, call own_sample() on the model before report(), or model.best(1_000).report(...)"
+        )
+    return (
+        f"This needs a sample of graphs, and drawing one of {len(model.names_)} variables by {model.method_!r} could "
+        "take longer than the fit. To have it: in a terminal, dagpost sample MODEL -n 10000 -o DAGS, then dagpost "
+        "report DAGS; in Python, call own_sample() on the model before report()"
+    )
+
+
+def _exact_families(model: DagPosterior) -> tuple[tuple[Family, ...], ...] | None:
+    if model._results is None or not isinstance(model._tables, ExactTables):
+        return None
+    listed = []
+    for child in model.names_:
+        found = model._families_of(child, FAMILIES)
+        sets = [tuple(sorted(position_of(name, model.names_) for name in parents)) for parents in found.index]
+        listed.append(tuple(zip(sets, found.tolist(), strict=True)))
+    return tuple(listed)
+
+
+def _exact_paths(model: DagPosterior) -> Floats | None:
+    results, tables = model._results, model._tables
+    if results is None or not isinstance(tables, ExactTables):
+        return None
+    if results.paths is None and "order_paths" not in tables.__dict__:
+        workers, nodes = tables.engine.workers, tables.nodes
+        allowed = max(_QUICK_SECONDS, order.expected_seconds(nodes, workers))
+        if paths.expected_seconds(nodes, nodes, workers) > allowed:
+            return None
+    try:
+        return model.probability_matrix("~>").to_numpy()
+    except ResourceError:
+        return None
+
+
+def _best(model: DagPosterior) -> TopGraphs | None:
+    """The best of all graphs, where that is cheap beside the sums over all of them and speaks of the same posterior."""
+    if model._results is None or model.target_ != "structure" or not isinstance(model._tables, ExactTables):
+        return None
+    try:
+        return top_graphs(model.best(GRAPHS), GRAPHS)
+    except (ResourceError, InputError):
+        return None
+
+
+def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
+    """The parent sets of most weight in a sample."""
+    listed = []
+    for node in range(len(sample.names)):
+        masks, member = np.unique(sample.parents[:, node], return_inverse=True)
+        weights = np.bincount(member, weights=sample.weights)
+        best = np.argsort(-weights, kind="stable")[:FAMILIES]
+        sets = [tuple(bit for bit in range(len(sample.names)) if int(masks[place]) >> bit & 1) for place in best]
+        listed.append(tuple(zip(sets, weights[best].tolist(), strict=True)))
+    return tuple(listed)
+
+
+def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], tuple[float, float]], float]:
+    """Intervals of the most probable edges, where the sample gives any and the edges shown are its own frequencies.
+
+    And how sure they are: a sample may have a confidence of its own, and some bounds are certain.
+    """
+    from dagpost.features import edge
+
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(edges + edges.T >= LEAST_SHOWN) if i != j]
+    pairs = sorted(pairs, key=lambda pair: -(edges[pair] + edges[pair[::-1]]))[:_MOST_INTERVALS]
+    estimates = sample.probability([edge(sample.names[i], sample.names[j]) for i, j in pairs]) if pairs else []
+    found = {
+        pair: (estimate.lower, estimate.upper)
+        for pair, estimate in zip(pairs, estimates, strict=True)
+        if abs(estimate.value - edges[pair]) < _SAME and estimate.upper - estimate.lower < 1.0
+    }
+    return found, min((estimate.confidence for estimate in estimates), default=math.nan)
+
+
+# The data
+
+
+def _columns(model: DagPosterior, levels: list[list[Any] | None]) -> tuple[Column, ...]:
+    if model._about_data["observations"] is None:
+        # Scores from elsewhere: nothing is known of the columns but their names.
+        return tuple(Column(name, "", "") for name in model.names_)
+    score = model._settings["score"]
+    gaussian = isinstance(score, dict) and score["kind"] == "BGe"
+    kinds = ["continuous" if own is None or gaussian else "discrete" for own in levels]
+    if model._table is not None:
+        described = [text.removeprefix("continuous, ") for text in model._table._descriptions()]
+    else:
+        described = ["" if own is None else f"{len(own)} levels: {shortened(list(map(str, own)))}" for own in levels]
+    return tuple(Column(*parts) for parts in zip(model.names_, kinds, described, strict=True))
+
+
+def _rows(table: Table | None) -> str:
+    return "" if table is None else table._summary()

@@ -1,0 +1,257 @@
+"""The report as one HTML file: the template, the tables, the numbers for the script, and the libraries it needs.
+
+The page loads nothing: styles and scripts are inside it. Its Content-Security-Policy allows just these scripts, by
+their hashes, and no request of any kind, so that a name from the data could do nothing even if it were taken for code.
+The numbers stand in the page as JSON that no HTML parser can take for markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import html
+import json
+import os
+import platform
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dagpost._tools.text import printable
+from dagpost._tools.whole_files import write_text
+from dagpost._version import __version__
+from dagpost.errors import InputError
+from dagpost.plots.direction import DIRECTIONS, LABELS, heads_of
+from dagpost.plots.small_graph import small_graph
+from dagpost.report import tables, words
+from dagpost.report.citations import citation
+from dagpost.report.content import Content, gather
+
+_LIBRARIES = ("cytoscape", "dagre")
+_SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
+#: Where the slider stands at first; lower, if nothing would be seen.
+_THRESHOLD = 0.5
+#: In the JSON: so many digits that what only looks like 0 or 1 is still told from it.
+_DIGITS = 12
+_ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def write_report(source: Any, path: str | os.PathLike[str], title: str | None = None) -> Path:
+    """Write the report of a model or a sample; the path that was written comes back."""
+    target = _checked_target(path)
+    if title is not None and not isinstance(title, str):
+        raise InputError(f"The 'title' of a report must be text. Got {title!r} instead.")
+    write_text(target, page(gather(source), title, datetime.datetime.now(datetime.UTC)))
+    return target
+
+
+def page(content: Content, title: str | None, written: datetime.datetime) -> str:
+    """The whole page."""
+    scripts = [_library(library) for library in _LIBRARIES] + [_template(script) for script in _SCRIPTS]
+    mood_word, mood = words.standing(content)
+    headline = title if title and title.strip() else words.heading(content)
+    versions = [
+        ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
+        ("Versions", f"dagpost {__version__}, Python {platform.python_version()}, NumPy {version('numpy')}"),
+    ]
+    works = citation(content.method, content.target, content.exact, content.settings)
+    parts = {
+        "policy": _policy(scripts),
+        "title": tables.text(headline),
+        "style": _template("report.css"),
+        "summary": tables.text(words.summary(content)),
+        "found": tables.text(words.found(content)),
+        "standing": tables.text(mood_word),
+        "mood": mood,
+        "certainty": tables.text(words.certainty(content)),
+        "prior": tables.text(words.prior(content)),
+        "arrows": tables.text(words.ARROWS + (" " + words.INTERVENTIONS if content.interventions else "")),
+        "picture": small_graph(
+            [printable(name) for name in content.names], content.edges, measure=words.measure(content)
+        ),
+        "measure": words.measure(content),
+        "legend": _legend(content),
+        "edge_note": tables.text(words.about_edges(content)),
+        "edges": tables.edge_table(content),
+        "paths": tables.path_table(content),
+        "graphs": tables.graph_table(content),
+        "classes": tables.class_table(content),
+        "rows": tables.text(_rows_text(content)),
+        "columns": tables.column_table(content),
+        "settings": tables.settings_table(content, versions),
+        "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
+        "version": tables.text(__version__),
+        "data": as_data(data_of(content)),
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    return _filled(_template("page.html"), parts)
+
+
+def data_of(content: Content) -> dict[str, Any]:
+    """The numbers that the script needs; variables are numbered as the columns are."""
+    edges, total = content.edges, len(content.names) * (len(content.names) - 1) // 2
+    pairs: list[list[Any]] = [
+        [i, j, _rounded(edges[i, j]), _rounded(edges[j, i]), words.direction(content, i, j)]
+        for i, j in tables.pairs_shown(content)
+    ]
+    return {
+        "names": [printable(name) for name in content.names],
+        "pairs": pairs,
+        "unlisted": [total - len(pairs), _rounded(edges.sum() - sum(pair[2] + pair[3] for pair in pairs))],
+        "posterior": content.target != "bootstrap",
+        "measure": words.measure(content),
+        "threshold": _first_threshold(pairs),
+        "families": None if content.families is None else [_families(own) for own in content.families],
+        "familiesNote": _note(content, "families", content.families_exact),
+        "blankets": None if content.blankets is None else _blankets(content),
+        "blanketsNote": _note(content, "blankets", False),
+    }
+
+
+def as_data(data: Any) -> str:
+    """JSON that can stand in a page: nothing in it can end the element or begin another one.
+
+    >>> as_data(["</script>"])
+    '["\\\\u003c/script\\\\u003e"]'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character, escape in _ESCAPES.items():
+        text = text.replace(character, escape)
+    return text
+
+
+def _rounded(probability: float) -> float:
+    return float(f"{float(probability):.{_DIGITS}g}")
+
+
+def _families(families: Any) -> list[list[Any]]:
+    return [[list(parents), _rounded(probability)] for parents, probability in families]
+
+
+def _blankets(content: Content) -> list[list[list[float]]]:
+    """For every variable the others by their probability to be in its Markov blanket."""
+    assert content.blankets is not None
+    listed = []
+    for node, row in enumerate(content.blankets.tolist()):
+        others = [[other, _rounded(value)] for other, value in enumerate(row) if other != node and value > 0.0]
+        listed.append(sorted(others, key=lambda entry: -entry[1]))
+    return listed
+
+
+def _note(content: Content, part: str, exact: bool) -> str:
+    if part in content.omitted:
+        return words.omitted(content, part)
+    return words.provenance_of_part(content, exact)
+
+
+def _legend(content: Content) -> str:
+    """What the lines of the graph mean: the same words and thresholds as in plots."""
+    measure, listed = words.measure(content), [word for word in DIRECTIONS if word != "unknown"]
+    if content.target == "bootstrap":
+        listed = ["picked"]
+    items = [f"{_sample(direction)} direction {html.escape(LABELS[direction])}" for direction in listed]
+    for chance in (0.25, 0.5, 1.0):
+        # As wide and as strong as the script draws such a line.
+        wide, strong = 1 + 3.5 * chance, 0.3 + 0.7 * chance
+        line = f'<path class="clear" d="M2 7H58" stroke-width="{wide:.2f}" opacity="{strong:.2f}"/>'
+        items.append(f"{_picture(line)} {measure} {chance:g}")
+    return "".join(f"<li>{item}</li>" for item in items)
+
+
+def _sample(direction: str) -> str:
+    """A line with its heads: onward to the right, back to the left."""
+    kind, (onward, back) = "clear" if direction in ("clear", "picked") else "open", heads_of(direction)
+    heads = [
+        f'<path class="{f"{kind}-head" if filled else "hollow-head"}" d="{shape}"/>'
+        for filled, shape in ((onward, "M58 7 47 2V12Z"), (back, "M2 7 13 2V12Z"))
+        if filled is not None
+    ]
+    start, dashes = (2, "") if back is None else (13, ' stroke-dasharray="6 4"')
+    line = f'<path class="{kind}" d="M{start} 7H{58 if onward is None else 47}"{dashes} stroke-width="2.5"/>'
+    return _picture(line + "".join(heads))
+
+
+def _picture(inside: str) -> str:
+    return f'<svg viewBox="0 0 60 14" aria-hidden="true">{inside}</svg>'
+
+
+def _first_threshold(pairs: list[list[Any]]) -> float:
+    highest = max((pair[2] + pair[3] for pair in pairs), default=1.0)
+    return _THRESHOLD if highest >= _THRESHOLD else max(int(highest * 20) / 20, 0.01)
+
+
+def _rows_text(content: Content) -> str:
+    if content.rows:
+        return content.rows + "."
+    if content.observations is not None:
+        return f"{content.observations:,} observations; the rows are not kept with these results."
+    return "Nothing is known of the rows: these results come from scores."
+
+
+# The page
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    """The template with every mark replaced; what is put in is not looked at again."""
+    pieces = []
+    for number, piece in enumerate(template.split("{{")):
+        mark, closed, rest = piece.partition("}}")
+        pieces.append(piece if number == 0 or not closed else parts[mark.strip()] + rest)
+    return "".join(pieces)
+
+
+def _policy(scripts: list[str]) -> str:
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def _template(name: str) -> str:
+    return files("dagpost.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _library(name: str) -> str:
+    """A library with its licence, and without the mark that would make a browser look for its source."""
+    folder = files("dagpost.report").joinpath("vendor")
+    licence = folder.joinpath(f"{name}.LICENSE").read_text(encoding="utf-8")
+    lines = folder.joinpath(f"{name}.min.js").read_text(encoding="utf-8").split("\n")
+    code = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))
+    return f"/*! {name}\n{licence.strip()}\n*/\n{code}\n"
+
+
+def _checked_target(path: Any) -> Path:
+    """The path, if a file can be written there; refused before any work what could not be written after it."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise InputError(
+            f"The 'path' of a report must be text or a pathlib.Path, such as 'report.html'. Got {path!r} instead."
+        )
+    if not os.fspath(path):
+        raise InputError("The 'path' of a report is empty. Name a file, such as 'report.html'.")
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise InputError(
+                f"{str(target)!r} is a folder. Name a file in it, such as {str(target / 'report.html')!r}."
+            )
+        if target.exists() and not target.is_file():
+            # Written as others are, the report would take the place of the device itself.
+            raise InputError(f"{str(target)!r} is a device or a pipe, which a report would replace. Name a file.")
+        folder = target.resolve().parent
+        there = folder.is_dir()
+    except InputError:
+        raise
+    except (OSError, ValueError) as wrong:
+        # Too long, a circle of links, a character that no name can have.
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        raise InputError(f"Cannot write a report to {str(target)!r}: {reason}. Name another file.") from wrong
+    if not there:
+        raise InputError(f"There is no folder {str(folder)!r} to write {target.name!r} to. Make it, or name another.")
+    return target

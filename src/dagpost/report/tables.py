@@ -1,0 +1,286 @@
+"""The tables of a report as HTML, readable without JavaScript; the page's script makes them sortable.
+
+Every piece of text that comes from outside goes through `text` or `name`, which escape it.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from dagpost._tools.text import printable
+from dagpost.plots.sources import PICKED, interval_words, percent
+from dagpost.report.content import GRAPHS, LEAST_SHOWN, Content
+from dagpost.report.words import best, measure, measure_of, omitted, provenance_of_part, setting_rows
+
+#: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
+_FULL = 0.72
+_LONGEST_NAME = 40
+#: Pairs joined less often than this fill pages and are not printed; on the screen they stand at the end.
+_SLIGHT = 0.01
+#: A matrix of more columns than this has smaller figures.
+_WIDE = 14
+_ROUNDING = 1e-9
+#: How each joined pair is joined: (first, second) is "→", "←" or "—" with first < second.
+_Joints = dict[tuple[int, int], str]
+
+
+def text(words: str) -> str:
+    """Text as HTML, with control characters shown rather than obeyed."""
+    return html.escape(printable(words))
+
+
+def name(words: str, whole: bool = False) -> str:
+    """A name from the data: its direction of writing stays inside it. The whole of a long one shows when pointed at."""
+    shown = printable(words)
+    if whole or len(shown) <= _LONGEST_NAME:
+        return f"<bdi>{_breakable(shown)}</bdi>"
+    return f'<bdi title="{html.escape(shown)}">{_breakable(shown[: _LONGEST_NAME - 1])}…</bdi>'
+
+
+def _breakable(shown: str) -> str:
+    """Text that may be broken after an underscore rather than anywhere."""
+    return html.escape(shown).replace("_", "_<wbr>")
+
+
+def number(probability: float) -> str:
+    """A probability with four digits; one that only looks like 0 or 1 says so."""
+    if 0.0 < probability < 0.00005:
+        return "&lt;0.0001"
+    # Weights that sum to 1 do so up to rounding.
+    if 0.99995 <= probability < 1.0 - _ROUNDING:
+        return "&gt;0.9999"
+    return f"{probability:.4f}"
+
+
+def bounds(lower: float, upper: float, digits: int) -> str:
+    """What a probability is between, rounded outward: with fewer digits it must not say more than is known.
+
+    >>> bounds(0.99999, 1.0, 4)
+    '0.9999 to 1.0000'
+    """
+    step = 10.0**digits
+    # Rounding of the product itself moves nothing that is on a step already.
+    low, high = math.floor(lower * step + _ROUNDING) / step, math.ceil(upper * step - _ROUNDING) / step
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def table(caption: str, heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
+    """A table with a caption; `heads` and `rows` are HTML."""
+    head = "".join(f'<th scope="col">{cell}</th>' for cell in heads)
+    # Not <caption>, which is no wider than its table.
+    label = f"about-{kind.split(maxsplit=1)[0]}"
+    return (
+        f'<p class="caption" id="{label}">{text(caption)}</p><div class="scroll" tabindex="0" role="region" '
+        f'aria-labelledby="{label}"><table class="{kind}" aria-labelledby="{label}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _bar(probability: float) -> str:
+    return f'<td class="number bar" style="--p:{100.0 * probability:.1f}%">{number(probability)}</td>'
+
+
+def omission(content: Content, part: str) -> str:
+    """The sentence that stands where a part was left out."""
+    return f'<p class="omitted">{text(omitted(content, part))}</p>'
+
+
+# Edges
+
+
+def pairs_shown(content: Content) -> list[tuple[int, int]]:
+    """Every pair that is worth a line, the more probable direction first, the most probable pairs first."""
+    joined = content.edges + content.edges.T
+    pairs = [(i, j) for i in range(len(joined)) for j in range(i + 1, len(joined)) if joined[i, j] >= LEAST_SHOWN]
+    pairs.sort(key=lambda pair: (-joined[pair], pair))
+    return [(i, j) if content.edges[i, j] >= content.edges[j, i] else (j, i) for i, j in pairs]
+
+
+def edge_table(content: Content) -> str:
+    """One row a pair of variables."""
+    pairs = pairs_shown(content)
+    left_out = len(content.names) * (len(content.names) - 1) // 2 - len(pairs)
+    counted = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} of variables"
+    caption = f"{counted}, by the {measure_of(content)} an edge between them, either way"
+    if left_out:
+        caption += f" ({left_out} more below {LEAST_SHOWN:g} are not listed)"
+    heads = ["From", "To", "From → To", "To → From", "Joined"]
+    if content.intervals:
+        heads.insert(3, interval_words(content.interval_confidence).capitalize())
+    slight = sum(_slight(content, *pair) for pair in pairs)
+    note = f'<p class="on-paper">{slight} of them, below {_SLIGHT:g}, are left out on paper.</p>' if slight else ""
+    return table(caption, heads, (_edge_row(content, *pair) for pair in pairs), "edges sortable") + note
+
+
+def _slight(content: Content, source: int, target: int) -> bool:
+    return bool(content.edges[source, target] + content.edges[target, source] < _SLIGHT)
+
+
+def _edge_row(content: Content, source: int, target: int) -> str:
+    onward, back = float(content.edges[source, target]), float(content.edges[target, source])
+    interval = ""
+    if content.intervals:
+        found = content.intervals.get((source, target))
+        interval = f'<td class="number">{"" if found is None else bounds(*found, 3)}</td>'
+    row = '<tr class="slight">' if _slight(content, source, target) else "<tr>"
+    return (
+        f"{row}<td>{name(content.names[source])}</td><td>{name(content.names[target])}</td>{_bar(onward)}{interval}"
+        f"{_bar(back)}{_bar(min(onward + back, 1.0))}</tr>"
+    )
+
+
+# Paths
+
+
+def path_table(content: Content) -> str:
+    """The matrix of path probabilities, darker where more probable."""
+    if content.paths is None:
+        return omission(content, "paths")
+    heads = ["from \\ to", *(f"<span>{name(own)}</span>" for own in content.names)]
+    rows = (_path_row(content.names, place, content.paths[place]) for place in range(len(content.names)))
+    what = measure_of(content).capitalize()
+    caption = f"{what} a path of arrows from the row to the column, directly or through others. "
+    if content.target == "bootstrap":
+        caption += f"{PICKED} "
+    return table(
+        caption + provenance_of_part(content, content.paths_exact),
+        heads,
+        rows,
+        "matrix wide" if len(content.names) > _WIDE else "matrix",
+    )
+
+
+def _path_row(names: Sequence[str], row: int, values: np.ndarray) -> str:
+    cells = []
+    for column, value in enumerate(values.tolist()):
+        if row == column:
+            cells.append('<td class="self"></td>')
+            continue
+        full = " full" if value >= _FULL else ""
+        cells.append(f'<td class="heat{full}" style="--p:{100.0 * value:.0f}%">{value:.2f}</td>')
+    return f'<tr><th scope="row">{name(names[row])}</th>{"".join(cells)}</tr>'
+
+
+# Graphs and classes
+
+
+def graph_table(content: Content) -> str:
+    """The most probable graphs: the first one whole, the others by what they have else."""
+    graphs = content.graphs
+    if graphs is None:
+        return omission(content, "graphs")
+    if graphs.exact:
+        how = f"In all, {percent(graphs.covered)} of the posterior."
+    elif content.target == "bootstrap":
+        how = f"In all, {percent(graphs.covered)} of the replicates."
+    else:
+        how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."
+    which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
+    found = [_joints(masks) for masks in graphs.parents.tolist()]
+    rows = (
+        f'<tr><td class="number">{place + 1}</td>{_bar(float(graphs.probabilities[place]))}'
+        f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
+        for place, joints in enumerate(found)
+    )
+    return table(
+        f"{_first(content, len(found))} {which}. {how}",
+        ["Rank", measure(content).capitalize(), "Edges"],
+        rows,
+        "graphs",
+    )
+
+
+def class_table(content: Content) -> str:
+    """The most probable equivalence classes."""
+    classes = content.classes
+    if classes is None:
+        return omission(content, "classes")
+    # Bounds are known where the probability of each graph is.
+    bounded = not bool(np.isnan(classes.lower[0]))
+    found = [_joints(pattern) for pattern in classes.patterns[:GRAPHS].tolist()]
+    rows = []
+    for place, joints in enumerate(found):
+        share, certain = float(classes.probabilities[place]), ""
+        if bounded:
+            lower, upper = float(classes.lower[place]), float(classes.upper[place])
+            # What is certain is better than an estimate outside it.
+            share = min(max(share, lower), upper)
+            certain = f'<td class="number">{bounds(lower, upper, 4)}</td>'
+        rows.append(
+            f'<tr><td class="number">{place + 1}</td>{_bar(share)}{certain}'
+            f'<td class="number">{int(classes.graphs[place]):,}</td>'
+            f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
+        )
+    heads = ["Rank", measure(content).capitalize(), *(["Certainly within"] if bounded else []), "Graphs seen", "Edges"]
+    told = "rows in which nothing was set" if content.interventions else "data that were only observed"
+    caption = (
+        f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. "
+        f"Graphs of one class allow the same dependences, so {told} cannot tell them apart; — is an edge whose "
+        f"direction differs within the class. {provenance_of_part(content, False)}"
+    )
+    return table(caption, heads, rows, "classes")
+
+
+def _first(content: Content, count: int) -> str:
+    return f"The {best(content)}" if count == 1 else f"The {count} {best(content)}"
+
+
+def _joints(masks: Sequence[int]) -> _Joints:
+    """How the pairs of a graph, or of a completed graph, are joined."""
+    joints = {}
+    for first in range(len(masks)):
+        for second in range(first + 1, len(masks)):
+            onward, back = masks[second] >> first & 1, masks[first] >> second & 1
+            if onward or back:
+                joints[first, second] = "—" if onward and back else ("→" if onward else "←")
+    return joints
+
+
+def _described(place: int, joints: _Joints, first: _Joints, names: Sequence[str]) -> str:
+    """The edges of a graph, or how it differs from the first one where that is shorter."""
+    differing = sorted(pair for pair in joints.keys() | first.keys() if joints.get(pair) != first.get(pair))
+    if place == 0 or 2 * len(differing) > len(joints):
+        return "; ".join(_joint(pair, sign, names) for pair, sign in sorted(joints.items())) or "no edges"
+    changes = []
+    for pair in differing:
+        if pair not in joints:
+            changes.append(f"without {_joint(pair, first[pair], names)}")
+        elif pair not in first:
+            changes.append(f"also {_joint(pair, joints[pair], names)}")
+        else:
+            changes.append(f"{_joint(pair, joints[pair], names)} instead of {_joint(pair, first[pair], names)}")
+    return "as the first, but " + "; ".join(changes)
+
+
+def _joint(pair: tuple[int, int], sign: str, names: Sequence[str]) -> str:
+    start, end = (pair[1], pair[0]) if sign == "←" else pair
+    return f'<span class="edge">{name(names[start])} {"→" if sign == "←" else sign} {name(names[end])}</span>'
+
+
+# Data and settings
+
+
+def column_table(content: Content) -> str:
+    """The variables, as far as they are known."""
+    known = any(column.kind for column in content.columns)
+    heads = ["Variable", "Kind", "Values"] if known else ["Variable"]
+    rows = (
+        f"<tr><td>{name(column.name, whole=True)}</td>"
+        + (f"<td>{text(column.kind)}</td><td><bdi>{text(column.description)}</bdi></td>" if known else "")
+        + "</tr>"
+        for column in content.columns
+    )
+    return table(f"{len(content.columns)} variables", heads, rows, "columns")
+
+
+def settings_table(content: Content, more: Sequence[tuple[str, str]]) -> str:
+    """How it was computed."""
+    rows = (
+        f'<tr><th scope="row">{text(key)}</th><td>{text(value)}</td></tr>'
+        for key, value in (*setting_rows(content), *more)
+    )
+    return table("What it takes to compute this again", ["Setting", "Value"], rows, "settings")

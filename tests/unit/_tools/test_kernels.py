@@ -1,0 +1,126 @@
+"""Compiled kernels on disk: several processes at once, and the notice that they are being compiled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import dagpost
+from dagpost._tools.kernels import _stamp
+
+NOTICE = "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once."
+
+# Small kernels, which the processes come to within moments of each other, and a large one.
+RUN = """
+import numpy as np
+from dagpost.engines import ThreadEngine
+from dagpost.exact.order import forward_table
+weights = np.arange(25.0).reshape(5, 5) ** 1.1
+print(forward_table(weights, 1, engine=ThreadEngine(2)).log_evidence.hex())
+"""
+
+
+# One kernel that compiles in no time.
+SMALL_RUN = "import numpy; from dagpost._tools.wide_floats import to_logs; print(to_logs(numpy.zeros(1, numpy.int64)))"
+
+# Kernels with helpers whose sums the compiler may reorder.
+SUMMING_RUN = """
+import hashlib, numpy as np
+from dagpost.engines import ThreadEngine
+from dagpost.families.numbering import family_count
+from dagpost.sampling.dags import rank_families
+from dagpost.engines.host.backend import HostSums
+sums = HostSums(ThreadEngine(1))
+weights = 5.0 * np.random.default_rng(12).normal(size=(12, family_count(11, 3)))
+found = sums.structure_posterior(weights, 3)
+ranked = rank_families(weights, 3)
+_, log_joint = sums.sample_layers(found.tables, ranked, 1000, seed=np.random.SeedSequence(1))
+for array in (found.families, found.paths, found.tables.graphs, found.tables.completions, log_joint):
+    print(hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest())
+"""
+
+
+def start(folder: Path, program: str = RUN) -> subprocess.Popen[str]:
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(folder), *(path for path in sys.path if path)]),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=folder,
+    )
+
+
+def copy_package(folder: Path) -> Path:
+    """A copy of the package: whoever edits the original meanwhile makes no difference."""
+    package = folder / "dagpost"
+    shutil.copytree(Path(dagpost.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    return package
+
+
+def test_processes_that_start_at_once_on_an_empty_cache_succeed_and_say_that_they_compile(
+    tmp_path: Path,
+) -> None:
+    copy_package(tmp_path)
+    processes = [start(tmp_path) for _ in range(3)]
+    outcomes = [process.communicate(timeout=300) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], outcomes
+    results = {output for output, _ in outcomes}
+    assert len(results) == 1
+    for _, errors in outcomes:
+        # A process that finds everything compiled by the others has nothing to say.
+        assert errors in ("", NOTICE + "\n")
+    assert any(errors for _, errors in outcomes)
+
+    kept = {path.suffix for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    assert kept == {".nbi", ".nbc"}, "something half-written was left behind"
+    later = start(tmp_path)
+    output, errors = later.communicate(timeout=300)
+    assert (later.returncode, errors) == (0, ""), "a later run compiled again"
+    assert {output} == results
+
+
+def test_what_was_just_compiled_gives_the_same_bits_as_what_was_kept(tmp_path: Path) -> None:
+    copy_package(tmp_path)
+    outcomes = [start(tmp_path, SUMMING_RUN).communicate(timeout=600) for _ in range(2)]
+    assert [NOTICE in errors for _, errors in outcomes] == [True, False], outcomes
+    assert outcomes[0][0] == outcomes[1][0]
+    assert len(outcomes[0][0].split()) == 5
+
+
+def test_a_kernel_compiles_again_when_a_module_changes_that_it_is_made_of(tmp_path: Path) -> None:
+    """Numba looks at the kernel's own file only; kernels are made of helpers from other files too."""
+    package = copy_package(tmp_path)
+
+    def notices() -> bool:
+        process = start(tmp_path, SMALL_RUN)
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        return NOTICE in errors
+
+    def change(module: str) -> None:
+        with (package / module).open("a") as file:
+            file.write("# A change.\n")
+
+    assert notices()
+    assert not notices()
+    change("exact/transforms.py")
+    assert not notices(), "that module has nothing to do with the kernel"
+    change("widefloat.py")
+    assert notices()
+    assert not notices()
+
+
+def test_the_modules_that_a_kernel_is_made_of_are_found_at_any_remove() -> None:
+    package = Path(dagpost.__file__).parent
+    names = {name for name, *_ in _stamp(package / "sampling" / "orders.py")}
+    # orders.py imports walk.py, which imports transforms.py, which imports widefloat.py.
+    assert {"orders.py", "walk.py", "transforms.py", "widefloat.py", "kernels.py"} <= names
+    assert not {"estimator.py", "tables.py"} & names

@@ -1,0 +1,294 @@
+"""Wrong use and bad input: one readable message in the words of the command line, status 2, and nothing written."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.tools.cli_checks import ESCAPE_CODE, Run, one_message, write_table
+
+from dagpost import DagPosterior, InputError, datasets
+from dagpost.cli.wording import in_options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "missing.csv"], r"missing\.csv: there is no such file"),
+        (["fit", "coronary"], r"bundled data set of that name: dagpost data export coronary -o coronary\.csv"),
+        (["fit", "."], r"\.: is a folder"),
+        (["fit", "table.csv", "--ess", "-1"], r"--ess must be a number above 0.*Got -1\.0"),
+        (["fit", "table.csv", "--ess", "nan"], r"--ess must be a number above 0.*Got nan"),
+        (["fit", "table.csv", "--ess", "2", "--score", "k2"], r"--ess is a setting of the bdeu score; k2 has none"),
+        (["fit", "table.csv", "--prior", "magic"], r"--prior must be uniform, indegree or edge:P.*Got 'magic'"),
+        (["fit", "table.csv", "--prior", "edge:2"], r"edge:P with P between 0 and 1\. Got 'edge:2'"),
+        (["fit", "table.csv", "--method", "dds"], r"Set --modularity order, or choose another method"),
+        (["fit", "table.csv", "--method", "parttion"], r"--method has no 'parttion'\. Did you mean 'partition-mcmc'\?"),
+        (["fit", "table.csv", "--method", "dds:chains=2"], r"The method dds has no settings"),
+        (["fit", "table.csv", "--method", "trees:spanning=perhaps"], r"trees:spanning must be true or false"),
+        (["fit", "table.csv", "--method", "order-mcmc:chains"], r"written order-mcmc:setting=value,setting=value"),
+        (["fit", "table.csv", "--method", "order-mcmc:magic=1"], r"no setting 'magic'\. It has: chains, thinning"),
+        (["fit", "table.csv", "--method", "order-mcmc:chains=1,chains=2"], r"'chains' of order-mcmc is given twice"),
+        (["fit", "table.csv", "--method", "order-mcmc:chains=A>B"], r"chains must be a whole number\. Got 'A>B'"),
+        (
+            ["fit", "table.csv", "--method", "partition-mcmc:chains=0"],
+            r"partition-mcmc:chains must be a whole number of",
+        ),
+        (["fit", "table.csv", "--method", "given-order:order=A>B"], r"lacks 'C'"),
+        (["fit", "table.csv", "--max-parents", "99"], r"--max-parents must be a whole number from 0 to 12\. Got 99"),
+        (["fit", "table.csv", "--samples", "0"], r"--samples must be a whole number of at least 1\. Got 0"),
+        (["fit", "table.csv", "--seed", "-3"], r"--seed must be a whole number of at least 0\. Got -3"),
+        (["fit", "table.csv", "--counts", "n"], r"--counts names the column 'n', which is not there"),
+        (["fit", "table.csv", "--required", "A > B"], r'An edge is written "A -> B"\. Got \'A > B\''),
+        (["fit", "table.csv", "--required", "A -> Z"], r"there is no column 'Z'"),
+        (["fit", "table.csv", "--bins", "1", "--discretise", "quantile"], r"--bins must be .*Got 1"),
+        (["fit", "table.csv", "--bins", "0", "--discretise", "quantile"], r"--bins must be .*Got 0"),
+        (["fit", "table.csv", "--bins", "4"], r"--bins says how many levels --discretise makes"),
+        (["fit", "table.csv", "--tier", "A,,B"], r"A tier is written A,B\. Got 'A,,B'"),
+        (["fit", "table.csv", "--tier", "A", "--tier", "Z"], r"'Z'"),
+        (["fit", "table.csv", "--tier", "A,B"], r"One --tier alone says nothing"),
+        (["fit", "table.csv", "--engine", "cuda", "--cluster", "tcp://x:1"], r"--cluster is for --engine dask"),
+        (["fit", "table.csv", "--threads", "0"], r"--threads must be a whole number of at least 1 .*Got 0 instead"),
+        (
+            ["fit", "missing.csv", "--threads", "100000"],
+            r"at most [\d,]+\. Got 100000 instead; there (is|are) \d+ core",
+        ),
+        (["sample", "model.dagpost", "--threads", "100000", "-o", "x"], r"--threads must be .* Got 100000 instead"),
+        (["fit", "table.csv", "--required", "A -> Trees(oak_x)"], r"edge A -> Trees\(oak_x\), .* 'Trees\(oak_x\)'"),
+        (["query", "model.dagpost", "Trees(method='dds') -> A"], r"no Trees\( \)\..*\n  Trees\(method='dds'\) -> A\n"),
+        (["fit", "table.csv", "--required", "A -> A"], r"--required has the edge A -> A: no node is its own parent"),
+        (["fit", "table.csv", "--tier", "A", "--tier", "A"], r"--tier has 'A' twice"),
+        (["fit", "table.csv", "--score", "bge"], r"write them with a decimal point; otherwise use .* --score bdeu"),
+        (["fit", "model.dagpost"], r"'model\.dagpost' is a model that dagpost has made, not a table\. Ask it with"),
+        (["predict", "model.dagpost", "model.dagpost"], r"is a model that dagpost has made, not a table"),
+        (["edges", "."], r"'\.' is a folder, not a file"),
+        (["data", "export", "iris", "--rows", "5"], r"--rows and --seed are for data that is drawn"),
+        (["fit", "table.csv", "-o", "nowhere/m"], r"There is no folder 'nowhere'"),
+        (["edges", "missing"], r"There is no file 'missing'"),
+        (["edges", "table.csv"], r"'table\.csv' is not a dagpost file"),
+        (["sample", "model.dagpost", "-n", "0", "-o", "x"], r"--number must be a whole number of at least 1\. Got 0"),
+        (["sample", "model.dagpost", "-n", "5", "--seed", "-1", "-o", "x"], r"--seed must be .*Got -1"),
+        (["sample", "model.dagpost", "-n", "5", "--precision", "0.1", "-o", "x"], r"not for both"),
+        (["sample", "model.dagpost", "--precision", "2", "-o", "x"], r"--precision must be a number between 0 and 1"),
+        (["sample", "model.dagpost", "-n", "99999999999999", "-o", "x"], r"memory"),
+        (["sample", "model.dagpost", "-n", "5", "-o", "nowhere/x"], r"There is no folder 'nowhere'"),
+        (
+            ["query", "model.dagpost", "A ~> Bee"],
+            r"There is no variable 'Bee'\..*\n  A ~> Bee\n       \^",
+        ),
+        (["query", "model.dagpost", "A ~>"], r"Expected a variable, but the text ends here"),
+        (["query", "model.dagpost", "A -> B", "--confidence", "95"], r"--confidence must be .*Got 95"),
+        (["query", "table.csv", "A -> B"], r"is not a dagpost file"),
+        (["best", "model.dagpost", "--ess", "3"], r"--ess is for tables"),
+        (["best", "model.dagpost", "-k", "0"], r"--number must be a whole number of at least 1"),
+        (["best", "missing.csv"], r"there is no such file"),
+        (["predict", "model.dagpost", "missing.csv"], r"there is no such file"),
+        (["predict", "model.dagpost", "table.csv", "--target", "Z"], r"There is no variable 'Z'"),
+        (["predict", "model.dagpost", "table.csv", "--interventions", "Z"], r"--interventions names the column 'Z'"),
+        (["report", "missing"], r"There is no file 'missing'"),
+        (["report", "model.dagpost", "-o", "nowhere/x.html"], r"There is no folder 'nowhere'"),
+        (["info", "missing.csv"], r"there is no such file"),
+        (["data", "export", "irish"], r"Did you mean 'iris'\?"),
+        (["data", "export", "asia", "--rows", "0"], r"must be a whole number of at least 1\. Got 0"),
+        (["data", "export", "asia", "-o", "table.csv"], r"'table\.csv' is there already"),
+        (["demo", "-o", "table.csv"], r"'table\.csv' is there already and is no dagpost report"),
+        (["demo", "-o", "new.dagpost"], r"where the model would go.*such as new\.html"),
+        (["best", "model.dagpost", "--bins", "4"], r"--bins is for tables"),
+        (["info", "model.dagpost", "--counts", "A"], r"--counts is for tables; 'model\.dagpost' is no table"),
+        (["sample", "model.dagpost", "--confidence", "7"], r"--confidence must be a number between 0 and 1"),
+        (["fit", "table.csv", "-o", 250 * "a"], r"'a+'\.\.\. is too long for a file: at most 247 bytes"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_use_is_one_readable_message_and_status_2(
+    arguments: list[str], message: str, run: Run, model: str, tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    assert re.search(message, one_message(run(*arguments, status=2)))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A,B\n1,\n2,3\n", "Missing values.*'B' has 1.*: drop the incomplete rows or fill them in"),
+        ("A,B\n1,nan\n2,3\n", "Missing values.*'B' has 1"),
+        ("A,A\n1,2\n2,3\n", "'A'"),
+        ("A,B\n1.5,0.2\n2.5,3.1\n0.3,0.4\n", "Discretise first: --discretise quantile; or, .* use --score bge"),
+        ("A\n1\n2\n", "only one column"),
+        ("A,B\n", "empty"),
+        ("", "empty"),
+        ("A,B\n1,2,3\n", "row|line"),
+        ("A,B\n1,x\x00y\n", ""),
+    ],
+)
+@pytest.mark.parametrize("command", ["fit", "best"])
+def test_bad_tables_are_one_readable_message_and_status_2(command: str, text: str, message: str, run: Run) -> None:
+    assert re.search(message, one_message(run(command, "-", status=2, standard_input=text)))
+
+
+def test_levels_that_were_not_seen_are_named_with_the_option_that_helps(run: Run, model: str, tmp_path: Path) -> None:
+    write_table(tmp_path, "new.csv", C=5)
+    assert "set --unseen prior" in one_message(run("predict", model, "new.csv", status=2))
+    assert len(run("predict", model, "new.csv", "--unseen", "prior").stdout.splitlines()) == 400
+
+
+def test_what_differs_is_said_when_chains_cannot_go_on(run: Run, chained: str, model: str) -> None:
+    run("sample", chained, "-n", "200", "--seed", "4", "-o", "some", "-q")
+    run(
+        "fit", "table.csv", "--ess", "3", "--method", "structure-mcmc:chains=2", "--samples", "200", "-o", "other", "-q"
+    )
+    message = one_message(run("sample", "other", "-n", "400", "--resume", "some", status=2))
+    assert "these differ: method is" in message
+    assert "score is bdeu (equivalent sample size 1.0) there and bdeu (equivalent sample size 3.0) here" in message
+    assert "method is structure-mcmc (chains 2, thinning 2, " in message
+    assert "prior is" not in message
+    fewer = one_message(run("sample", chained, "-n", "100", "--resume", "some", status=2))
+    assert "200 are there already, and 100 are asked for" in fewer
+    assert "Only chains" in one_message(run("sample", model, "-n", "400", "--resume", "some", status=2))
+
+
+def test_a_model_is_not_taken_for_a_sample_nor_the_other_way(run: Run, model: str) -> None:
+    run("sample", model, "-n", "5", "--seed", "1", "-o", "graphs")
+    assert "is a dagpost sample file; a model file is needed" in one_message(run("edges", "graphs", status=2))
+    assert "a model file is needed" in one_message(run("sample", "graphs", "-n", "5", "-o", "x", status=2))
+
+
+def test_threads_beyond_reason_are_refused_in_python_too() -> None:
+    with pytest.raises(InputError, match=r"'threads' parameter must be .* at most [\d,]+, or None\. Got 100000"):
+        DagPosterior(threads=100_000).fit(datasets.load("iris"))
+
+
+def test_a_result_that_was_cut_short_is_said_to_be(run: Run, model: str, tmp_path: Path) -> None:
+    (tmp_path / "cut.dagpost").write_bytes((tmp_path / model).read_bytes()[:700])
+    for arguments in (
+        ["fit", "cut.dagpost"],
+        ["best", "cut.dagpost"],
+        ["edges", "cut.dagpost"],
+        ["info", "cut.dagpost"],
+    ):
+        message = one_message(run(*arguments, status=2))
+        assert re.search("'cut.dagpost' is .* cut short or damaged.* Make it again", message)
+        assert "zip" not in message
+
+
+def test_what_is_no_command_option_or_choice_is_status_2(run: Run, model: str) -> None:
+    for arguments, message in (
+        (["magic"], "magic"),
+        (["fit"], ""),
+        (["query", model], "STATEMENT"),
+        (["fit", "table.csv", "--magic"], "--magic"),
+        (["fit", "table.csv", "--score", "magic"], "'bdeu'"),
+        (["fit", "table.csv", "--modularity", "both"], "'structure', 'order'"),
+        (["fit", "table.csv", "--discretise", "magic"], "'quantile'"),
+        (["fit", "table.csv", "--seed", "one"], "'--seed': 'one' is not a whole number."),
+        (["fit", "table.csv", "--samples=ten"], "'ten' is not a whole number."),
+        (["fit", "table.csv", "--ess", "one"], "'one' is not a number."),
+        (["best", "table.csv", "-kten"], "'ten' is not a whole number."),
+        (["edges", model, "--minimum", "nan"], "nan is not between 0 and 1"),
+        (["edges", model, "--minimum", "1.5"], "1.5 is not between 0 and 1"),
+        (["predict", model, "table.csv", "--unseen", "magic"], "'error', 'prior'"),
+    ):
+        result = run(*arguments, status=2)
+        assert message in result.stderr
+        assert "Traceback" not in result.stderr
+        assert "alue error" not in result.stderr
+
+
+def test_names_from_the_data_are_shown_and_not_obeyed(run: Run, tmp_path: Path) -> None:
+    frame = pd.read_csv(tmp_path / write_table(tmp_path))
+    frame.columns = ["a\x1b[31mred", "b [bold]x[/bold]", "c\x07%s{0}\x9b31m\x7f\u202eé\U000e0001"]
+    frame.to_csv(tmp_path / "odd.csv", index=False)
+    for result in (
+        run("fit", "odd.csv", "-o", "m"),
+        run("edges", "m"),
+        run("info", "m"),
+        run("info", "odd.csv"),
+        run("best", "m"),
+        run("query", "m", '"a\x1b[31mred" ~> "b [bold]x[/bold]"'),
+        run("query", "m", "zz -> a", status=2),
+        run("query", "m", "\x1b[31m", status=2),
+        run("fit", "odd.csv", "--counts", "zz", status=2),
+        run("fit", "a\x1b[31m.csv", status=2),
+        run("predict", "m", write_table(tmp_path), status=2),
+    ):
+        assert not ESCAPE_CODE.search(result.stdout + result.stderr)
+    assert "a\\x1b[31mred" in run("edges", "m").stdout
+    assert "b [bold]x[/bold]" in run("edges", "m").stdout
+    shown = run("edges", "m", "--json").stdout
+    assert not ESCAPE_CODE.search(shown)
+    assert json.loads(shown)["names"] == list(frame.columns)
+    assert list(frame.columns) == list(DagPosterior.load(tmp_path / "m").names_)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            "Fit it again with method=Bootstrap(replicates=500).",
+            "Fit it again with --method bootstrap:replicates=500.",
+        ),
+        (
+            "Use method='dds' with modularity='order', or fewer variables.",
+            "Use --method dds with --modularity order, or fewer variables.",
+        ),
+        ('or, if all are continuous, use score="bge".', "or, if all are continuous, use --score bge."),
+        ("score is K2() there and BIC() here", "score is k2 there and bic here"),
+        ("prior is EdgePrior(probability=0.2) there", "prior is edge (probability 0.2) there"),
+        ("Got BDeu(equivalent_sample_size=1e-05) instead", "Got bdeu (equivalent sample size 1e-05) instead"),
+        (
+            "(required: none there, A -> B here; tiers: A there)",
+            "(--required: none there, A -> B here; --tier: A there)",
+        ),
+        (
+            "(graphs: 5 there, 6 here; gone_on_from: others there)",
+            "(--number: 5 there, 6 here; --resume: others there)",
+        ),
+    ],
+)
+def test_parameters_are_called_options(message: str, words: str) -> None:
+    assert in_options(message) == words
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Column 'seed' is constant.",
+        "There is no variable 'method'.",
+        "Columns 'K2(depth_m)', 'BIC()' are continuous",
+        "Column 'is K2(depth_m=1) there' is constant.",
+        "the edge A -> Trees(oak), but there is no column 'Trees(oak)'.",
+        """Column "method='dds'" is constant, and so is 'a \\'method="dds"\\''.""",
+        "There is no variable 'x'.\n  score='bge' & Trees(spanning=False)\n  ^",
+        "There is no column 'a: The \\'seed\\' must be an int. Got '.",
+    ],
+)
+def test_names_from_the_data_are_left_as_they_are(message: str) -> None:
+    assert in_options(message) == message
+
+
+def test_more_threads_than_anyone_means_are_one_sentence(run: Run, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dagpost.engines.threads.available_cores", lambda: 2)
+    assert one_message(run("fit", table, "--threads", "257", status=2)) == (
+        "dagpost: --threads must be a whole number of at least 1 and at most 256. Got 257 instead; there are 2 cores "
+        "here.\n"
+    )
+
+
+def test_what_differs_from_an_unfinished_run_is_said_in_options(
+    run: Run, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGPOST_CHECKPOINT_SECONDS", "0")
+    monkeypatch.setattr("dagpost.checkpoints.Checkpoint.remove", lambda _: None)
+    run("fit", table, "-o", "m", "-q")
+    settings = ["--prior", "edge:0.2", "--required", "A -> B", "--tier", "A", "--tier", "B,C"]
+    method = ["--method", "structure-mcmc:chains=2,burn_in=7"]
+    message = one_message(run("fit", table, "-o", "m", *settings, *method, status=2))
+    assert "--prior: uniform there, edge (probability 0.2) here; " in message
+    assert "--method: auto there, StructureMCMC (chains 2, thinning " in message
+    assert ", burn in 7, " in message
+    assert "--required: none there, A -> B here; --tier: none there, A before B, C here" in message
+    assert not re.search(r"[\[\]{}_]|Prior", message)

@@ -1,0 +1,104 @@
+"""Every command explains itself with an example that works, and shells complete what can be completed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.tools.cli_checks import Run, process
+
+from dagpost import DagPosterior, __version__, datasets, scores
+from dagpost.cli import choices
+from dagpost.methods import drawing as methods
+from dagpost.priors.structure_priors import resolve_prior
+
+COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "report", "info", "demo")
+GROUP = (("data", "list"), ("data", "export"))
+
+
+def example_of(help_text: str) -> str:
+    found = re.search(r"^  Example: (dagpost .*)$", help_text, re.MULTILINE)
+    assert found is not None, help_text
+    return found[1]
+
+
+def test_help_lists_every_command_with_a_whole_sentence(run: Run) -> None:
+    text = run("--help").stdout
+    for command in (*COMMANDS, "data"):
+        assert re.search(rf"^  {command} +\S.*[.?]$", text, re.MULTILINE), command
+    assert "..." not in text.partition("Commands:")[2]
+    assert "--install-completion" in text
+
+
+def test_the_examples_of_all_helps_run_one_after_the_other(run: Run, tmp_path: Path) -> None:
+    """A user who types them in this order needs nothing else."""
+    order = [("data", "list"), ("data", "export"), ("fit",), *((name,) for name in COMMANDS if name != "fit")]
+    examples = [example_of(run(*command, "--help").stdout) for command in order]
+    for example in examples:
+        assert run(*shlex.split(example)[1:]).exit_code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "coronary.csv",
+        "coronary.dagpost",
+        "coronary.html",
+        "dagpost-demo.dagpost",
+        "dagpost-demo.html",
+        "graphs.dagpost",
+    }
+
+
+def test_the_version_is_that_of_the_package(run: Run) -> None:
+    assert run("--version").stdout == f"dagpost {__version__}\n"
+
+
+def test_the_names_that_shells_complete_are_those_of_the_library() -> None:
+    assert set(choices.METHODS) == {"auto", *methods.METHODS}
+    for score in choices.ScoreName:
+        assert scores.resolve_score(score.value) is not None
+    for prior in choices.PRIORS:
+        assert prior.endswith(":") or resolve_prior(prior) is not None
+    assert choices.complete_method("part") == [
+        (name, words) for name, words in choices.METHODS.items() if name.startswith("part")
+    ]
+    assert [name for name, _ in choices.complete_dataset("i")] == ["iris"]
+    assert [name for name, _ in choices.complete_prior("")] == ["uniform", "indegree", "edge:"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("Smo", ["Smoking"]),
+        ("Smoking ~> P", ['Smoking ~> "P. Work"', "Smoking ~> Pressure", "Smoking ~> Proteins"]),
+        ("Smoking->Fam", ["Smoking->Family"]),
+        ('"M. ', ['"M. Work"']),
+        ("!(Fam", ["!(Family"]),
+        ("Nobody", []),
+    ],
+)
+def test_names_of_variables_are_completed_from_the_model(typed: str, completed: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "m"
+    DagPosterior(samples=10).fit(datasets.load("coronary")).save(file)
+    assert choices.complete_statement([str(file)], typed) == completed
+    assert choices.complete_statement([str(tmp_path), __file__, "nothing"], typed) == []
+
+
+def test_shells_get_a_script_and_completions(tmp_path: Path) -> None:
+    script = process(tmp_path, environment={"_DAGPOST_COMPLETE": "source_bash"})
+    assert "complete" in script.stdout
+    assert "_DAGPOST_COMPLETE=complete_bash" in script.stdout
+
+    def completions(*words: str) -> list[str]:
+        environment = {
+            "_DAGPOST_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(words),
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        return process(tmp_path, environment=environment).stdout.split()
+
+    assert completions("dagpost", "fit", "t.csv", "--method", "hyb") == ["hybrid-mcmc"]
+    assert completions("dagpost", "fit", "t.csv", "--score", "bg") == ["bge"]
+    assert completions("dagpost", "data", "export", "cor") == ["coronary"]
+    DagPosterior(samples=10).fit(datasets.load("coronary")).save(tmp_path / "m")
+    assert completions("dagpost", "query", "m", "Smo") == ["Smoking"]
+    assert completions("dagpost", "predict", "m", "t.csv", "--target", "Fam") == ["Family"]

@@ -1,0 +1,218 @@
+"""Before and during a long run: the plan, and bars with a rate and the time that is left."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.tools.cli_checks import Run, write_wide_table
+
+from dagpost import DagPosterior, HybridMCMC, OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, read_table
+from dagpost._tools import progress
+from dagpost.cli.wording import duration
+from dagpost.engines import ThreadEngine
+from dagpost.exact import order, structure
+from dagpost.methods.chain_costs import expected_seconds
+from dagpost.posterior import plan
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Standard error as a terminal of 80 columns, where bars open at once."""
+    screen = Terminal()
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=screen))
+    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0.0)
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    return screen
+
+
+def opened(stage: Any) -> None:
+    until = time.monotonic() + 20.0
+    while stage._bar is None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert stage._bar is not None
+
+
+def test_a_bar_shows_title_note_rate_and_time_left(terminal: Terminal) -> None:
+    with progress.reporter_for(None).stage("chains", 100) as stage:
+        opened(stage)
+        stage.advance(40)
+        stage.note("R-hat [red]1.02[/red]")
+        stage._bar.refresh()  # type: ignore[attr-defined]
+        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue()).split("\r")[-1]
+    assert shown.startswith("chains (R-hat [red]1.02[/red]) ")
+    assert re.search(r" 40% +[\d.]+k?/(s|min) left: +(\d+:\d\d|\?)$", shown.rstrip())
+    assert len(shown.rstrip()) <= 80
+
+
+def test_work_that_an_earlier_run_did_does_not_count_for_the_rate(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage: Any = progress.reporter_for(None).stage("tables", 1000)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: stage._started)
+    stage.advance(900)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: stage._started + 10.0)
+    stage.advance(50)
+    assert progress.readable_rate(stage.done - stage._given, 10.0) == "5.0/s"
+    assert stage.remaining() == "0:10"
+
+
+def test_the_time_left_follows_the_latter_half_and_runs_down_between_units(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage: Any = progress.reporter_for(None).stage("chains", 100)
+    clock = [stage._started]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    assert stage.remaining() == "?"
+    steps = ((400.0, 1, "11:00:00"), (60.0, 9, "1:09:00"), (690.0, 30, "23:00"), (690.0, 30, "11:30"))
+    for seconds, units, left in steps:
+        clock[0] += seconds
+        stage.advance(units)
+        assert stage.remaining() == left, (seconds, units)
+    clock[0] += 90.0
+    assert stage.remaining() == "10:00"
+    clock[0] += 10_000.0
+    assert stage.remaining() == "0:00"
+
+
+def test_a_short_stage_shows_nothing(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 600.0)
+    with progress.reporter_for(None).stage("chains", 100) as stage:
+        stage.advance(100)
+    assert terminal.getvalue() == ""
+
+
+def test_a_pipe_gets_no_bar() -> None:
+    assert progress.reporter_for(None) is progress.silent
+
+
+@pytest.mark.parametrize(
+    ("columns", "settings", "steps", "method"),
+    [
+        (22, {}, ["scores", "tables"], "exact-layers"),
+        (22, {"modularity": "order"}, ["scores", "tables", "samples"], "dds"),
+        (25, {"modularity": "order"}, ["scores", "tables"], "dds"),
+        (6, {}, ["scores", "tables", "samples"], "exact-layers"),
+        (6, {"method": "trees"}, ["scores", "samples"], "trees"),
+        (6, {"method": "bootstrap"}, ["scores"], "bootstrap"),
+        (40, {}, ["scores", "samples"], "partition-mcmc"),
+        (40, {"modularity": "order"}, ["scores", "samples"], "partial-order-mcmc"),
+    ],
+)
+def test_the_plan_names_the_stages_and_the_method(
+    columns: int, settings: dict[str, Any], steps: list[str], method: str, tmp_path: Path
+) -> None:
+    table = read_table(tmp_path / write_wide_table(tmp_path, columns))
+    model = DagPosterior(max_parents=2, threads=2, **settings)
+    found = plan.plan_of(model, table)
+    assert [step.name for step in found.steps] == steps
+    assert found.method == method
+    assert found.exact == (columns < 40 and method != "bootstrap")
+    costs = {step.name: (step.seconds, step.size) for step in found.steps}
+    if columns == 22 and not settings:
+        assert costs["tables"] == (structure.expected_seconds(22, 2), structure.memory_needed(22, 2, 2))
+    if columns == 22 and settings:
+        assert costs["tables"] == (order.expected_seconds(22, 2), order.table_bytes(22))
+
+
+def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> None:
+    table = read_table(tmp_path / write_wide_table(tmp_path, 5))
+    for settings in ({}, {"modularity": "order"}, {"method": "kbest"}, {"method": "given-order"}):
+        model = DagPosterior(samples=50, **settings)  # type: ignore[arg-type]
+        found = plan.plan_of(model, table)
+        model.fit(table)
+        assert (found.method, found.reason, found.exact) == (model.method_, model.method_reason_, model.exact_)
+
+
+@pytest.mark.parametrize("modularity", ["structure", "order"])
+def test_the_time_of_tables_is_that_of_the_engine_that_makes_them(
+    modularity: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    class Elsewhere(ThreadEngine):
+        """Threads here, and tables somewhere else."""
+
+        sums = SimpleNamespace(
+            order_fits=lambda *_: True,
+            structure_fits=lambda *_: True,
+            require_order=lambda *_: None,
+            order_seconds=lambda *_, **__: 123.0,
+            structure_seconds=lambda *_, **__: 123.0,
+        )
+
+    table = read_table(tmp_path / write_wide_table(tmp_path, 24))
+    model = DagPosterior(max_parents=2, modularity=modularity, engine=Elsewhere(2))
+    found = plan.plan_of(model, table)
+    [step] = [step for step in found.steps if step.name == "tables"]
+    assert step.seconds == 123.0
+    # What does not fit here may fit there, and is announced.
+    monkeypatch.setattr("dagpost._tools.memory.available_bytes", lambda: int(step.size) - 1)
+    plan.announce(found, "24 variables")
+    assert "about 2 minutes" in capsys.readouterr().err
+
+
+def test_a_sample_that_takes_long_is_announced(
+    run: Run, chained: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = DagPosterior.load(chained)
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
+    found = plan.plan_of_sample(model, 10_000_000)
+    plan.announce(found, "10,000,000 graphs of 3 variables")
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "10,000,000 graphs of 3 variables. What will be done:"
+    assert said[1].startswith("  samples  10,000,000 graphs from 2 chains  about ")
+    assert said[2] == "Method: structure-mcmc (as asked)."
+    assert "Ctrl-C" in said[3]
+    plan.announce(plan.plan_of_sample(model, 100), "100 graphs")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.getloadavg", lambda: (16.0, 0.0, 0.0), raising=False)
+    plan.announce(found, "10,000,000 graphs of 3 variables")
+    said = capsys.readouterr().err.splitlines()
+    assert said[3] == "The machine is busy with other work, so it may all take up to 3 times as long."
+
+
+@pytest.mark.parametrize("method", [OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC])
+def test_the_time_of_chains_grows_with_graphs_and_columns_and_shrinks_with_workers(method: Any) -> None:
+    seconds, spread = expected_seconds(method(), 30_000, 12, 5, 2)
+    assert spread == 1.0
+    assert expected_seconds(method(), 300_000, 12, 5, 2)[0] > 2.0 * seconds
+    assert expected_seconds(method(), 30_000, 12, 5, 4)[0] == pytest.approx(seconds / 2.0)
+    # Four chains on three workers make two waves a round.
+    assert expected_seconds(method(), 30_000, 12, 5, 3)[0] == pytest.approx(seconds)
+    wider, spread = expected_seconds(method(), 30_000, 40, 3, 2)
+    assert wider > seconds
+    assert spread > 1.0
+
+
+def test_times_that_depend_on_the_data_are_a_range(tmp_path: Path) -> None:
+    table = read_table(tmp_path / write_wide_table(tmp_path, 30))
+    model = DagPosterior(method=PartitionMCMC(), max_parents=3, threads=2)
+    line = plan.plan_lines(plan.plan_of(model, table))[-1]
+    assert re.match(r"  samples  30,000 graphs from 4 chains +\d+ seconds to \d minutes, ", line)
+
+
+def test_times_are_said_as_people_say_them() -> None:
+    assert [duration(seconds) for seconds in (0.3, 1.2, 90, 7200, 4e5, 4e8, 1e12)] == [
+        "under a second",
+        "1 second",
+        "90 seconds",
+        "2 hours",
+        "5 days",
+        "13 years",
+        "thousands of years",
+    ]

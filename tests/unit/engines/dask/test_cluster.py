@@ -1,0 +1,332 @@
+"""Which cluster an engine works on: made, reached by its address, shared, handed to another process, missing."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+from dagpost import Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
+from dagpost.engines.dask import DaskEngine, cluster, shared_engine  # noqa: E402
+from dagpost.engines.dask.cluster import Room  # noqa: E402
+from dagpost.engines.dask.failures import in_plain_words  # noqa: E402
+from dagpost.errors import InputError, ResourceError  # noqa: E402
+from dagpost.posterior.settings import resolve_engine  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DaskEngine]:
+    with cluster.local_cluster(2) as local, distributed.Client(local) as client:
+        yield DaskEngine(client, threads=2)
+
+
+def test_what_workers_share_is_counted_once() -> None:
+    gigabyte = 1 << 30
+    limited = [cluster._WorkerRoom(1, 10 * gigabyte, "one", 50 * gigabyte, 7, 100 * gigabyte)] * 4
+    assert cluster.room_of(limited) == Room(4, 4, int(0.6 * 40 * gigabyte), 100 * gigabyte, 6 * gigabyte)
+    free = [cluster._WorkerRoom(2, 0, name, 50 * gigabyte, 7, 100 * gigabyte) for name in ("one", "one", "two")]
+    assert cluster.room_of(free) == Room(3, 6, int(0.6 * 100 * gigabyte), 200 * gigabyte, 15 * gigabyte)
+
+
+def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> None:
+    model = pickle.loads(pickle.dumps(DagPosterior(engine=engine)))
+    with model.engine as other:
+        assert other.cluster.client is not engine.cluster.client
+        assert other.cluster.address == engine.cluster.address
+        assert repr(other) == repr(engine)
+
+
+def test_an_engine_says_how_large_its_cluster_is(engine: DaskEngine) -> None:
+    assert repr(engine) == "DaskEngine of 2 workers with 2 threads"
+    assert engine.spread.workers == 2
+    assert isinstance(engine.dashboard_link, str)
+
+
+def test_an_engine_of_its_own_starts_a_cluster_and_ends_it() -> None:
+    with DaskEngine() as own:
+        assert own.sums.forward_table(np.zeros((3, 4)), 2).log_evidence == pytest.approx(np.log(48))
+        client = own.cluster.client
+    assert client.status == "closed"
+    assert repr(own) == "DaskEngine (closed)"
+
+
+def test_a_missing_dask_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r'needs Dask, which is not installed: pip install "dagpost\[dask\]"'):
+        DaskEngine()
+
+
+@pytest.mark.parametrize("client", [7, object()])
+def test_what_is_no_client_is_refused(client: object) -> None:
+    with pytest.raises(InputError, match=r"Got .* instead"):
+        DaskEngine(client)
+
+
+def test_an_address_where_nobody_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
+    with pytest.raises(InputError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+        DaskEngine("tcp://127.0.0.1:9")
+
+
+def test_a_server_that_is_no_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes the call and says nothing, for which Dask would wait for ever."""
+    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(InputError, match=rf"No Dask scheduler answers at '{address}' \(TimeoutError\)"):
+            DaskEngine(address)
+
+
+def test_a_client_that_fails_before_it_begins_is_refused_with_the_reason(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.pem")
+    files = {"distributed.comm.tls.ca-file": missing, "distributed.comm.tls.client.cert": missing}
+    with dask.config.set(files), pytest.raises(InputError, match=r"No Dask scheduler answers at .*No such file"):
+        DaskEngine("tls://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9"])
+def test_the_command_line_says_in_one_sentence_that_there_is_no_cluster(tmp_path: Path, address: str) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("a,b\n0,1\n1,0\n1,1\n0,0\n", encoding="utf-8")
+    code = f"""
+import sys
+from dagpost.cli import main
+from dagpost.engines.dask import cluster
+cluster._PATIENCE_SECONDS = 1
+sys.argv = ["dagpost", "fit", {str(table)!r}, "--engine", "dask", "--cluster", {address!r}]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    told = [line for line in done.stderr.splitlines() if "compiling its kernels" not in line]
+    assert len(told) == 1, done.stderr
+    assert told[0].startswith("dagpost: ")
+    assert repr(address) in told[0]
+
+
+def test_an_engine_is_shared_until_it_is_closed(engine: DaskEngine) -> None:
+    address = engine.cluster.client.scheduler.address
+    first = shared_engine(address)
+    assert shared_engine(address) is first
+    first.close()
+    with shared_engine(address) as second:
+        assert second is not first
+        assert repr(second) == repr(engine)
+
+
+def test_an_address_is_enough_and_leaves_other_work_with_dask_alone(engine: DaskEngine) -> None:
+    code = f"""
+import dask, distributed, numpy
+from dagpost.engines.dask import DaskEngine
+with DaskEngine({engine.cluster.address!r}) as other:
+    assert repr(other) == "DaskEngine of 2 workers with 2 threads"
+    assert dask.config.get("scheduler", None) is None
+    try:
+        distributed.default_client()
+    except ValueError:
+        pass
+    else:
+        raise AssertionError("the client of the engine is the default")
+    forward = other.sums.forward_table(numpy.zeros((3, 4)), 2)
+    print(round(float(other.sums.family_probabilities(forward).sum()), 9))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "3.0\n", done.stderr
+
+
+def test_a_scheduler_that_has_much_to_tell_is_reached(engine: DaskEngine) -> None:
+    """What it tells all clients may come with its greeting, which Dask's client takes for an error."""
+    client, stop = engine.cluster.client, threading.Event()
+
+    def cancel_again_and_again() -> None:
+        while not stop.is_set():
+            client.cancel([client.submit(time.sleep, 0.0, pure=False)])
+
+    talker = threading.Thread(target=cancel_again_and_again)
+    talker.start()
+    try:
+        for _ in range(20):
+            with DaskEngine(engine.cluster.address) as other:
+                assert other.cluster.client.status == "running"
+    finally:
+        stop.set()
+        talker.join()
+
+
+def test_a_scheduler_that_never_greets_alone_is_given_up(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Any] = []
+
+    def never_greeted(client: Any, timeout: Any = None) -> None:
+        tried.append(client)
+        raise AssertionError
+
+    monkeypatch.setattr(distributed.Client, "_ensure_connected", never_greeted)
+    with pytest.raises(AssertionError):
+        DaskEngine(engine.cluster.address)
+    assert len(tried) == cluster._GREETINGS
+    assert {client.status for client in tried} == {"closed"}
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("banana", r"'banana' is no address of a Dask scheduler\. Give .*'tcp://10\.0\.0\.1:8786'\."),
+        ("", "'' is no address"),
+        ("tcp://127.0.0.1:1:2", "is no address"),
+        ("http://127.0.0.1:8787", r"is no address .*\(that of its diagnostics page is another one\)"),
+        ("tls://127.0.0.1:9", r"No Dask scheduler answers at 'tls://127\.0\.0\.1:9' \(TLS expects"),
+    ],
+)
+def test_what_is_no_address_is_refused_at_once(address: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        DaskEngine(address)
+
+
+def test_an_address_in_the_place_of_an_engine_is_refused_with_the_way_out() -> None:
+    with pytest.raises(InputError, match=r"For the cluster there: DaskEngine\('tcp://10\.0\.0\.1:8786'\)"):
+        resolve_engine("tcp://10.0.0.1:8786", None, 5)
+
+
+def test_an_asynchronous_client_is_refused() -> None:
+    async def give_it() -> None:
+        async with (
+            distributed.LocalCluster(0, processes=False, dashboard_address=":0", asynchronous=True) as local,
+            distributed.Client(local, asynchronous=True) as client,
+        ):
+            DagPosterior(engine=client)
+
+    with pytest.raises(InputError, match=r"distributed\.Client that is not asynchronous"):
+        asyncio.run(give_it())
+
+
+def test_so_many_threads_are_so_many_processes_where_no_cluster_is_given() -> None:
+    engine = resolve_engine("dask", 1, 5)
+    assert isinstance(engine, DaskEngine)
+    assert repr(engine) == "DaskEngine of 1 workers with 1 threads"
+    assert engine.workers == 1
+    assert resolve_engine("dask", 1, 7) is engine
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "goes_on"),
+    [
+        ({"method": "dds", "modularity": "order"}, False),
+        ({"method": PartitionMCMC(chains=2, burn_in=1000)}, False),
+        ({"method": "exact-layers"}, True),
+        ({"method": Bootstrap(replicates=10)}, True),
+    ],
+    ids=["dds", "chains", "exact-layers", "bootstrap"],
+)
+def test_a_cluster_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(
+    engine: DaskEngine, settings: dict[str, Any], goes_on: bool
+) -> None:
+    with DaskEngine(engine.cluster.address) as own:
+        model = DagPosterior(engine=own, seed=1, samples=10, **settings).fit(datasets.load("coronary"))
+    if goes_on:
+        assert len(model.sample(10, seed=1)) == 10
+    else:
+        with pytest.raises(ResourceError, match=r"The Dask client for tcp://.* is closed\. .*another engine"):
+            model.sample(10, seed=1)
+    with pytest.raises(InputError, match=r"The Dask client that was given is closed"):
+        DaskEngine(own.cluster.client)
+
+
+def test_a_cluster_without_workers_is_waited_for_and_then_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
+    with cluster.local_cluster(0) as local, distributed.Client(local) as client:
+        for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
+            model = DagPosterior(engine=client, seed=1, samples=10, **settings)
+            with pytest.raises(ResourceError, match=r"no worker for 1 seconds\. Start some, .*'dask worker tcp://"):
+                model.fit(datasets.load("coronary"))
+        # One that comes late is in time as long as somebody waits.
+        monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 60)
+        late = threading.Timer(0.5, local.scale, [1])
+        late.start()
+        assert len(model.fit(datasets.load("coronary")).own_sample()) == 4
+        late.join()
+
+
+def test_workers_with_another_version_are_refused(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "__version__", "9.9")
+    with pytest.raises(InputError, match=r"The worker at tcp://.* has dagpost .*, and this process 9\.9"):
+        DaskEngine(engine.cluster.client).cluster.threads()
+
+
+def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
+    hidden = tmp_path / "hide_dagpost.py"
+    hidden.write_text(
+        "import sys\n"
+        "class Hiding:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'dagpost':\n"
+        "            raise ModuleNotFoundError(\"No module named 'dagpost'\", name='dagpost')\n"
+        "sys.meta_path.insert(0, Hiding())\n",
+        encoding="utf-8",
+    )
+    with cluster.local_cluster(1, preload=[str(hidden)]) as local, distributed.Client(local) as client:
+        for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
+            model = DagPosterior(engine=client, seed=1, samples=10, **settings)
+            with pytest.raises(
+                InputError, match=r"cannot import 'dagpost'\. Install dagpost .* where its scheduler and"
+            ):
+                model.fit(datasets.load("coronary"))
+
+
+def test_what_dask_says_of_a_cluster_is_put_in_plain_words() -> None:
+    where = "tcp://10.0.0.1:8786"
+    state = type("State", (), {"name": "tcp://10.0.0.2:1"})()
+    killed = in_plain_words(distributed.KilledWorker("forward-table-1", state, 3), where)
+    assert isinstance(killed, ResourceError)
+    assert str(killed).startswith(
+        "4 workers of the cluster died one after the other on the same task (forward-table-1)"
+    )
+    assert "lost a result" in str(in_plain_words(CancelledError("some-task"), where))
+    assert in_plain_words(ModuleNotFoundError("No module named 'numpy.core'", name="numpy.core"), where) is not None
+    # What is missing here as well, or speaks for itself, is left as it is.
+    assert in_plain_words(ModuleNotFoundError("No module named 'not_there'", name="not_there"), where) is None
+    assert in_plain_words(ZeroDivisionError("block 4"), where) is None
+    assert in_plain_words(KeyboardInterrupt(), where) is None
+
+
+def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> None:
+    table, found = datasets.load("coronary"), {}
+    settings: list[dict[str, Any]] = [{"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=20)}]
+
+    def fit(number: int) -> None:
+        found[number] = DagPosterior(engine=engine, seed=1, samples=20, **settings[number % 2]).fit(table).own_sample()
+
+    threads = [threading.Thread(target=fit, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(4):
+        here = DagPosterior(engine="threads", seed=1, samples=20, **settings[number % 2]).fit(table).own_sample()
+        assert np.array_equal(found[number].parents, here.parents)
+
+
+def test_a_scheduler_that_has_gone_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    # For so long a client tries to reach its scheduler again.
+    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 5)
+    with cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as lost:
+        model = DagPosterior(engine=lost, seed=1, samples=10, method="dds", modularity="order")
+        model.fit(datasets.load("coronary"))
+        local.close()
+        for again in (lambda: model.sample(20, seed=1), lambda: model.fit(datasets.load("coronary"))):
+            with pytest.raises(ResourceError, match=r"does not answer any more|lost a result|is closed"):
+                again()

@@ -1,0 +1,252 @@
+"""A Dask cluster gives what threads give, to the last bit, whatever happens to its workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+from tests.tools.clusters import Stopped, engines_by_workers  # noqa: E402
+
+from dagpost import DagPosterior, datasets  # noqa: E402
+from dagpost._tools.progress import Stage, reporter_for  # noqa: E402
+from dagpost.checkpoints import Checkpoint  # noqa: E402
+from dagpost.engines import ThreadEngine  # noqa: E402
+from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
+from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
+from dagpost.engines.host.backend import HostSums, Sums  # noqa: E402
+from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
+from dagpost.families.numbering import family_count  # noqa: E402
+from dagpost.sampling.dags import rank_families  # noqa: E402
+from dagpost.scores import local_scores  # noqa: E402
+
+IDENTITY = {"data": "some", "seed": 1}
+HOST = HostSums(ThreadEngine(2))
+
+
+@pytest.fixture(scope="module")
+def engines() -> Iterator[Callable[[int], DaskEngine]]:
+    yield from engines_by_workers()
+
+
+@pytest.fixture(scope="module")
+def engine(engines: Callable[[int], DaskEngine]) -> DaskEngine:
+    return engines(2)
+
+
+def weights_of(nodes: int, max_parents: int = 4) -> Any:
+    return 5.0 * np.random.default_rng(nodes).normal(size=(nodes, family_count(nodes - 1, min(max_parents, nodes - 1))))
+
+
+def everything(sums: Sums, nodes: int, *, reporter: Any = None, samples: int = 3000) -> dict[str, Any]:
+    """All that the sums give for some weights: table, evidence, families, graphs."""
+    weights, max_parents = weights_of(nodes), min(4, nodes - 1)
+    options = {} if reporter is None else {"reporter": reporter}
+    forward = sums.forward_table(weights, max_parents, **options)
+    uniforms = np.random.default_rng(1).random((samples, 2 * nodes))
+    stage = Stage("graphs", samples * sums.draw_units(forward))
+    parents, log_joint = sums.draw_dags(forward, lambda: rank_families(weights, max_parents), uniforms, stage=stage)
+    assert stage.done == stage.total
+    result = {
+        "table": sums.on_host(forward).sums,
+        "evidence": forward.log_evidence,
+        "families": sums.family_probabilities(forward, **options),
+        "parents": parents,
+        "log_joint": log_joint,
+    }
+    fresh = sums.forward_table(weights, max_parents)
+    result["families, forward table not kept"] = sums.family_probabilities(fresh, keep_forward=False)
+    return result
+
+
+def assert_same(first: dict[str, Any], second: dict[str, Any]) -> None:
+    for name, value in first.items():
+        assert np.array_equal(value, second[name]), name
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("nodes", [2, 11, 12, 14, 16, 17, 18, 19])
+def test_everything_is_what_threads_give_to_the_last_bit(
+    engines: Callable[[int], DaskEngine], workers: int, nodes: int
+) -> None:
+    assert_same(everything(HOST, nodes), everything(engines(workers).sums, nodes))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("nodes", [13, 15, 20])
+def test_everything_is_what_threads_give_on_more_workers(
+    engines: Callable[[int], DaskEngine], workers: int, nodes: int
+) -> None:
+    assert_same(everything(HOST, nodes), everything(engines(workers).sums, nodes))
+
+
+def test_how_a_table_is_cut_does_not_change_it(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = everything(HOST, 19)
+    for top in (1, 2, 3):
+        monkeypatch.setattr("dagpost.engines.dask.order.block_top", lambda *_, top=top: top)
+        assert_same(whole, everything(engine.sums, 19))
+
+
+def test_blocks_become_finer_with_workers_and_with_less_memory() -> None:
+    rooms = [Room(threads, threads, threads << 33, 0, 1 << 33) for threads in (1, 2, 8, 64)]
+    assert [blocks.block_top(24, 5, room) for room in rooms] == [3, 4, 7, 7]
+    assert blocks.block_top(24, 5, Room(1, 1, 1 << 26, 0, 1 << 26)) > 3
+    # Beyond 24 nodes any cluster cuts in the same way, so that a checkpoint of one can be read by another.
+    assert [blocks.block_top(nodes, 5, rooms[0]) for nodes in (25, 29, 30, 33, 36)] == [7, 7, 8, 11, 14]
+
+
+def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskEngine) -> None:
+    client = engine.cluster.client
+    killed = []
+
+    def kill_once(title: str, done: int, total: int) -> None:
+        if title == "edge probabilities" and done == total // 2 and not killed:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = everything(engine.sums, 20, reporter=reporter_for(kill_once))
+    assert len(killed) == 1
+    assert killed[0] not in client.run(os.getpid).values()
+    assert_same(everything(HOST, 20), found)
+
+
+def test_blocks_that_do_not_fit_into_memory_go_to_disk_and_come_back() -> None:
+    memory = {"target": 0.5, "spill": False, "pause": False, "terminate": False}
+    settings = {f"distributed.worker.memory.{name}": value for name, value in memory.items()}
+
+    def on_disk(dask_worker: Any) -> int:
+        return len(dask_worker.data.disk)
+
+    with (
+        dask.config.set(settings),
+        local_cluster(1, memory_limit="4 MiB") as local,
+        distributed.Client(local) as client,
+    ):
+        small = DaskEngine(client).sums
+        assert not small.order_fits(20, 4)
+        forward = small.forward_table(weights_of(20), 4)
+        assert sum(client.run(on_disk).values()) > 4
+        assert_same(everything(HOST, 20), everything(small, 20))
+        del forward
+
+
+def run_with_checkpoint(sums: Sums, checkpoint: Checkpoint, stop: Callable[[str, int, int], None]) -> Any:
+    with checkpoint.task("fit", IDENTITY):
+        reporter = reporter_for(stop)
+        forward = sums.forward_table(weights_of(19), 4, reporter=reporter, checkpoint=checkpoint)
+        return sums.family_probabilities(forward, reporter=reporter, checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize(("stage", "units"), [("forward table", 3), ("edge probabilities", 5)])
+def test_a_run_that_lost_its_cluster_goes_on_with_another(
+    engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, units: int
+) -> None:
+    monkeypatch.setattr(blocks, "SMALL", 0)
+
+    def lose(title: str, done: int, total: int) -> None:
+        if title == stage and done == units:
+            raise Stopped
+
+    with local_cluster(1) as local, distributed.Client(local) as client, pytest.raises(Stopped):
+        run_with_checkpoint(DaskEngine(client).sums, Checkpoint(tmp_path / "run.partial", seconds=0), lose)
+    told: list[tuple[str, int]] = []
+    checkpoint = Checkpoint(tmp_path / "run.partial", seconds=0)
+    submitted = []
+    submit = engine.cluster.submit
+
+    def counted(name: str, *arguments: Any, **options: Any) -> Any:
+        submitted.append(name)
+        return submit(name, *arguments, **options)
+
+    monkeypatch.setattr(engine.cluster, "submit", counted)
+    families = run_with_checkpoint(engine.sums, checkpoint, lambda title, done, _: told.append((title, done)))
+    assert checkpoint.resumed
+    assert 0 < submitted.count("forward-table" if stage == "forward table" else "backward-table") < 8
+    assert ("forward table", 8) in told
+    host = HOST.forward_table(weights_of(19), 4)
+    assert np.array_equal(families, HOST.family_probabilities(host))
+
+
+def test_small_tables_are_not_worth_a_checkpoint(engine: DaskEngine, tmp_path: Path) -> None:
+    run_with_checkpoint(engine.sums, Checkpoint(tmp_path / "run.partial", seconds=0), lambda *_: None)
+    assert not (tmp_path / "run.partial").exists()
+
+
+@pytest.mark.parametrize("score", ["bdeu", "k2", "bic"])
+def test_scores_are_what_threads_give_to_the_last_bit(
+    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch, score: str
+) -> None:
+    table = datasets.load("coronary")
+    alone = local_scores(table, score, 3, engine=ThreadEngine(2)).values
+    assert np.array_equal(local_scores(table, score, 3, engine=engine).values, alone)
+    monkeypatch.setattr(scores, "WORTH_SPREADING", 0)
+    assert np.array_equal(local_scores(table, score, 3, engine=engine).values, alone)
+
+
+def test_a_model_on_a_cluster_is_the_model_on_threads(engine: DaskEngine) -> None:
+    table = datasets.load("coronary")
+    models = [
+        DagPosterior(modularity="order", method="dds", engine=where, seed=1).fit(table)
+        for where in (ThreadEngine(1), engine)
+    ]
+    assert models[0].log_evidence_ == models[1].log_evidence_
+    assert models[0].edge_probabilities_.equals(models[1].edge_probabilities_)
+    samples = [model.sample(500, seed=3).parents for model in models]
+    assert np.array_equal(*samples)
+
+
+def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:
+    impossible = np.full((3, 3), -np.inf)
+    impossible[:, 1] = 0.0
+    impossible[0, 1], impossible[0, 2] = -np.inf, 0.0
+    with pytest.raises(NoGraphError):
+        engine.sums.forward_table(impossible, 1)
+    too_wide = np.zeros((17, 17))
+    too_wide[:, 0] = -1e6
+    with pytest.raises(InputError, match=r"span 17,000,000 nats over all nodes"):
+        engine.sums.forward_table(too_wide, 1)
+    with pytest.raises(ResourceError, match=r"The exact table of 50 variables needs .* on the cluster; its 2 workers"):
+        engine.sums.require_order(50, 3)
+    assert not engine.sums.order_fits(50, 3)
+    assert engine.sums.order_fits(20, 3)
+
+
+@pytest.mark.parametrize("stage", ["forward table", "edge probabilities"])
+def test_an_interrupt_leaves_no_tasks_behind_on_the_cluster(engine: DaskEngine, stage: str) -> None:
+    """Even while somebody looks at the traceback, as an interactive session does; what was there before stays."""
+    weights = weights_of(16)
+
+    def interrupt(reached: str, done: int, total: int) -> None:
+        if reached == stage and done:
+            raise KeyboardInterrupt
+
+    before = engine.sums.forward_table(weights, 4)
+    names = "forward-table", "backward-table", "given-to-families", "families"
+    held = {key for key in engine.cluster.client.futures if key.startswith(names)}
+    sums, reporter = engine.sums, reporter_for(interrupt)
+    runs = {
+        "forward table": lambda: sums.forward_table(weights, 4, reporter=reporter),
+        "edge probabilities": lambda: sums.family_probabilities(before, reporter=reporter),
+    }
+    with pytest.raises(KeyboardInterrupt) as looked_at:
+        runs[stage]()
+    assert {key for key in engine.cluster.client.futures if key.startswith(names)} == held
+    assert looked_at.tb is not None
+    assert engine.sums.on_host(before).log_evidence == HOST.forward_table(weights, 4).log_evidence
+
+
+def test_a_result_that_is_lost_for_good_is_one_clear_sentence(engine: DaskEngine) -> None:
+    future = engine.cluster.submit("sleep", time.sleep, 0.5)
+    engine.cluster.client.cancel([future])
+    with pytest.raises(ResourceError, match="lost a result that it cannot make again"):
+        engine.cluster.finish(future)

@@ -1,0 +1,397 @@
+"""Files: written whole or not at all, read only if they are ours and undamaged, and never run."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dagpost import DagPosterior, DagSample, InputError
+from dagpost._tools.whole_files import replacing, write_text
+from dagpost.files import archive as storage
+
+ABOUT = {"names": ["A", "ä \x1b[31m"], "number": 0.1}
+ARRAYS = {"matrix": np.arange(6.0).reshape(2, 3), "masks": np.array([1, 255], dtype=np.uint8)}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    target = tmp_path / "thing.dagpost"
+    storage.write_archive(target, "model", ABOUT, ARRAYS)
+    return target
+
+
+@pytest.fixture(scope="module")
+def model() -> DagPosterior:
+    rng = np.random.default_rng(1)
+    return DagPosterior(samples=5, seed=1).fit(rng.integers(0, 2, (40, 3)))
+
+
+def rewritten(source: Path, target: Path, changes: dict[str, bytes | None]) -> Path:
+    """The same archive with some members replaced, or left out."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for name in dict.fromkeys([*old.namelist(), *changes]):
+            content = changes.get(name, b"") if name in changes else old.read(name)
+            if content is not None:
+                new.writestr(name, content)
+    return target
+
+
+def npy(array: Any, allow_pickle: bool = False) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, allow_pickle=allow_pickle)
+    return buffer.getvalue()
+
+
+def changed_about(source: Path, **fields: Any) -> bytes:
+    with zipfile.ZipFile(source) as archive:
+        return json.dumps({**json.loads(archive.read("about.json")), **fields}).encode()
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.suffix == ".part"]
+
+
+# There and back
+
+
+def test_what_was_written_is_read_back(file: Path) -> None:
+    about, arrays = storage.read_archive(file, "model")
+    assert storage.kind_of(file) == "model"
+    assert {key: about[key] for key in ABOUT} == ABOUT
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        assert np.array_equal(arrays[name], array)
+    assert leftovers(file.parent) == []
+
+
+def test_arrays_of_any_layout_come_back_as_they_were(tmp_path: Path) -> None:
+    matrix = np.arange(12.0).reshape(3, 4)
+    arrays = {
+        "turned": matrix.T,
+        "stepped": matrix[:, ::2],
+        "empty": np.empty((0, 3)),
+        "infinite": np.array([-np.inf, np.nan]),
+    }
+    storage.write_archive(tmp_path / "x", "sample", {}, arrays)
+    found = storage.read_archive(tmp_path / "x", "sample")[1]
+    for name, array in arrays.items():
+        assert np.array_equal(found[name], array, equal_nan=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_a_new_file_is_as_open_as_the_user_wants_and_an_old_one_stays_as_it_was(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        target = tmp_path / "x"
+        storage.write_archive(target, "model", {}, {})
+        assert stat.S_IMODE(target.stat().st_mode) == 0o640
+        target.chmod(0o604)
+        storage.write_archive(target, "model", {}, {})
+        assert stat.S_IMODE(target.stat().st_mode) == 0o604
+    finally:
+        os.umask(before)
+
+
+# Written whole or not at all
+
+
+def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = file.read_bytes()
+
+    def full(*arguments: Any, **options: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    for place in ("write_array", "replace", "fsync"):
+        with monkeypatch.context() as patch:
+            if place == "write_array":
+                patch.setattr(np.lib.format, "write_array", full)
+            else:
+                patch.setattr(os, place, full)
+            with pytest.raises(
+                InputError, match=r"Cannot write .*thing\.dagpost.*No space left on device\. Nothing was changed"
+            ):
+                storage.write_archive(file, "model", ABOUT, {"matrix": np.ones(3)})
+        assert file.read_bytes() == old
+        assert leftovers(file.parent) == []
+
+
+def test_ctrl_c_while_writing_leaves_the_old_file_and_nothing_else(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = file.read_bytes()
+
+    def interrupt(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np.lib.format, "write_array", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        storage.write_archive(file, "model", ABOUT, ARRAYS)
+    assert file.read_bytes() == old
+    assert leftovers(file.parent) == []
+
+
+KILLED = """
+import os, sys
+import numpy as np
+from dagpost import storage
+
+def stop(*arguments, **options):
+    sys.stdout.write("writing\\n"); sys.stdout.flush()
+    os.kill(os.getpid(), 9)
+
+setattr(os, sys.argv[2], stop)
+storage.write_archive(sys.argv[1], "model", {"new": 1}, {"large": np.ones(1000)})
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+@pytest.mark.parametrize("place", ["fsync", "replace"])
+def test_a_kill_while_writing_leaves_the_old_file(file: Path, place: str) -> None:
+    old = file.read_bytes()
+    result = subprocess.run(
+        [sys.executable, "-c", KILLED, str(file), place], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (-signal.SIGKILL, "writing\n")
+    assert file.read_bytes() == old
+    assert storage.read_archive(file, "model")[0]["number"] == 0.1
+    # What it had written is taken away by the next write of this file, and by that of no other.
+    assert len(leftovers(file.parent)) == 1
+    storage.write_archive(file.with_name("other.dagpost"), "model", ABOUT, ARRAYS)
+    assert len(leftovers(file.parent)) == 1
+    storage.write_archive(file, "model", ABOUT, ARRAYS)
+    assert leftovers(file.parent) == []
+
+
+WRITING = """
+import sys
+from dagpost._tools.whole_files import replacing
+
+with replacing(sys.argv[1]) as file:
+    file.write(b"theirs")
+    print("writing", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", WRITING, str(target)], **pipes) as other:  # type: ignore[call-overload]
+        assert other.stdout.readline() == "writing\n"
+        write_text(target, "ours")
+        assert target.read_text() == "ours"
+        assert len(leftovers(tmp_path)) == 1
+        other.communicate("\n")
+    assert other.returncode == 0
+    assert target.read_text() == "theirs"
+    assert leftovers(tmp_path) == []
+
+
+def test_only_files_that_were_left_behind_are_taken_away(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    with replacing(target) as file:
+        mark = Path(file.name).name[:17]
+    strangers = [tmp_path / f".{'0' * 32}.part", tmp_path / f"{mark}.part", tmp_path / f"{mark}{'z' * 16}.part"]
+    for stranger in strangers:
+        stranger.write_bytes(b"mine")
+    behind = tmp_path / f"{mark}{'0' * 16}.part"
+    behind.write_bytes(b"half")
+    write_text(target, "whole")
+    assert all(stranger.exists() for stranger in strangers)
+    assert behind.exists() == (os.name == "nt")
+
+
+def test_writers_at_once_leave_one_whole_file(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    barrier = threading.Barrier(4)
+
+    def write(number: int) -> None:
+        barrier.wait()
+        for _ in range(20):
+            storage.write_archive(target, "model", {"number": number}, {"values": np.full(5000, number)})
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        if target.exists():
+            about, arrays = storage.read_archive(target, "model")
+            assert (arrays["values"] == about["number"]).all()
+    for writer in writers:
+        writer.join()
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("where", ["nowhere/x", "", "."])
+def test_a_place_that_cannot_be_written_to_is_named(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="Cannot write"):
+        storage.write_archive(where, "model", ABOUT, ARRAYS)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Read only if it is ours and undamaged
+
+
+def test_a_file_of_another_kind_is_refused_by_name(file: Path) -> None:
+    with pytest.raises(InputError, match=r"thing\.dagpost' is a dagpost model file; a sample file is needed here"):
+        DagSample.load(file)
+    storage.write_archive(file, "sample", ABOUT, ARRAYS)
+    with pytest.raises(InputError, match=r"is a dagpost sample file; a model file is needed here"):
+        DagPosterior.load(file)
+
+
+def test_a_file_of_another_format_says_which_version_wrote_it(file: Path, tmp_path: Path) -> None:
+    other = rewritten(file, tmp_path / "y", {"about.json": changed_about(file, format=2, version="9.1")})
+    with pytest.raises(InputError, match=r"has format 2, written by dagpost 9\.1; this is dagpost .*reads format 1"):
+        storage.read_archive(other, "model")
+    with pytest.raises(InputError, match="has format 2"):
+        storage.kind_of(other)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"There is no file '.*x'"):
+        storage.read_archive(tmp_path / "x", "model")
+    with pytest.raises(InputError, match=r"' is a folder, not a file"):
+        storage.read_archive(tmp_path, "model")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"a,b\n1,2\n", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), b"\x00" * 1000, b"\x80\x04K\x01."]
+)
+def test_what_dagpost_did_not_write_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(InputError, match="is not a dagpost file, or it was cut short or damaged"):
+        storage.kind_of(tmp_path / "x")
+
+
+@pytest.mark.parametrize("about", [b"[]", b"{}", b'"dagpost"', b"{", b"\xff\xfe", b'{"dagpost": "model"}', None])
+def test_an_archive_without_a_description_is_refused(about: bytes | None, file: Path, tmp_path: Path) -> None:
+    other = rewritten(file, tmp_path / "y", {"about.json": about})
+    with pytest.raises(InputError, match=r"was not written by dagpost|not a dagpost file|has format None"):
+        storage.read_archive(other, "model")
+
+
+def test_nothing_in_a_file_is_ever_unpickled(file: Path, tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return os.mkdir, (str(tmp_path / "trapped"),)
+
+    pickled = npy(np.array([Trap()], dtype=object), allow_pickle=True)
+    other = rewritten(file, tmp_path / "y", {"matrix.npy": pickled})
+    with pytest.raises(InputError, match="not a dagpost file, or it was cut short or damaged"):
+        storage.read_archive(other, "model")
+    assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.parametrize("kind", ["model", "sample"])
+def test_a_file_cut_short_anywhere_is_refused(kind: str, model: DagPosterior, tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    (model if kind == "model" else model.sample(5, seed=1)).save(target)
+    load: Any = DagPosterior.load if kind == "model" else DagSample.load
+    whole = target.read_bytes()
+    for length in range(0, len(whole), 7):
+        target.write_bytes(whole[:length])
+        with pytest.raises(InputError, match="cut short or damaged"):
+            load(target)
+
+
+@pytest.mark.parametrize("kind", ["model", "sample"])
+def test_a_file_with_any_one_byte_changed_is_refused_or_holds_the_same(
+    kind: str, model: DagPosterior, tmp_path: Path
+) -> None:
+    """Some bytes of an archive, such as dates, say nothing; all others are covered by checksums."""
+    target = tmp_path / "x"
+    (model if kind == "model" else model.sample(5, seed=1)).save(target)
+    whole = target.read_bytes()
+    about, arrays = storage.read_archive(target, kind)
+    rng = np.random.default_rng(1)
+    refused = 0
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= int(rng.integers(1, 256))
+        target.write_bytes(bytes(damaged))
+        try:
+            found_about, found = storage.read_archive(target, kind)
+        except InputError:
+            refused += 1
+            continue
+        assert found_about == about
+        assert found.keys() == arrays.keys()
+        assert all(np.array_equal(array, arrays[name], equal_nan=True) for name, array in found.items())
+    assert refused > len(whole) / 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"settings": None},
+        {"settings": {"unknown": 1}},
+        {"names": 3},
+        {"names": ["A", "B"]},
+        {"max_parents": -1},
+        {"max_parents": "x"},
+        {"log_evidence": "x"},
+        {"log_evidence": None, "names": None},
+    ],
+)
+def test_a_model_whose_parts_do_not_fit_is_refused(fields: dict[str, Any], model: DagPosterior, tmp_path: Path) -> None:
+    model.save(tmp_path / "x")
+    other = rewritten(tmp_path / "x", tmp_path / "y", {"about.json": changed_about(tmp_path / "x", **fields)})
+    with pytest.raises(InputError, match=r"lacks parts of a model|Fit the model again"):
+        DagPosterior.load(other)
+
+
+@pytest.mark.parametrize("array", ["log_weights", "edges"])
+def test_a_model_without_its_arrays_is_refused(array: str, model: DagPosterior, tmp_path: Path) -> None:
+    model.save(tmp_path / "x")
+    with pytest.raises(InputError, match=rf"lacks parts of a model.*{array}"):
+        DagPosterior.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": None}))
+    with pytest.raises(InputError, match=rf"lacks parts of a model.*{array} of shape"):
+        DagPosterior.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": npy(np.zeros((2, 9)))}))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"names": ["A", "B"]},
+        {"names": None},
+        {"guarantee": "x"},
+        {"guarantee": [0.1]},
+        {"log_evidence": "x"},
+        {"provenance": 3},
+        {"modularity": "neither"},
+        {"estimator": "none"},
+    ],
+)
+def test_a_sample_whose_parts_do_not_fit_is_refused(
+    fields: dict[str, Any], model: DagPosterior, tmp_path: Path
+) -> None:
+    model.sample(5, seed=1).save(tmp_path / "x")
+    other = rewritten(tmp_path / "x", tmp_path / "y", {"about.json": changed_about(tmp_path / "x", **fields)})
+    with pytest.raises(InputError):
+        DagSample.load(other)
+
+
+@pytest.mark.parametrize("array", ["parents", "log_joint", "log_proposal", "log_extensions", "weights"])
+def test_a_sample_without_its_arrays_is_refused(array: str, model: DagPosterior, tmp_path: Path) -> None:
+    model.sample(5, seed=1).save(tmp_path / "x")
+    with pytest.raises(InputError, match=rf"lacks parts of a sample.*{array}"):
+        DagSample.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": None}))
+    with pytest.raises(InputError, match="of a DagSample"):
+        DagSample.load(rewritten(tmp_path / "x", tmp_path / "y", {f"{array}.npy": npy(np.zeros(4))}))

@@ -1,0 +1,379 @@
+"""Results handed to other tools: what they read is what there was, whatever the names are."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.naive.summaries import NAMES, ODD_NAMES, sample_of
+
+from dagpost import DagPosterior, datasets
+from dagpost._tools import memory
+from dagpost._tools.whole_files import replacing
+from dagpost.errors import InputError, ResourceError
+from dagpost.files import (
+    long_table,
+    matrix_of_long,
+    read_json,
+    to_arviz,
+    to_dot,
+    to_networkx,
+    to_xarray,
+    write_dot,
+    write_graphml,
+    write_json,
+)
+from dagpost.mcmc.chains import ChainRecord
+from dagpost.posterior.summaries import pattern_graph
+
+#: Text without lone halves of surrogate pairs, which no table of pandas takes.
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+
+
+@st.composite
+def tables(draw, names=text):
+    labels = draw(st.lists(st.one_of(names, st.sampled_from(ODD_NAMES)), min_size=1, max_size=6, unique=True))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    matrix = generator.random((len(labels), len(labels))) * (generator.random((len(labels), len(labels))) < 0.7)
+    np.fill_diagonal(matrix, 0.0)
+    axes = draw(st.sampled_from([("parent", "child"), ("from", "to"), (None, None)]))
+    return pd.DataFrame(
+        matrix, index=pd.Index(labels, name=axes[0], dtype=object), columns=pd.Index(labels, name=axes[1], dtype=object)
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("exports")
+
+
+@pytest.fixture(scope="module")
+def edges():
+    return DagPosterior().fit(datasets.load("coronary")).edge_probabilities_
+
+
+def same(found, expected):
+    assert list(found.index) == list(expected.index)
+    assert list(found.columns) == list(expected.columns)
+    assert np.array_equal(found.to_numpy(), expected.to_numpy())
+
+
+# Tables
+
+
+@given(tables())
+def test_the_long_form_lists_every_pair_once_and_leads_back(table):
+    long = long_table(table)
+    assert long.columns.to_list() == ["from", "to", "probability"]
+    assert len(long) == len(table) * (len(table) - 1)
+    assert (np.diff(long["probability"]) <= 0.0).all()
+    for row in long.itertuples(index=False):
+        assert row.probability == table.loc[row[0], row.to]
+    same(matrix_of_long(long.sample(frac=1.0, random_state=1), list(table.index)), table)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("A", "B", 0.5), ("A", "B", 0.5)], "must come once. Got 'A' -> 'B' more than once"),
+        ([("A", "A", 0.5)], "Got 'A' -> 'A' with itself"),
+        ([("A", "C", 0.5)], "There is no variable 'C'"),
+        ([("A", "B", 1.5)], "between 0 and 1. Got 1.5"),
+    ],
+)
+def test_a_long_form_that_makes_no_sense_is_refused(rows, message):
+    with pytest.raises(InputError, match=message):
+        matrix_of_long(pd.DataFrame(rows, columns=["from", "to", "probability"]), ["A", "B"])
+
+
+def test_a_long_form_needs_its_three_columns():
+    with pytest.raises(InputError, match="There is no 'probability'"):
+        matrix_of_long(pd.DataFrame({"from": ["A"], "to": ["B"]}), ["A", "B"])
+
+
+def test_xarray_has_the_names_along_both_dimensions(edges):
+    pytest.importorskip("xarray")
+    array = to_xarray(edges)
+    assert array.dims == ("parent", "child")
+    assert array.name == "probability"
+    assert float(array.sel(parent="Smoking", child="Proteins")) == edges.loc["Smoking", "Proteins"]
+    assert to_xarray(edges.rename_axis(index="x", columns="x")).dims == ("from", "to")
+    np.testing.assert_array_equal(array.to_numpy(), edges.to_numpy())
+
+
+def test_without_xarray_it_is_said_how_to_get_it(edges, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(InputError, match="needs the package xarray, which is not installed: pip install xarray"):
+        to_xarray(edges)
+
+
+# Graph files
+
+
+@given(tables(), st.sampled_from([0.0, 0.5]))
+def test_networkx_has_all_variables_and_the_probable_edges(table, threshold):
+    graph = to_networkx(table, threshold)
+    assert list(graph) == list(table.index)
+    assert dict(graph.edges) == {
+        (a, b): {"probability": table.loc[a, b]}
+        for a in table.index
+        for b in table.columns
+        if table.loc[a, b] > threshold
+    }
+
+
+xml_text = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=6)
+
+
+@given(tables(xml_text))
+def test_graphml_is_read_back_by_networkx(folder, table):
+    graph = to_networkx(table)
+    path = folder / "graph.graphml"
+    write_graphml(path, graph)
+    again = nx.read_graphml(path)
+    assert list(again) == list(graph)
+    assert dict(again.edges) == dict(graph.edges)
+
+
+@pytest.mark.parametrize("name", ["a\x00b", "\x1b[31m", "\ufffe"])
+def test_names_that_xml_cannot_hold_are_refused_before_anything_is_written(tmp_path, name):
+    with pytest.raises(InputError, match="has a character that XML cannot hold"):
+        write_graphml(tmp_path / "graph.graphml", nx.DiGraph([(name, "B")]))
+    assert list(tmp_path.iterdir()) == []
+
+
+DOT_STRING = r'"((?:[^"\\]|\\.)*)"'
+DOT_NODE = re.compile(rf"  {DOT_STRING}(?: \[label={DOT_STRING}\])?;")
+DOT_EDGE = re.compile(rf"  {DOT_STRING} -> {DOT_STRING}(?: \[((?:[a-z]+={DOT_STRING}(?:, )?)+)\])?;")
+
+
+@given(tables())
+def test_dot_has_one_line_a_variable_and_one_line_an_edge(table):
+    graph = to_networkx(table)
+    first, *lines, last = to_dot(graph).rstrip("\n").split("\n")
+    assert (first, last) == ("digraph {", "}")
+    nodes = [DOT_NODE.fullmatch(line) for line in lines[: len(graph)]]
+    assert None not in nodes
+    identifiers = [match[1] for match in nodes]
+    assert len(set(identifiers)) == len(graph)
+    name_of = dict(zip(identifiers, graph, strict=True))
+    found = [DOT_EDGE.fullmatch(line) for line in lines[len(graph) :]]
+    assert [(name_of[match[1]], name_of[match[2]]) for match in found] == list(graph.edges)
+    for match, data in zip(found, graph.edges.values(), strict=True):
+        assert f'probability="{data["probability"]!r}"' in match[3]
+
+
+def test_plain_names_stand_in_dot_as_they_are():
+    graph = nx.DiGraph()
+    graph.add_edge("M. Work", "é", probability=0.5)
+    assert '  "M. Work" -> "é" [label="0.50", probability="0.5", penwidth="1.75"];' in to_dot(graph).split("\n")
+    assert to_dot(nx.DiGraph([("A", "B")])) == 'digraph {\n  "A";\n  "B";\n  "A" -> "B";\n}\n'
+
+
+def test_undirected_edges_are_drawn_once_without_an_arrow_head():
+    # A -- B, and A -> C <- B... the two into C stay directed.
+    dot = to_dot(pattern_graph(np.array([2, 1, 3], dtype=np.uint8), NAMES[:3]))
+    assert dot.count("->") == 3
+    assert dot.count('"A" -> "B" [dir="none"];') == 1
+    assert '"A" -> "C";' in dot
+
+
+def test_dot_is_read_by_graphviz(tmp_path):
+    program = shutil.which("dot")
+    if program is None:
+        pytest.skip("Graphviz is not installed")
+    table = pd.DataFrame(np.triu(np.full((len(ODD_NAMES),) * 2, 0.5), 1), index=ODD_NAMES, columns=ODD_NAMES)
+    write_dot(tmp_path / "graph.dot", to_networkx(table))
+    drawn = subprocess.run(
+        [program, "-Tjson", str(tmp_path / "graph.dot")], check=True, capture_output=True, text=True, timeout=60
+    )
+    content = json.loads(drawn.stdout)
+    assert drawn.stderr == ""
+    assert len(content["objects"]) == len(ODD_NAMES)
+    assert len(content["edges"]) == len(ODD_NAMES) * (len(ODD_NAMES) - 1) // 2
+
+
+def test_dot_is_read_by_pydot():
+    # pydot uses names of pyparsing that are going away.
+    with warnings.catch_warnings(action="ignore"):
+        pydot = pytest.importorskip("pydot")
+    table = pd.DataFrame(np.triu(np.full((len(ODD_NAMES),) * 2, 0.5), 1), index=ODD_NAMES, columns=ODD_NAMES)
+    with warnings.catch_warnings(action="ignore"):
+        (graph,) = pydot.graph_from_dot_data(to_dot(to_networkx(table)))
+    assert len(graph.get_edges()) == len(ODD_NAMES) * (len(ODD_NAMES) - 1) // 2
+
+
+@given(tables())
+def test_json_is_read_back_to_the_last_digit(folder, table):
+    path = folder / "edges.json"
+    write_json(path, table)
+    again = read_json(path)
+    same(again, table)
+    assert (again.index.name, again.columns.name) == (table.index.name, table.columns.name)
+    assert len(json.loads(path.read_text())["edges"]) == np.count_nonzero(table.to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content.pop("dagpost"), "holds no edges written by dagpost"),
+        (lambda content: content.update(dagpost="model"), "holds no edges"),
+        (lambda content: content.update(format=99), r"has format 99, .* which reads format 1"),
+        (lambda content: content.pop("axes"), "damaged or was changed by hand"),
+        (lambda content: content.pop("edges"), "damaged or was changed by hand"),
+        (lambda content: content.update(names=["A", "A"]), "list of different texts"),
+        (lambda content: content.update(names="AB"), "list of different texts"),
+        (lambda content: content.update(names=[1, 2]), "list of different texts"),
+        (lambda content: content.update(axes=["x"]), "damaged or was changed by hand"),
+        (lambda content: content.update(edges=[3]), "damaged or was changed by hand"),
+        (lambda content: content["edges"][0].update(probability="0.5"), "a probability must be a number, not '0.5'"),
+        (lambda content: content["edges"][0].update(probability=True), "a probability must be a number, not True"),
+        (lambda content: content["edges"][0].update(probability=math.nan), "between 0 and 1. Got nan"),
+        (lambda content: content["edges"][0].update(probability=10**400), "damaged or was changed by hand"),
+        (lambda content: content["edges"][0].update({"from": ["A"]}), "There is no variable"),
+        (lambda content: content["edges"].append(dict(content["edges"][0])), "more than once"),
+    ],
+)
+def test_a_json_file_that_was_changed_is_refused(tmp_path, change, message):
+    path = tmp_path / "edges.json"
+    write_json(path, pd.DataFrame([[0.0, 0.5], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"]))
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=message):
+        read_json(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe\x00", b'{"dagpost": "edges"', b"[" * 100_000])
+def test_what_is_no_json_file_of_ours_is_refused(tmp_path, content):
+    path = tmp_path / "edges.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read_json(path)
+
+
+def test_a_file_that_is_not_there_is_an_error_that_says_so(tmp_path):
+    with pytest.raises(InputError, match="There is no file"):
+        read_json(tmp_path / "nothing.json")
+
+
+# Whole or not at all
+
+
+def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path):
+    path = tmp_path / "graph.dot"
+    path.write_text("old")
+
+    def broken():
+        with replacing(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        broken()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["graph.dot"]
+
+
+def test_a_full_disk_is_an_error_that_says_so(tmp_path):
+    def broken():
+        with replacing(tmp_path / "graph.dot"):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(InputError, match=r"Cannot write .*: No space left on device\. Nothing was changed"):
+        broken()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path, edges):
+    with pytest.raises(InputError, match=r"Cannot write .* Name a folder that exists and is yours"):
+        write_json(tmp_path / "nowhere" / "edges.json", edges)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_permissions_are_those_of_the_file_that_is_replaced(tmp_path, edges):
+    plain, path = tmp_path / "plain", tmp_path / "edges.json"
+    plain.write_text("")
+    write_json(path, edges)
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+    path.chmod(0o640)
+    write_json(path, edges)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_writing_goes_through_a_link(tmp_path, edges):
+    (tmp_path / "target.json").write_text("old")
+    (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
+    write_json(tmp_path / "link.json", edges)
+    assert (tmp_path / "link.json").is_symlink()
+    same(read_json(tmp_path / "target.json"), edges)
+
+
+# Chains
+
+
+def chain_sample():
+    """Two chains of six and five graphs of two variables; B -> A never occurs."""
+    rows = [[0, draw % 2] for draw in range(11)]
+    record = ChainRecord(
+        lengths=(6, 5),
+        log_state=np.arange(11.0) * 2.0,
+        moves=("any",),
+        proposed=np.ones((2, 1), dtype=np.int64),
+        accepted=np.ones((2, 1), dtype=np.int64),
+        edges=None,
+        rounds=0,
+        standing={},
+    )
+    return replace(sample_of(rows, None, np.arange(11.0), method="order-mcmc"), chains=record)
+
+
+def test_chains_go_to_arviz_by_chain_and_draw():
+    pytest.importorskip("arviz_base")
+    tree = to_arviz(chain_sample())
+    edge = tree["posterior"]["edge"]
+    assert edge.dims == ("chain", "draw", "parent", "child")
+    assert edge.sel(parent="A", child="B").to_numpy().tolist() == [[0, 1, 0, 1, 0], [0, 1, 0, 1, 0]]
+    assert int(edge.sel(parent="B", child="A").sum()) == 0
+    assert tree["sample_stats"]["lp"].to_numpy().tolist() == [[0, 1, 2, 3, 4], [6, 7, 8, 9, 10]]
+    assert float(tree["sample_stats"]["log_state"].sel(chain=1, draw=0)) == 12.0
+    assert tree["posterior"].attrs["method"] == "order-mcmc"
+
+
+def test_independent_draws_are_told_that_they_need_no_diagnostics():
+    with pytest.raises(InputError, match="Independent draws need no R-hat"):
+        to_arviz(sample_of([[0, 1]]))
+
+
+def test_a_part_of_a_chain_is_no_chain():
+    with pytest.raises(InputError, match="Give the whole sample of a chain"):
+        to_arviz(replace(chain_sample(), chains=None))
+
+
+def test_without_arviz_it_is_said_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "arviz_base", None)
+    with pytest.raises(
+        InputError, match="needs the package arviz-base, which is not installed: pip install arviz-base"
+    ):
+        to_arviz(chain_sample())
+
+
+def test_more_edges_than_fit_are_refused(monkeypatch):
+    pytest.importorskip("arviz_base")
+    monkeypatch.setattr(memory, "available_bytes", lambda: 100)
+    with pytest.raises(ResourceError, match="Every edge of 11 graphs needs 132 bytes"):
+        to_arviz(chain_sample())

@@ -1,0 +1,274 @@
+"""Local score files: written, read again, read by a reader of their own, and refused line by line."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.naive import summaries as naive_summaries
+from tests.naive.summaries import NAMES, ODD_NAMES
+
+from dagpost import DagPosterior, datasets
+from dagpost._tools import memory
+from dagpost.errors import InputError, ResourceError
+from dagpost.families.numbering import family_count
+from dagpost.files import read_jkl, write_jkl
+from dagpost.files.jkl import _name_of, _word_of
+from dagpost.scores import local_scores
+
+GOOD = """3
+A 2
+-1.5 0
+-2.25e1 2 B C
+B 1
+-3 0
+C 2
+-0.5 1 A
+-4 0
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("jkl")
+
+
+@st.composite
+def weights(draw):
+    """Names, weights that span thousands of nats, some forbidden, and the most parents."""
+    names = draw(
+        st.lists(st.one_of(st.text(max_size=5), st.sampled_from(ODD_NAMES)), min_size=1, max_size=6, unique=True)
+    )
+    max_parents = draw(st.integers(0, 6))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    scale = draw(st.sampled_from([1e-3, 1.0, 3000.0]))
+    values = generator.normal(0.0, scale, (len(names), family_count(len(names) - 1, max_parents)))
+    values[generator.random(values.shape) < 0.2] = -np.inf
+    values[:, 0] = generator.normal(0.0, scale, len(names))
+    return names, values, max_parents
+
+
+@given(weights())
+def test_what_is_read_is_what_was_written(folder, case):
+    names, values, max_parents = case
+    path = folder / "scores.jkl"
+    write_jkl(path, names, values, max_parents)
+    found = read_jkl(path)
+    assert found.names == tuple(names)
+    # Sizes of which no set is allowed leave no trace.
+    width = found.values.shape[1]
+    assert width == family_count(len(names) - 1, found.max_parents)
+    np.testing.assert_array_equal(found.values, values[:, :width])
+    assert (values[:, width:] == -np.inf).all()
+
+
+@given(weights())
+def test_a_plain_reader_finds_every_parent_set_with_its_score(folder, case):
+    names, values, max_parents = case
+    path = folder / "plain.jkl"
+    write_jkl(path, names, values, max_parents)
+    words = [_word_of(name) for name in names]
+    assert naive_summaries.read_jkl(path) == naive_summaries.jkl_of_weights(words, values, max_parents)
+
+
+@given(st.text(), st.text())
+def test_words_have_no_spaces_and_lead_back_to_their_names(first, second):
+    for name in (first, *ODD_NAMES):
+        word = _word_of(name)
+        assert len(word.split()) == 1
+        assert word.isprintable()
+        assert not word.startswith("#")
+        assert _name_of(word) == name
+    assert (_word_of(first) == _word_of(second)) == (first == second)
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Zs", "Zl", "Zp", "Cs"]), min_size=1))
+def test_words_of_other_programs_are_never_mixed_up(word):
+    other = _name_of(word)
+    assert other == word or _word_of(other) == word
+
+
+def test_scores_of_real_data_survive_the_round_trip(tmp_path):
+    scores = local_scores(datasets.load("coronary"), "bdeu", 5)
+    write_jkl(tmp_path / "coronary.jkl", scores.names, scores.values, scores.max_parents)
+    again = read_jkl(tmp_path / "coronary.jkl")
+    assert again.names == scores.names
+    np.testing.assert_array_equal(again.values, scores.values)
+    assert again.score("Proteins", ["M. Work"]) == scores.score("Proteins", ["M. Work"])
+
+
+def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path):
+    values = np.array([[-10.0, -1.0, -12.0], [-5.0, -6.0, -np.inf], [-3.0, -4.5, -2.0]])
+    write_jkl(tmp_path / "all.jkl", NAMES[:3], values, 1)
+    write_jkl(tmp_path / "some.jkl", NAMES[:3], values, 1, floor=9.0)
+    write_jkl(tmp_path / "best.jkl", NAMES[:3], values, 1, floor=0)
+    np.testing.assert_array_equal(read_jkl(tmp_path / "all.jkl").values, values)
+    expected = np.where(values >= values.max(axis=1, keepdims=True) - 9.0, values, -np.inf)
+    np.testing.assert_array_equal(read_jkl(tmp_path / "some.jkl").values, expected)
+    assert (tmp_path / "best.jkl").read_text() == "3\nA 1\n-1.0 1 B\nB 1\n-5.0 0\nC 1\n-2.0 1 B\n"
+
+
+@pytest.mark.parametrize("floor", [-1.0, math.nan, True, "10"])
+def test_a_floor_is_no_negative_number(tmp_path, floor):
+    with pytest.raises(InputError, match="'floor' must be a float of at least 0, or None"):
+        write_jkl(tmp_path / "scores.jkl", ["A"], np.zeros((1, 1)), 0, floor=floor)
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "max_parents", "message"),
+    [
+        (["A", "B"], np.zeros((2, 3)), 1, r"have the shape \(2, 2\)\. Got \(2, 3\)"),
+        (["A", "B"], np.array([[0.0, math.nan], [0.0, 0.0]]), 1, "A log weight of 'A' is nan"),
+        (["A", "B"], np.array([[0.0, 0.0], [math.inf, 0.0]]), 1, "A log weight of 'B' is inf"),
+        (["A", "B"], np.array([[0.0, 0.0], [-math.inf, -math.inf]]), 1, "No parent set of 'B' is allowed"),
+        (["A", "A"], np.zeros((2, 2)), 1, "'A' comes more than once"),
+        ([], np.zeros((0, 1)), 1, "1 to 64 variables. Got 0"),
+        ([str(i) for i in range(65)], np.zeros((65, 1)), 0, "1 to 64 variables. Got 65"),
+        (["A"], np.zeros((1, 1)), 13, r"'max_parents' parameter of write_jkl must be an int in \[0, 12\]"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(tmp_path, names, values, max_parents, message):
+    with pytest.raises(InputError, match=message):
+        write_jkl(tmp_path / "scores.jkl", names, values, max_parents)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Reading
+
+
+def read(tmp_path, content):
+    path = tmp_path / "scores.jkl"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_jkl(path)
+
+
+def test_a_file_of_another_program_is_read(tmp_path):
+    found = read(tmp_path, GOOD)
+    assert found.names == ("A", "B", "C")
+    assert found.max_parents == 2
+    assert found.score("A", ["B", "C"]) == -22.5
+    assert found.score("A", []) == -1.5
+    assert found.score("A", ["B"]) == -math.inf
+    assert found.score("C", ["A"]) == -0.5
+    assert np.isfinite(found.values).sum() == 5
+
+
+def test_line_endings_comments_and_blank_lines_change_nothing(tmp_path):
+    expected = read(tmp_path, GOOD)
+    other = "# made by hand\r\n\r\n" + GOOD.replace("\n", " \r\n").replace("B 1", "\r\n# next\r\nB   1")
+    found = read(tmp_path, other)
+    assert found.names == expected.names
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+def test_one_variable_and_sixty_four_are_read(tmp_path):
+    alone = read(tmp_path, "1\nA 1\n-2.5 0\n")
+    assert (alone.max_parents, alone.values.tolist()) == (0, [[-2.5]])
+    names = [f"V{i}" for i in range(64)]
+    values = np.arange(64.0 * 64.0).reshape(64, 64)
+    write_jkl(tmp_path / "wide.jkl", names, values, 1)
+    np.testing.assert_array_equal(read_jkl(tmp_path / "wide.jkl").values, values)
+
+
+def without(line):
+    lines = GOOD.split("\n")
+    return "\n".join(lines[: line - 1] + lines[line:])
+
+
+def changed(line, text):
+    lines = GOOD.split("\n")
+    return "\n".join([*lines[: line - 1], text, *lines[line:]])
+
+
+MANY = " ".join(f"V{i}" for i in range(1, 14))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n# nothing\n", "is empty"),
+        (changed(1, "three"), "line 1: the number of variables must be a whole number of at least 1, not 'three'"),
+        (changed(1, "0"), "line 1: the number of variables must be .* not '0'"),
+        (changed(1, "65"), "line 1: there are 65 variables, and at most 64 are taken"),
+        (changed(1, "4"), "line 9: the file ends after 3 of 4 variables"),
+        (changed(1, "2"), "line 7: nothing should follow after the 2 variables, but there is 'C 2'"),
+        (changed(2, "A"), "line 2: a variable and its number of parent sets should stand here, not 'A'"),
+        (changed(2, "A 1"), "line 4: a variable and its number of parent sets should stand here"),
+        (changed(2, "A 3"), "line 5: among the parent sets of 'A', 'B' is no score.* the number of sets must be right"),
+        (changed(2, "A -1"), "line 2: the number of parent sets of 'A' must be"),
+        (changed(2, "A 0"), "line 2: the number of parent sets of 'A' must be a whole number of at least 1"),
+        (changed(7, "C 3"), "line 9: 'C' should have 3 parent sets, and the file ends after 2"),
+        (without(9), "line 8: 'C' should have 2 parent sets, and the file ends after 1"),
+        (changed(5, "A 1"), "line 5: the variable 'A' comes a second time"),
+        (changed(3, "x 0"), "line 3: among the parent sets of 'A', 'x' is no score"),
+        (changed(3, "nan 0"), "line 3: .* 'nan' is no score"),
+        (changed(3, "-inf 0"), "line 3: .* '-inf' is no score"),
+        (changed(3, "1e999 0"), "line 3: .* '1e999' is no score"),
+        (changed(3, "-1_5 0"), "line 3: .* '-1_5' is no score"),
+        (changed(3, "-1.5"), "line 3: .* the number of parents is missing"),
+        (changed(3, "-1.5 x"), "line 3: the number of parents, .* must be a whole number of at least 0, not 'x'"),
+        (changed(3, "-1.5 1"), "line 3: .* 1 parents should follow, and 0 do"),
+        (changed(4, "-1.5 1 B C"), "line 4: .* 1 parents should follow, and 2 do"),
+        (changed(4, "-1.5 2 B D"), "line 4: .* 'D' is no variable of this file"),
+        (changed(4, "-1.5 1 A"), "line 4: .* 'A' is its own parent"),
+        (changed(4, "-1.5 2 B B"), "line 4: .* a parent comes twice"),
+        (changed(4, "-9 0"), "line 4: this parent set of 'A' comes a second time"),
+        (changed(9, "-4 1 A"), "line 9: this parent set of 'C' comes a second time"),
+        (
+            "14\nV0 1\n-1 13 " + MANY + "".join(f"\nV{i} 1\n0 0" for i in range(1, 14)),
+            "line 3: .* one has 13 members, and at most 12 are taken",
+        ),
+        (b"1\n\xff 1\n0 0\n", "is not a text file in UTF-8"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_line(tmp_path, content, message):
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, content)
+
+
+@given(st.integers(0, len(GOOD) - 1), st.sampled_from(list("0129 -.\nABC#%_e")))
+def test_a_changed_character_is_refused_or_read_as_it_stands(folder, place, character):
+    content = GOOD[:place] + character + GOOD[place + 1 :]
+    path = folder / "changed.jkl"
+    path.write_text(content)
+    try:
+        found = read_jkl(path)
+    except InputError:
+        return
+    # What is read, written again, says the same: nothing was guessed.
+    write_jkl(folder / "again.jkl", found.names, found.values, found.max_parents)
+    stripped = "\n".join(line for line in content.split("\n") if not line.startswith("#") and line.strip())
+    path.write_text(stripped + "\n")
+    assert naive_summaries.read_jkl(folder / "again.jkl") == naive_summaries.read_jkl(path)
+
+
+@pytest.mark.parametrize("name", ["nothing.jkl", "."])
+def test_what_is_no_file_is_refused(tmp_path, name):
+    with pytest.raises(InputError, match="Cannot read"):
+        read_jkl(tmp_path / name)
+
+
+def test_more_than_fits_into_memory_is_refused(tmp_path, monkeypatch):
+    names = [f"V{i}" for i in range(64)]
+    lines = ["64", "V0 1", f"-1 9 {' '.join(names[1:10])}", *(f"{name} 1\n0 0" for name in names[1:])]
+    (tmp_path / "wide.jkl").write_text("\n".join(lines))
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
+    with pytest.raises(ResourceError, match=r"scores of 64 variables with up to 9 parents needs .* TB"):
+        read_jkl(tmp_path / "wide.jkl")
+    monkeypatch.setattr(memory, "available_bytes", lambda: 100)
+    with pytest.raises(ResourceError, match="Reading"):
+        read_jkl(tmp_path / "wide.jkl")
+    with pytest.raises(ResourceError, match="Writing the parent sets of one variable"):
+        write_jkl(tmp_path / "other.jkl", ["A", "B"], np.zeros((2, 2)), 1)
+
+
+def test_scores_that_were_read_give_the_same_posterior(tmp_path):
+    """The weights of a model, written and read, are the weights of the model."""
+    model = DagPosterior(max_parents=2).fit(datasets.load("coronary"))
+    weights_of_model = model._tables.log_weights
+    write_jkl(tmp_path / "model.jkl", model.names_, weights_of_model, 2)
+    np.testing.assert_array_equal(read_jkl(tmp_path / "model.jkl").values, weights_of_model)

@@ -1,0 +1,344 @@
+"""The plots beside the graph: heat maps, edges, convergence, chains, effects, comparisons."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from tests.tools.pictures import ALARM, arrows, caption, frame, legend_words, sparse
+
+from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_comparison, plots
+from dagpost.errors import InputError
+from dagpost.mcmc.diagnostics import LARGEST_R_HAT
+from dagpost.plots.direction import LABELS
+from dagpost.plots.sources import PICKED
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+
+def test_a_heat_map_has_names_numbers_and_a_bar(model: DagPosterior) -> None:
+    ax = plots.heat_map(model, "~>")
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(model.names_)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("to", "from")
+    paths = model.probability_matrix("~>").to_numpy()
+    shown = np.asarray(ax.images[0].get_array())
+    off = ~np.eye(6, dtype=bool)
+    np.testing.assert_allclose(shown[off], paths[off])
+    assert len(ax.texts) == 30
+    assert {text.get_text() for text in ax.texts} == {f"{value:.2f}" for value in paths[off]}
+    assert ax.figure.axes[1].get_ylabel() == "P(from ~> to)"
+    assert "Exact" in ax.get_title()
+    assert len(plots.heat_map(model, colour_bar=False).figure.axes) == 1
+
+
+def test_a_heat_map_in_order_of_structure_has_what_is_probable_above_the_diagonal() -> None:
+    names = list("ABCD")
+    chain = np.zeros((4, 4))
+    for parent, child in [(3, 1), (1, 0), (0, 2)]:
+        chain[parent, child], chain[child, parent] = 0.8, 0.1
+    ax = plots.heat_map(frame(chain, names), order="structure")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["D", "B", "A", "C"]
+    shown = np.asarray(ax.images[0].get_array())
+    assert np.triu(shown, 1).sum() == pytest.approx(2.4)
+    given = plots.heat_map(frame(chain, names), order=["C", "A", "B", "D"])
+    assert [label.get_text() for label in given.get_xticklabels()] == ["C", "A", "B", "D"]
+    with pytest.raises(InputError, match="The 'order' must be 'columns', 'structure', or each of the 4 names once"):
+        plots.heat_map(frame(chain, names), order=["A", "B"])
+    with pytest.raises(InputError, match="The relation must be"):
+        plots.heat_map(DagPosterior().fit(datasets.load("coronary")), "=>")
+
+
+def test_a_heat_map_of_many_has_no_numbers_but_marks_what_is_not_known() -> None:
+    table = sparse(ALARM, 3)
+    table.iloc[0, 1] = np.nan
+    ax = plots.heat_map(table)
+    assert [text.get_text() for text in ax.texts] == ["?"]
+    ax.figure.canvas.draw()
+    labels = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert not any(one.overlaps(two) for one, two in combinations(labels, 2))
+
+
+def test_sad_and_delta_are_those_of_the_beginnings_of_a_sample(model: DagPosterior) -> None:
+    sample = model.sample(2_000, seed=3)
+    ax = plots.convergence(sample, model, points=5)
+    sizes, sad = ax.lines[0].get_data()
+    assert sizes[0] == 10
+    assert sizes[-1] == 2_000
+    exact = model.edge_probabilities_.to_numpy()
+    for size, value in zip(sizes, sad, strict=True):
+        part = sample[: int(size)].edge_frequencies().to_numpy()
+        assert value == pytest.approx(np.abs(part - exact).sum())
+    assert ax.get_ylabel().startswith("SAD")
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    delta = plots.convergence(sample, measure="Delta", points=5)
+    np.testing.assert_allclose(delta.lines[0].get_ydata(), [sample[: int(size)].covered for size in sizes])
+    assert np.all(np.diff(delta.lines[0].get_ydata()) >= 0)
+
+
+def test_runs_are_drawn_with_their_mean_and_range_and_named(model: DagPosterior, chains: DagSample) -> None:
+    runs = [model.sample(500, seed=seed) for seed in range(3)]
+    ax = plots.convergence({"layers$": runs, "chains": chains}, model.edge_probabilities_, points=4)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == [r"layers\$ (mean and range of 3 runs)", "chains", "counting independent graphs"]
+    assert len(ax.collections) == 1
+    assert len({line.get_linestyle() for line in ax.lines}) == 3
+
+
+def test_a_sample_without_any_error_is_drawn() -> None:
+    rows = pd.DataFrame({"a": [0, 1] * 50, "b": [0, 0, 1, 1] * 25})
+    only = DagPosterior(required=[("a", "b")], seed=1).fit(rows)
+    ax = plots.convergence(only.sample(100, seed=1), only)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), 0.0)
+    ax.figure.canvas.draw()
+
+
+def test_a_tight_frame_holds_the_whole_graph(model: DagPosterior) -> None:
+    ax = plots.graph(model)
+    written = io.BytesIO()
+    ax.figure.savefig(written, bbox_inches="tight", dpi=100)
+    written.seek(0)
+    height, width = plt.imread(written).shape[:2]
+    whole = ax.figure.get_size_inches() * 100
+    assert 0.7 * whole[0] < width < 1.1 * whole[0]
+    assert 0.7 * whole[1] < height < 1.1 * whole[1]
+
+
+def test_a_model_from_a_file_is_drawn_without_drawing_graphs(tmp_path: Path) -> None:
+    fitted = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
+    assert caption(fitted.plot()).startswith("Share of 10 bootstrap replicates, not a posterior probability.")
+    fitted.save(tmp_path / "model.dagpost")
+    loaded = DagPosterior.load(tmp_path / "model.dagpost")
+    loaded._drawn = None
+    assert caption(loaded.plot()).startswith("Share of bootstrap replicates, not a posterior probability.")
+    assert loaded._drawn is None
+
+
+def test_the_beginning_of_chains_has_as_much_of_each(chains: DagSample) -> None:
+    from dagpost.plots.convergence_plot import _beginning
+
+    part = _beginning(chains, 40)
+    each = chains.parents.reshape(4, 1_000, 6)[:, :10]
+    np.testing.assert_array_equal(part.parents, each.reshape(40, 6))
+    np.testing.assert_allclose(part.weights, 1 / 40)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("sample",), {}, "give exact=model"),
+        (("sample", "estimated"), {}, "themselves estimated"),
+        (("sample", "sample"), {}, "themselves estimated"),
+        (("sample", "other"), {}, "same variables in the same order"),
+        (("model", "model"), {}, "Got DagPosterior instead"),
+        (([], "model"), {}, "no sample to look at"),
+        (("sample", "model"), {"measure": "bias"}, "must be 'SAD' or 'Delta'"),
+        (("sample", "model"), {"points": 1}, "'points' must be an int of at least 2"),
+        (("order",), {"measure": "Delta"}, "Delta needs the evidence"),
+    ],
+)
+def test_what_has_no_convergence_is_refused(
+    model: DagPosterior, chains: DagSample, arguments: tuple[Any, ...], options: dict[str, Any], message: str
+) -> None:
+    table = datasets.load("coronary")
+    known = {"sample": model.sample(100, seed=1), "model": model, "other": frame(np.zeros((6, 6)))}
+    known["order"] = DagPosterior(modularity="order").fit(table).sample(100, seed=1)
+    if "estimated" in arguments:
+        known["estimated"] = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(table)
+    given = [known[name] if isinstance(name, str) else name for name in arguments]
+    with pytest.raises(InputError, match=message):
+        plots.convergence(*given, **options)
+
+
+def test_traces_have_a_line_for_each_chain(chains: DagSample) -> None:
+    ax = plots.traces(chains)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["chain 1", "chain 2", "chain 3", "chain 4"]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), chains.log_joint[:1_000])
+    assert ax.lines[1].get_ydata().std() < ax.lines[0].get_ydata().std()
+    assert ax.get_ylabel() == "log p(graph, data)"
+
+
+def test_the_trace_of_a_statement_is_its_share_so_far(chains: DagSample) -> None:
+    ax = plots.traces(chains, statement="Smoking -> Pressure")
+    last = [line.get_ydata()[-1] for line in ax.lines]
+    assert len(last) == 4
+    assert np.mean(last) == pytest.approx(float(chains.probability("Smoking -> Pressure")))
+    assert len({line.get_linestyle() for line in ax.lines}) == 4
+    with pytest.raises(InputError, match="without a condition"):
+        plots.traces(chains, statement="P(Smoking -> Pressure | Smoking -> Family)")
+    with pytest.raises(InputError, match="There is no variable"):
+        plots.traces(chains, statement="Smokin -> Pressure")
+
+
+def test_r_hat_lists_the_edges_that_are_worst_and_says_the_verdict(chains: DagSample) -> None:
+    ax = plots.r_hat(chains, count=5)
+    table = chains.diagnostics().edges
+    uncertain = table[table["frequency"].between(0.05, 0.95)]
+    uncertain = uncertain.sort_values("r_hat", ascending=False, kind="stable").head(5)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        f"{parent} → {child}" for parent, child in zip(uncertain["parent"], uncertain["child"], strict=True)
+    ]
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), uncertain["r_hat"])
+    assert ax.lines[-1].get_xdata()[0] == LARGEST_R_HAT
+    assert ax.get_title().replace("\n", " ") == chains.diagnostics().verdict
+
+
+def test_r_hat_without_end_has_a_mark_of_its_own_at_the_border(chains: DagSample) -> None:
+    stuck = replace(chains, parents=np.repeat(chains.parents[[0, 1_000, 2_000, 3_000]], 1_000, axis=0))
+    stuck.parents[:1_000, 0], stuck.parents[1_000:, 0] = 0, 0
+    stuck.parents[:2_000, 5], stuck.parents[2_000:, 5] = 0, 1
+    ax = plots.r_hat(stuck)
+    markers = {line.get_marker(): line.get_xdata() for line in ax.lines}
+    assert ">" in markers
+    assert np.all(np.asarray(markers[">"]) <= ax.get_xlim()[1])
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("draw", [plots.traces, plots.r_hat])
+def test_only_chains_have_traces_and_r_hat(draw: Any, model: DagPosterior) -> None:
+    with pytest.raises(InputError, match="come from no chain: there is nothing to diagnose"):
+        draw(model.sample(100, seed=1))
+    with pytest.raises(InputError, match=r"of a DagSample that chains drew.*Got DagPosterior"):
+        draw(model)
+
+
+def test_edges_are_listed_by_probability_with_intervals_of_estimates(model: DagPosterior) -> None:
+    sample = model.sample(precision=0.05, seed=1)
+    ax = plots.edges(sample, count=4)
+    values = ax.lines[-1].get_xdata()
+    falling = np.sort(sample.edge_frequencies().to_numpy().ravel())[::-1]
+    np.testing.assert_allclose(values, falling[:4])
+    (lines,) = ax.collections
+    for value, segment in zip(values, lines.get_segments(), strict=True):
+        assert segment[0, 0] <= value <= segment[1, 0]
+    assert "95% intervals" in ax.get_title()
+    exact = plots.edges(model)
+    assert not exact.collections
+    assert "Exact" in exact.get_title()
+    assert len(exact.lines[0].get_xdata()) == 20
+    assert "→" in exact.get_yticklabels()[0].get_text()
+
+
+def test_no_edge_at_all_is_told() -> None:
+    ax = plots.edges(frame(np.zeros((3, 3))))
+    assert [text.get_text() for text in ax.texts] == ["no edge has a probability above 0"]
+
+
+def test_two_posteriors_are_compared_like_models_in_a_comparison(model: DagPosterior) -> None:
+    other = DagPosterior(score="bic").fit(datasets.load("coronary"))
+    ax = plots.comparison(model, other, labels=("BDeu", "$BIC$"), count=7)
+    same = plot_comparison(compare({"BDeu": model, "$BIC$": other}), count=7)
+    for drawn in (ax, same):
+        assert len(drawn.lines) == 2
+        assert len({line.get_marker() for line in drawn.lines}) == 2
+        assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["BDeu", r"\$BIC\$"]
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), same.lines[0].get_xdata())
+    paths = plots.comparison(model, other.sample(500, seed=1), relation="~>", count=3)
+    assert "~>" in paths.get_yticklabels()[0].get_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: ((model,), {}), "Got DagPosterior alone"),
+        (lambda model: ((model, frame(np.zeros((2, 2)))), {}), "Only posteriors of the same variables"),
+        (lambda model: ((model, model), {"labels": ("a", "a")}), "two different texts"),
+        (lambda model: ((model, model), {"relation": "--"}), "The relation must be '->', '~>' or None"),
+        (lambda model: ((model, 3), {}), "Got int"),
+        (lambda model: ((model, model), {"count": 0}), "at least 1"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(model: DagPosterior, change: Any, message: str) -> None:
+    arguments, options = change(model)
+    with pytest.raises(InputError, match=message):
+        plots.comparison(*arguments, **options)
+
+
+def test_a_comparison_says_what_each_of_its_numbers_is(model: DagPosterior) -> None:
+    names = [*list(map("a_very_long_name_of_variable_{}".format, range(2))), "$c$"]
+    matrix = np.array([[0.0, 0.9, 0.2], [0.0, 0.0, 0.0], [0.1, 0.3, 0.0]])
+    ax = plots.comparison(frame(matrix, names), frame(matrix.T, names), count=3)
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    # Both names of a line, however long.
+    assert all(label.count("→") == 1 and not label.endswith("→") for label in labels)
+    assert r"\$c\$" in " ".join(labels)
+    assert ax.get_title() == "Both: Probabilities as given."
+    said = plots.comparison(model, model.sample(500, seed=1), labels=("all", "some")).get_title().replace("\n", " ")
+    assert said == (
+        "all: Exact (each graph counted once). some: Estimated from 500 graphs by exact-layers (each graph counted "
+        "once)."
+    )
+
+
+def test_a_list_of_best_graphs_is_not_called_an_estimate(model: DagPosterior) -> None:
+    best = model.best(50)
+    assert "Lines: certain bounds." in plots.edges(best).get_title().replace("\n", " ")
+    promised = model.sample(precision=0.1, confidence=0.9, seed=1)
+    assert "Lines: 90% intervals." in plots.edges(promised).get_title().replace("\n", " ")
+    words = plots.heat_map(best).get_title().replace("\n", " ")
+    assert words.startswith(f"Among 50 of the most probable graphs only, {100 * best.covered:.1f}% of the posterior (")
+
+
+def test_an_effect_says_what_it_assumes(model: DagPosterior) -> None:
+    words = plots.effect_density(model.causal_effect("Smoking", "Pressure", seed=1)).get_title().replace("\n", " ")
+    assert "95% interval" in words
+    assert "only if no common cause" in words
+
+
+def test_only_effects_have_a_density(model: DagPosterior) -> None:
+    with pytest.raises(InputError, match=r"drawn of a CausalEffect.*Got DagPosterior"):
+        plots.effect_density(model)  # type: ignore[arg-type]
+
+
+def test_so_little_that_nobody_misses_it_is_not_counted_in_edges() -> None:
+    matrix = np.zeros((3, 3))
+    matrix[0, 1], matrix[1, 2] = 0.9, 1e-15
+    assert caption(plots.graph(frame(matrix))).endswith("Not drawn: 1 pair joined with a probability below 0.1.")
+
+
+def test_long_labels_of_a_comparison_stand_one_below_the_other_inside_the_figure() -> None:
+    names = ["diastolic_blood_pressure_mmHg", "systolic_blood_pressure_mmHg"]
+    matrix = np.array([[0.0, 0.7], [0.2, 0.0]])
+    labels = ["BDeu, equivalent sample size 1", "BDeu, equivalent sample size 10"]
+    ax = plots.comparison(frame(matrix, names), frame(matrix.T, names), labels=labels)
+    figure = ax.figure
+    figure.canvas.draw()
+    entries = [text.get_window_extent() for text in ax.get_legend().get_texts()]
+    assert len(entries) == 2
+    assert not entries[0].overlaps(entries[1])
+    for box in [*entries, ax.title.get_window_extent()]:
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+    assert not ax.title.get_window_extent().overlaps(ax.get_legend().get_window_extent())
+
+
+def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior) -> None:
+    shares = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
+    assert plots.edges(shares).get_xlabel() == "share of replicates"
+    assert plots.edges(model).get_xlabel() == "posterior probability"
+    assert plots.heat_map(shares).figure.axes[1].get_ylabel() == "share of replicates: from -> to"
+    assert plots.comparison(model, shares).get_xlabel() == "posterior probability or share of replicates"
+    ax = plots.graph(shares)
+    words = legend_words(ax)
+    assert "share with an edge" in words
+    assert "probability of an edge" not in words
+    # Of equally good directions the search picks the same one every time: no line has a head.
+    assert {arrow.direction for arrow in arrows(ax)} == {"picked"}
+    assert LABELS["picked"] in words
+    assert LABELS["clear"] not in words
+    assert PICKED in caption(ax)
+    assert not any(text.get_text().startswith("≥") for text in ax.texts)
+    few = plots.graph(shares, threshold=0.9)
+    assert "joined in a share of the replicates below 0.9." in caption(few)
+    drawn = shares.own_sample()
+    none = plots.edges(replace(drawn, parents=np.zeros_like(drawn.parents)))
+    assert [text.get_text() for text in none.texts] == ["no edge has a share of replicates above 0"]

@@ -1,0 +1,349 @@
+"""Prediction as a user meets it: new rows of every kind, what is refused and how, files of counts."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from dagpost.data.table import Table, as_table, checked_table
+from dagpost.engines import ThreadEngine
+from dagpost.errors import InputError, ResourceError
+from dagpost.files import archive as storage
+from dagpost.posterior.sample import DagSample
+from dagpost.prediction import (
+    DiscreteStatistics,
+    GaussianStatistics,
+    counting,
+    encode_rows,
+    family_log_predictive,
+    log_predictive,
+    predictive_of_target,
+    statistics_from,
+    sufficient_statistics,
+)
+from dagpost.scores import BIC, BDeu
+
+NAMES = ("rain", "sprinkler", "wet")
+#: No edges; rain -> wet; rain -> wet <- sprinkler.
+DAGS = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 3]], dtype=np.uint8)
+
+
+def training() -> Table:
+    rows = [("no", 0, False)] * 7 + [("no", 1, True)] * 5 + [("yes", 0, True)] * 4 + [("yes", 0, False)]
+    return as_table(pandas.DataFrame(rows, columns=list(NAMES)))
+
+
+def sample_of(weights: tuple[float, ...] = (0.2, 0.3, 0.5), names: tuple[str, ...] = NAMES) -> DagSample:
+    nan = np.full(len(weights), np.nan)
+    return DagSample(
+        names, DAGS[: len(weights)], nan, nan, nan, np.array(weights), "structure", "exact-layers", "given weights"
+    )
+
+
+def counted() -> DiscreteStatistics:
+    statistics = sufficient_statistics(training(), DAGS, "bdeu")
+    assert isinstance(statistics, DiscreteStatistics)
+    return statistics
+
+
+def predict(data: Any, **settings: Any) -> np.ndarray:
+    return log_predictive(sample_of(), counted(), "bdeu", data, **settings)
+
+
+NEW = pandas.DataFrame({"rain": ["yes", "no", "no"], "sprinkler": [1, 0, 1], "wet": [True, True, False]})
+
+
+# New rows
+
+
+def test_a_row_by_hand() -> None:
+    """BDeu with one imagined row: (1/2 + 5)/(1 + 17) for rain, and so on."""
+    rain, sprinkler = (0.5 + 5) / 18, (0.5 + 5) / 18
+    wet = [(0.5 + 9) / 18, (0.25 + 4) / (0.5 + 5), 0.5]
+    expected = math.log(rain * sprinkler * (0.2 * wet[0] + 0.3 * wet[1] + 0.5 * wet[2]))
+    assert predict(NEW)[0] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda frame: frame[["wet", "rain", "sprinkler"]],
+        polars.from_pandas,
+        pyarrow.Table.from_pandas,
+        checked_table,
+        lambda frame: frame.to_numpy(dtype=object),
+        lambda frame: frame.astype({"sprinkler": float}),
+        lambda frame: frame.astype("category"),
+        lambda frame: frame.assign(rain=pandas.Categorical(frame["rain"], ["yes", "maybe", "no"])),
+    ],
+    ids=["other order", "polars", "pyarrow", "table", "array", "floats", "categories", "levels that do not occur"],
+)
+def test_new_rows_come_from_any_library_in_any_order(make) -> None:
+    np.testing.assert_allclose(predict(make(NEW)), predict(NEW), rtol=1e-14)
+
+
+def test_new_rows_come_from_a_file(tmp_path: Path) -> None:
+    NEW.to_csv(tmp_path / "new.csv", index=False)
+    np.testing.assert_array_equal(predict(tmp_path / "new.csv"), predict(NEW))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (NEW.drop(columns="wet"), "lack the column 'wet' of the training table"),
+        (NEW.assign(date=1, place=2), "have columns 'date', 'place', which the training table does not"),
+        (NEW.assign(rain=["yes", None, "no"]), "Column 'rain' has 1 missing values, the first in row 2"),
+        (NEW.assign(rain=["yes", "no", "snow"]), "Column 'rain' holds 'snow' in row 3 .* there are 'no', 'yes'"),
+        (NEW.assign(sprinkler=["1", "0", "1"]), r"\(Its type differs: it was int, not str.\)"),
+        (NEW.assign(sprinkler=[0.5, 0.0, 1.0]), "Column 'sprinkler' holds 0.5 in row 1"),
+        (NEW.head(0), "There are no rows to predict"),
+        (NEW.to_numpy(dtype=object)[:, :2], "which has 3. Got 2 instead"),
+        ([["yes", 1, True]], "A table must be a pandas, polars or pyarrow table"),
+        (NEW.set_axis(["rain", "rain", "wet"], axis=1), "'rain' is used more than once"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(data: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        predict(data)
+
+
+def test_an_unknown_choice_for_unseen_levels_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'unseen' parameter must be 'error' or 'prior'. Got 'skip' instead"):
+        predict(NEW, unseen="skip")
+
+
+def test_a_level_that_was_not_seen_has_the_probability_of_one_that_did_not_occur() -> None:
+    rows = encode_rows(NEW.assign(rain=["snow", "no", "no"]), counted(), unseen="prior")
+    families = np.array([0, 2, 2]), np.array([0, 0, 1], dtype=np.uint64)
+    found = np.exp(family_log_predictive(counted(), "bdeu", *families, rows)[:, 0])
+    # Rain itself; wet without parents, whom it does not concern; wet given rain: a configuration without rows.
+    np.testing.assert_allclose(found, [0.5 / 18, 9.5 / 18, 0.5], rtol=1e-12)
+    assert np.isfinite(predict(NEW.assign(rain="snow", wet=True), unseen="prior")).all()
+
+
+def test_columns_that_were_set_from_outside_count_as_given() -> None:
+    both = checked_table(NEW, None, ["rain", None, ["sprinkler", "rain"]])
+    moved = Table(both.names[::-1], both.columns[::-1], both.levels[::-1], None, np.array([4, 0, 6], dtype=np.uint64))
+    found = predict(both)
+    np.testing.assert_allclose(found, predict(moved), rtol=1e-14)
+    factors = np.log([5.5 / 18, 1.0, (12.5 / 18) * (5.5 / 18)])
+    np.testing.assert_allclose(found, predict(NEW) - np.where([True, False, True], factors, 0.0), rtol=1e-12)
+
+
+# The levels of a column
+
+
+def test_a_target_may_be_missing_in_part_or_altogether() -> None:
+    expected = predictive_of_target(sample_of(), counted(), "bdeu", NEW, "wet")
+    for data in (
+        NEW.drop(columns="wet"),
+        NEW.assign(wet=[None, True, None]),
+        NEW.assign(wet="who knows"),
+        polars.from_pandas(NEW.drop(columns="wet")),
+    ):
+        np.testing.assert_array_equal(predictive_of_target(sample_of(), counted(), "bdeu", data, "wet"), expected)
+    joint = np.exp([predict(NEW.assign(wet=level)) for level in (False, True)]).T
+    np.testing.assert_allclose(expected, joint / joint.sum(axis=1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-14)
+
+
+def test_targets_that_cannot_be_predicted_are_refused() -> None:
+    def predicted(data: Any, target: str) -> np.ndarray:
+        return predictive_of_target(sample_of(), counted(), "bdeu", data, target)
+
+    with pytest.raises(InputError, match=r"There is no variable 'wett'. Did you mean 'wet'?"):
+        predicted(NEW, "wett")
+    with pytest.raises(InputError, match=r"'wet' was set by intervention in row 2"):
+        predicted(checked_table(NEW, None, [None, "wet", None]), "wet")
+    with pytest.raises(InputError, match=r"Column 'rain' has 1 missing values"):
+        predicted(NEW.assign(rain=["yes", None, "no"], wet=None), "wet")
+    table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
+    statistics = sufficient_statistics(table, DAGS, "bge")
+    with pytest.raises(InputError, match=r"'wet' is continuous; only the levels of a discrete column"):
+        predictive_of_target(sample_of(), statistics, "bge", table, "wet")
+
+
+# Scores
+
+
+class OwnScore:
+    def fill(self, *_: Any) -> None:
+        pass
+
+
+def test_a_score_without_a_known_prior_is_refused() -> None:
+    with pytest.raises(InputError, match=r"does for BDeu, BDe, K2, BIC, BGe. Got .*OwnScore.* instead"):
+        sufficient_statistics(training(), DAGS, OwnScore())
+    with pytest.raises(InputError, match=r"Fit with one of these to predict"):
+        log_predictive(sample_of(), counted(), OwnScore(), NEW)
+
+
+def test_a_score_for_the_other_kind_of_columns_is_refused() -> None:
+    with pytest.raises(InputError, match=r"BGe.* is for continuous columns, but discrete ones were counted"):
+        log_predictive(sample_of(), counted(), "bge", NEW)
+    table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
+    statistics = sufficient_statistics(table, DAGS, "bge")
+    with pytest.raises(InputError, match=r"BDeu.* is for discrete columns, but continuous ones were counted"):
+        log_predictive(sample_of(), statistics, "bdeu", table)
+
+
+def test_bic_stands_in_half_an_observation_for_every_cell() -> None:
+    statistics = sufficient_statistics(training(), DAGS[:1], BIC())
+    found = log_predictive(sample_of((1.0,)), statistics, "bic", NEW)
+    assert found[0] == pytest.approx(math.log((5.5 / 18) * (5.5 / 18) * (9.5 / 18)), abs=1e-12)
+
+
+def test_continuous_rows_may_hold_whole_numbers_but_no_text() -> None:
+    frame = pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES))
+    statistics = sufficient_statistics(as_table(frame), DAGS, "bge")
+    whole = frame.head(2).assign(rain=[1, 3])
+    expected = log_predictive(sample_of(), statistics, "bge", whole.astype(float))
+    np.testing.assert_array_equal(log_predictive(sample_of(), statistics, "bge", whole), expected)
+    for wrong in (["a", "b"], [True, False]):
+        with pytest.raises(InputError, match=r"Column 'rain' was continuous in the training table. Got"):
+            log_predictive(sample_of(), statistics, "bge", whole.assign(rain=wrong))
+    with pytest.raises(InputError, match=r"'rain' holds a value of size 1e\+120; squares of such values overflow"):
+        log_predictive(sample_of(), statistics, "bge", whole.assign(rain=[1e120, 0.5]))
+
+
+# Counts
+
+
+def test_counts_of_other_graphs_or_columns_are_refused() -> None:
+    statistics = sufficient_statistics(training(), DAGS[:2], "bdeu")
+    assert statistics.covers(DAGS[:2])
+    assert not statistics.covers(DAGS)
+    with pytest.raises(InputError, match=r"Nothing was counted for 'wet' with parents 'rain', 'sprinkler', and 1 fam"):
+        log_predictive(sample_of(), statistics, "bdeu", NEW)
+    with pytest.raises(InputError, match=r"The sample and the counted table have different columns"):
+        log_predictive(sample_of(names=("a", "b", "c")), statistics, "bdeu", NEW)
+    with pytest.raises(InputError, match=r"The graphs have 2 nodes, but the table has 3 columns"):
+        sufficient_statistics(training(), DAGS[:, :2].copy(), "bdeu")
+
+
+def test_a_family_with_more_cells_than_can_be_numbered_is_refused() -> None:
+    generator = np.random.default_rng(1)
+    codes = generator.integers(0, 100, (100, 10))
+    table = Table(
+        tuple(f"v{node}" for node in range(10)),
+        tuple(column.astype(np.uint8) for column in codes.T),
+        (tuple(range(100)),) * 10,
+    )
+    everything = np.array([[0] * 9 + [511]], dtype=np.uint16)
+    with pytest.raises(InputError, match=r"A family of 'v9' has 1e\+20 cells; prediction can number at most 4.6e\+18"):
+        sufficient_statistics(table, everything, "bdeu")
+    fewer = np.array([[0] * 9 + [255]], dtype=np.uint16)
+    statistics = sufficient_statistics(table, fewer, BDeu(1.0))
+    rows = encode_rows(table, statistics)
+    found = family_log_predictive(statistics, BDeu(1.0), np.array([9]), np.array([255], dtype=np.uint64), rows)
+    # Every row of training is a configuration of its own.
+    share = (1e-18 + 1) / (1e-16 + 1)
+    np.testing.assert_allclose(found, math.log(share), atol=1e-12)
+
+
+def test_counting_stops_where_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting.memory, "available_bytes", lambda: 16)
+    with pytest.raises(ResourceError, match=r"Counting the cells of all families needs .* Predict from fewer graphs"):
+        counted()
+
+
+@pytest.mark.parametrize("kind", ["discrete", "continuous"])
+def test_counts_survive_a_file(kind: str, tmp_path: Path) -> None:
+    table, score = training(), "bdeu"
+    if kind == "continuous":
+        table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
+        score = "bge"
+    statistics = sufficient_statistics(table, DAGS, score)
+    storage.write_archive(tmp_path / "counts", "counts", {"statistics": statistics.about()}, statistics.arrays())
+    about, arrays = storage.read_archive(tmp_path / "counts", "counts")
+    again = statistics_from(about["statistics"], arrays)
+    assert repr(again) == repr(statistics)
+    if isinstance(again, DiscreteStatistics):
+        assert again.levels == (("no", "yes"), (0, 1), (False, True))
+    expected = log_predictive(sample_of(), statistics, score, table)
+    np.testing.assert_array_equal(log_predictive(sample_of(), again, score, table), expected)
+
+
+@pytest.mark.parametrize(
+    ("about", "arrays"),
+    [
+        ({"kind": "other"}, {}),
+        ({"levels": [["no", "yes"], [0, 1]]}, {}),
+        ({"levels": [["no"], [0], [False]]}, {}),
+        ({"levels": 3}, {}),
+        ({"names": ["a"]}, {}),
+        ({}, {"cells": lambda array: array[:-1]}),
+        ({}, {"cells": lambda array: array[::-1]}),
+        ({}, {"cells": lambda array: array + 200}),
+        ({}, {"cells": lambda array: array.astype(float)}),
+        ({}, {"counts": lambda array: array * 0}),
+        ({}, {"starts": lambda array: array[::-1]}),
+        ({}, {"starts": lambda array: array + 1}),
+        ({}, {"children": lambda array: array + 1}),
+        ({}, {"children": lambda array: array[::-1]}),
+        ({}, {"parents": lambda array: array + 8}),
+        ({}, {"parents": lambda array: array + 4}),
+        ({}, {"parents": lambda array: array.reshape(1, -1)}),
+    ],
+)
+def test_damaged_counts_are_refused(about: dict, arrays: dict) -> None:
+    with pytest.raises(InputError, match="The counts for prediction are incomplete or damaged"):
+        statistics_from(
+            {**counted().about(), **about},
+            {name: arrays.get(name, np.copy)(array) for name, array in counted().arrays().items()},
+        )
+
+
+def test_counts_with_a_missing_array_are_refused() -> None:
+    for name in counted().arrays():
+        arrays = counted().arrays()
+        del arrays[name]
+        with pytest.raises(InputError, match=f"incomplete or damaged .*{name}"):
+            statistics_from(counted().about(), arrays)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"group_of": np.array([0, 0, 1])},
+        {"group_of": np.array([0, 0])},
+        {"means": np.zeros((1, 2))},
+        {"scatters": np.full((1, 3, 3), np.nan)},
+        {"observations": np.array([-1.0])},
+        {"centre": np.zeros(2)},
+    ],
+)
+def test_damaged_means_and_scatters_are_refused(change: dict) -> None:
+    table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
+    statistics = sufficient_statistics(table, DAGS, "bge")
+    assert isinstance(statistics, GaussianStatistics)
+    with pytest.raises(InputError, match=r"The counts for prediction are incomplete or damaged"):
+        statistics_from(statistics.about(), {**statistics.arrays(), **change})
+
+
+# Engines
+
+
+def test_progress_is_reported_strip_by_strip() -> None:
+    class Reporter:
+        stages: list[tuple[str, int]] = []  # noqa: RUF012
+
+        def stage(self, title: str, total: int) -> Any:
+            from dagpost._tools.progress import Stage
+
+            self.stages.append((title, total))
+            return Stage(title, total, lambda *_: None)
+
+    reporter = Reporter()
+    many = pandas.concat([NEW] * 50, ignore_index=True)
+    statistics = sufficient_statistics(training(), DAGS, "bdeu", reporter=reporter)
+    found = log_predictive(sample_of(), statistics, "bdeu", many, engine=ThreadEngine(2), reporter=reporter)
+    np.testing.assert_array_equal(found, np.tile(predict(NEW), 50))
+    assert reporter.stages == [("counts for prediction", 5), ("prediction", 3)]

@@ -1,0 +1,212 @@
+"""Priors and constraints: the weights they give, and the contradictions they refuse."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb, inf, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dagpost.errors import InputError
+from dagpost.families.numbering import family_count
+from dagpost.priors.constraints import Constraints
+from dagpost.priors.structure_priors import (
+    CustomPrior,
+    EdgePrior,
+    InDegreePrior,
+    UniformPrior,
+    log_prior,
+    resolve_prior,
+)
+from dagpost.scores import LocalScores
+
+NAMES = ("age", "smoking", "work", "cancer", "cough")
+
+
+def weight_of(weights: np.ndarray, child: str, parents: set[str], names: tuple[str, ...] = NAMES) -> float:
+    limit = next(k for k in range(len(names)) if family_count(len(names) - 1, k) == weights.shape[1])
+    return LocalScores(names, limit, weights).score(child, parents)
+
+
+@pytest.mark.parametrize(
+    ("prior", "expected"),
+    [
+        ("uniform", lambda _: 0.0),
+        ("indegree", lambda size: -log(comb(4, size))),
+        (EdgePrior(0.2), lambda size: size * log(0.2) + (4 - size) * log(0.8)),
+        (CustomPrior(lambda _, parents: -3 * len(parents)), lambda size: -3.0 * size),
+    ],
+)
+def test_priors_give_the_weights_they_say(prior, expected) -> None:
+    weights = log_prior(NAMES, 3, prior)
+    assert weights.shape == (5, family_count(4, 3))
+    assert weights.dtype == np.float64
+    for child in NAMES:
+        others = [name for name in NAMES if name != child]
+        for size in range(4):
+            for parents in combinations(others, size):
+                assert weight_of(weights, child, set(parents)) == pytest.approx(expected(size))
+
+
+def test_edge_prior_weights_of_all_parent_sets_sum_to_one() -> None:
+    assert np.exp(log_prior(NAMES, 4, EdgePrior(0.37))).sum(axis=1) == pytest.approx(np.ones(5))
+
+
+def test_a_custom_prior_sees_names() -> None:
+    def prior(child: str, parents: frozenset[str]) -> float:
+        return -inf if child == "age" and parents else float("cough" in parents)
+
+    weights = log_prior(NAMES, 2, CustomPrior(prior))
+    assert weight_of(weights, "age", {"cough"}) == -inf
+    assert weight_of(weights, "work", {"cough", "age"}) == 1.0
+    assert weight_of(weights, "work", {"age"}) == 0.0
+
+
+@st.composite
+def constraint_cases(draw: st.DrawFn):
+    """Constraints without contradictions: required edges keep to the tiers, forbidden ones are others."""
+    nodes = draw(st.integers(1, 6))
+    names = tuple(f"v{node}" for node in range(nodes))
+    order = draw(st.permutations(names))
+    tier = {name: draw(st.integers(0, 2)) for name in order}
+    edges = [(parent, child) for place, child in enumerate(order) for parent in order[:place]]
+    edges = [(parent, child) for parent, child in edges if tier[parent] <= tier[child]]
+    required = draw(st.lists(st.sampled_from(edges), max_size=3)) if edges else []
+    others = [(parent, child) for parent in names for child in names if parent != child]
+    others = [edge for edge in others if edge not in required]
+    forbidden = draw(st.lists(st.sampled_from(others), max_size=5)) if others else []
+    tiered = {name: tier[name] for name in names if draw(st.booleans())}
+    return names, required, forbidden, draw(st.sampled_from([None, tiered])), draw(st.integers(3, 5))
+
+
+@given(constraint_cases())
+def test_constraints_allow_just_the_families_that_keep_them(case) -> None:
+    names, required, forbidden, tiers, max_parents = case
+    weights = log_prior(names, max_parents, "uniform", Constraints(required, forbidden, tiers))
+    scores = LocalScores(names, min(max_parents, len(names) - 1), weights)
+    for child in names:
+        others = [name for name in names if name != child]
+        for size in range(min(max_parents, len(others)) + 1):
+            for parents in combinations(others, size):
+                allowed = all(parent in parents for parent, end in required if end == child)
+                allowed &= not any(parent in parents for parent, end in forbidden if end == child)
+                if tiers and child in tiers:
+                    allowed &= not any(tiers.get(parent, -1) > tiers[child] for parent in parents)
+                assert scores.score(child, parents) == (0.0 if allowed else -inf)
+
+
+def test_tiers_come_as_lists_or_as_a_mapping() -> None:
+    lists = Constraints(tiers=[["age"], ["smoking", "work"], ["cancer"]])
+    mapping = Constraints(tiers={"cancer": 30, "smoking": 20, "age": 10, "work": 20})
+    assert lists == mapping
+    assert hash(lists) == hash(mapping)
+    weights = log_prior(NAMES, 2, "uniform", lists)
+    assert weight_of(weights, "age", {"work"}) == -inf
+    assert weight_of(weights, "smoking", {"work"}) == 0.0
+    assert weight_of(weights, "cancer", {"age"}) == 0.0
+    assert weight_of(weights, "age", {"cough"}) == 0.0
+    assert weight_of(weights, "cough", {"cancer"}) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"required": [("age", "work")], "forbidden": [("age", "work")]},
+            "Both required and forbidden: age -> work",
+        ),
+        (
+            {"required": [("cough", "age")], "tiers": [["age"], ["cough"]]},
+            r"forbidden by the tiers.*: cough -> age \(tier 2 to tier 1\)",
+        ),
+        (
+            {"required": [("age", "work"), ("work", "cough"), ("smoking", "age"), ("cough", "age")]},
+            "form a cycle: age -> work -> cough -> age",
+        ),
+        ({"required": [("age", "work"), ("work", "age")]}, "form a cycle: age -> work -> age"),
+        (
+            {"required": [("age", "work"), ("cough", "work"), ("cancer", "work")]},
+            "3 edges into 'work' are required, but max_parents is 2: age -> work, cough -> work, cancer",
+        ),
+        ({"required": [("smokin", "work")]}, "smokin -> work, but .*'smokin'. Did you mean 'smoking'"),
+        ({"forbidden": [("age", "kough")]}, "no column 'kough'. Did you mean 'cough'"),
+        ({"tiers": [["age"], ["worc"]]}, "'worc' in tier 2.*Did you mean 'work'"),
+        ({"required": [("age", "age")]}, "age -> age: no node is its own parent"),
+        ({"forbidden": [("age", "age")]}, "age -> age: no node is its own parent"),
+        ({"tiers": [["age", "work"], ["cough", "age"]]}, "'age' twice, in tiers 1 and 2"),
+        ({"tiers": ["age", "work"]}, "tier 1 is 'age'"),
+        ({"tiers": [[1]]}, "Got 1 in tier 1"),
+        ({"tiers": {"age": 1, "work": "early"}}, "numbers that can be ordered"),
+        ({"tiers": 3}, "'tiers' must be lists of names"),
+        ({"required": "age"}, "'required' must be a list of"),
+        ({"required": ["age"]}, "pairs of names.*Got 'age'"),
+        ({"forbidden": [("age", "work", "cough")]}, "Got .'age', 'work', 'cough'."),
+        ({"forbidden": [("age", 1)]}, "Got .'age', 1."),
+    ],
+)
+def test_contradictions_and_slips_are_refused_by_name(settings, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        log_prior(NAMES, 2, "uniform", Constraints(**settings))
+
+
+def test_a_required_edge_given_twice_is_required_once() -> None:
+    weights = log_prior(NAMES, 1, "uniform", Constraints(required=[("age", "work"), ["age", "work"]]))
+    assert weight_of(weights, "work", {"age"}) == 0.0
+    assert weight_of(weights, "work", set()) == -inf
+
+
+def test_many_required_edges_without_a_cycle_are_taken() -> None:
+    names = tuple(f"v{node}" for node in range(40))
+    chain = [(names[node], names[node + 1]) for node in range(39)] + [(names[0], names[2])]
+    required, forbidden = Constraints(required=chain).masks(names, 2)
+    assert int(required[2]) == 0b11
+    assert not forbidden.any()
+
+
+def test_a_prior_that_leaves_no_parent_set_is_refused() -> None:
+    prior = CustomPrior(lambda child, parents: -inf if child == "work" and "age" in parents else 0.0)
+    with pytest.raises(InputError, match="leave no parent set to 'work'"):
+        log_prior(NAMES, 2, prior, Constraints(required=[("age", "work")]))
+
+
+@pytest.mark.parametrize("value", [float("nan"), inf, "high", None])
+def test_a_custom_prior_must_give_log_weights(value) -> None:
+    with pytest.raises(InputError, match=r"for child 'age' with parents \[\]"):
+        log_prior(NAMES, 2, CustomPrior(lambda *_: value))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EdgePrior(0), r"must be a float in \(0, 1\). Got 0 instead"),
+        (lambda: EdgePrior(1.0), "Got 1.0"),
+        (lambda: EdgePrior("0.1"), "Got '0.1'"),
+        (lambda: EdgePrior(float("nan")), "Got nan"),
+        (lambda: CustomPrior(3), "must be callable"),
+        (lambda: resolve_prior("flat"), "must be 'uniform', 'indegree' or a prior object"),
+        (lambda: resolve_prior(EdgePrior), r"Make an object of it: EdgePrior\(...\)"),
+        (lambda: resolve_prior(lambda *_: 0.0), r"A function goes into CustomPrior\(function\)"),
+        (lambda: resolve_prior(0.1), "Got 0.1 instead"),
+    ],
+)
+def test_bad_settings_of_priors_are_refused(make, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_a_prior_of_the_wrong_shape_is_refused() -> None:
+    class Wrong:
+        def log_weights(self, *_) -> np.ndarray:
+            return np.zeros((2, 2))
+
+    with pytest.raises(InputError, match=r"shape \(5, 11\). Got \(2, 2\)"):
+        log_prior(NAMES, 2, Wrong())
+
+
+def test_names_and_objects_resolve() -> None:
+    assert resolve_prior("uniform") == UniformPrior()
+    assert resolve_prior("indegree") == InDegreePrior()
+    assert resolve_prior(EdgePrior(0.1)) == EdgePrior(0.1)

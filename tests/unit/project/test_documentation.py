@@ -1,0 +1,252 @@
+"""What the README and the pages of docs/ show is run: the Python, the commands, and the output beside them.
+
+A page is read from top to bottom, as a person would: its blocks share their names and one folder of example files.
+Blocks in `python` and `pycon` are executed, commands in `console` are given to the command line, and a `text` block
+right after a `python` block is what that block prints. What is not run stands in another language (`bash`, `r`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import itertools
+import re
+import runpy
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import dagpost
+from dagpost.cli import app
+from dagpost.exact import paths, structure
+
+PROJECT = Path(__file__).resolve().parents[3]
+PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((PROJECT / "docs").glob("*.md")))]
+GALLERY = sorted(script.name for script in (PROJECT / "docs" / "gallery").glob("plot_*.py"))
+
+_BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_RUN, _NOT_RUN = {"python", "pycon", "console"}, {"bash", "r", "text"}
+#: A doctest may span lines of output that a page has to break.
+_DOCTEST_OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    """Language and text of the fenced blocks of a page."""
+    return _BLOCK.findall((PROJECT / page).read_text(encoding="utf-8"))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of an output, without the blanks that an editor would remove anyway."""
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+@pytest.fixture
+def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the pages speak of, as the current one; figures are drawn but not shown."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    rows = ["rain,sprinkler,wet", *(["no,on,yes", "yes,off,yes", "no,off,no", "yes,off,no", "no,on,no"] * 8)]
+    (tmp_path / "lawn.csv").write_text("\n".join(rows) + "\n")
+    counted = [
+        "rain,sprinkler,wet,n",
+        "no,on,yes,8",
+        "yes,off,yes,9",
+        "no,off,no,30",
+        "yes,off,no,2",
+        "no,on,no,1",
+    ]
+    (tmp_path / "lawn_counts.csv").write_text("\n".join(counted) + "\n")
+    measured = ["a,b,c", *(f"{i % 30 + 0.5},{i % 30 + i % 7 + 0.25},{i % 31 + 0.125}" for i in range(90))]
+    (tmp_path / "cells.csv").write_text("\n".join(measured) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.usefixtures("example_files")
+def test_a_page_read_from_top_to_bottom_prints_what_it_shows(page: str) -> None:
+    names: dict[str, object] = {"__name__": "__main__"}
+    found = blocks(page)
+    for (kind, source), (next_kind, shown) in itertools.pairwise([*found, ("", "")]):
+        if kind == "python":
+            run_python(source, page, names, shown if next_kind == "text" else "")
+        elif kind == "pycon":
+            run_session(source, page, names)
+        elif kind == "console":
+            run_commands(source)
+
+
+def run_python(source: str, page: str, names: dict[str, object], expected: str) -> None:
+    """Execute a block and compare what it prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(source, page, "exec"), names)
+    assert lines_of(printed.getvalue()) == lines_of(expected), source
+
+
+def run_session(source: str, page: str, names: dict[str, object]) -> None:
+    """Run the examples of an interactive session; the names that it makes are there for the next block."""
+    example = doctest.DocTestParser().get_doctest(source, names, page, page, 0)
+    failures: list[str] = []
+    doctest.DocTestRunner(optionflags=_DOCTEST_OPTIONS).run(example, out=failures.append, clear_globs=False)
+    names.update(example.globs)
+    if failures:
+        pytest.fail("".join(failures), pytrace=False)
+
+
+def run_commands(source: str) -> None:
+    """Give each command to the command line; where a page shows output, that is what standard output must hold."""
+    for session in re.split(r"^\$ ", source, flags=re.MULTILINE)[1:]:
+        command, _, shown = session.partition("\n")
+        words = shlex.split(command, comments=True)
+        assert words[0] == "dagpost", f"{command!r} is no command of dagpost: show it in a bash block"
+        result = CliRunner().invoke(app, words[1:])
+        assert result.exit_code == 0, (command, result.output)
+        assert not shown.strip() or lines_of(result.stdout) == lines_of(shown), command
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_of_a_page_is_run_or_says_that_it_is_not(page: str) -> None:
+    found = [kind for kind, _ in blocks(page)]
+    assert set(found) <= _RUN | _NOT_RUN
+    # The output of the demo follows a bash block; a test of its own compares it.
+    before = {"python", "bash"} if page == "README.md" else {"python"}
+    assert {earlier for earlier, kind in itertools.pairwise(["", *found]) if kind == "text"} <= before
+
+
+@pytest.mark.parametrize("script", GALLERY)
+def test_a_script_of_the_gallery_runs_and_draws_something(script: str, example_files: Path) -> None:
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("agg")
+    try:
+        runpy.run_path(str(PROJECT / "docs" / "gallery" / script), run_name="__main__")
+        assert pyplot.get_fignums()
+    finally:
+        pyplot.close("all")
+
+
+def test_readme_shows_the_output_of_the_demo(example_files: Path) -> None:
+    shown = next(text for kind, text in blocks("README.md") if kind == "text")
+    result = CliRunner().invoke(app, ["demo"])
+    assert lines_of(result.stdout) == lines_of(shown)
+    assert (example_files / "dagpost-demo.html").exists()
+
+
+def documented_names() -> set[str]:
+    """What the reference has an entry for, without `dagpost.` before it."""
+    text = (PROJECT / "docs" / "reference.md").read_text(encoding="utf-8")
+    return set(re.findall(r"^\.\. auto\w+:: dagpost\.([\w.]+)$", text, re.MULTILINE))
+
+
+def test_reference_has_every_public_name() -> None:
+    from dagpost import datasets, plots
+
+    functions = {
+        **{"data.datasets." + name: getattr(datasets, name) for name in ("load", "names", "describe")},
+        **{"plots." + name: getattr(plots, name) for name in plots.__all__},
+    }
+    modules = {"__version__", "datasets", "plots"}
+    public = (set(dagpost.__all__) - modules) | set(functions)
+    assert sorted(public - documented_names()) == []
+
+
+def test_every_function_that_the_mathematics_names_is_in_the_reference() -> None:
+    text = (PROJECT / "docs" / "mathematics.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\{py:obj\}`dagpost\.([\w.]+)`", text))
+    assert named
+    assert sorted(named - documented_names()) == []
+
+
+def test_feature_page_names_every_operator_that_the_language_reads() -> None:
+    from dagpost.features import language
+
+    text = (PROJECT / "docs" / "features.md").read_text(encoding="utf-8")
+    rows = [line for line in (language.__doc__ or "").splitlines() if line.startswith("| `")]
+    forms = [form for row in rows for form in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
+    assert forms
+    assert [form for form in forms if f"`{form}`".replace("|", "\\|") not in text and f"`{form}`" not in text] == []
+
+
+def test_method_page_names_every_method() -> None:
+    from dagpost.methods.drawing import METHODS
+
+    text = (PROJECT / "docs" / "methods.md").read_text(encoding="utf-8")
+    assert [method for method in METHODS if f'`"{method}"`' not in text] == []
+
+
+def test_command_line_page_names_every_command_and_option() -> None:
+    from typer.main import get_command
+
+    text = (PROJECT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    common, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    told = {section.split("\n", 1)[0]: section for section in sections}
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    assert set(told) == set(commands)
+    missing = [
+        f"{name} {option}"
+        for name, command in commands.items()
+        for part in [command, *getattr(command, "commands", {}).values()]
+        for parameter in part.params
+        for option in parameter.opts
+        if option.startswith("-") and f"`{option}" not in told[name] and f"`{option}" not in common
+    ]
+    assert missing == []
+
+
+def largest(seconds: Callable[[int], float], patience: float) -> int:
+    """The largest number of variables that takes no longer than this."""
+    return max(nodes for nodes in range(2, 64) if seconds(nodes) <= patience)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
+def test_limits_that_a_page_names_are_those_that_the_code_sets(page: str) -> None:
+    """Two cores, and memory enough; the constants are those of tables.py and answers.py."""
+    from dagpost.posterior import answers
+    from dagpost.posterior import workspace as tables
+
+    sums = largest(lambda nodes: structure.expected_seconds(nodes, 2), tables.PATIENCE_SECONDS)
+    matrix = largest(lambda nodes: paths.expected_seconds(nodes, nodes, 2), answers._PATIENCE_SECONDS)
+    text = " ".join((PROJECT / page).read_text(encoding="utf-8").split())
+    assert f"up to {sums} variables on two cores" in text
+    assert f"exact up to {matrix} variables" in text
+    assert structure.memory_needed(20, 5, 2) == pytest.approx(68 * 2**20, rel=0.2)
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    pages = [*PROJECT.glob("*.md"), *(PROJECT / "docs").glob("*.md")]
+    links = [
+        (page, link, anchor)
+        for page in pages
+        for link, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8"))
+    ]
+    # Sphinx makes the gallery from docs/gallery.
+    made = "auto_gallery/"
+    lost = [
+        f"{page.name}: {link}#{anchor}"
+        for page, link, anchor in links
+        if not link.startswith(made) and not leads_somewhere(page.parent / link if link else page, anchor)
+    ]
+    assert lost == []
+
+
+def leads_somewhere(target: Path, anchor: str) -> bool:
+    """Whether the file is there and, in a page, a heading that has this anchor."""
+    if not target.exists() or not anchor or target.suffix != ".md":
+        return target.exists()
+    headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+    return anchor in {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_picture_of_the_pages_is_what_its_script_draws() -> None:
+    """Words and numbers, which matplotlib writes beside the outlines of the letters; outlines differ by version."""
+    kept = (PROJECT / "docs" / "_static" / "coronary.svg").read_text(encoding="utf-8")
+    drawn = runpy.run_path(str(PROJECT / "tools" / "picture.py"))["drawn"]()
+    words = re.compile(r"<!-- (.*?) -->")
+    assert words.findall(kept) == words.findall(drawn), "run: python tools/picture.py"
+    assert len(kept) < 60_000
+    for page in ("README.md", "docs/index.md", "docs/start.md"):
+        assert "_static/coronary.svg)" in (PROJECT / page).read_text(encoding="utf-8"), page

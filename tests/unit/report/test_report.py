@@ -1,0 +1,308 @@
+"""The HTML report: complete in itself, true to the model, and deaf to whatever the data are called."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from tests.tools.report_page import Page, random_table, written
+
+import dagpost
+from dagpost import DagPosterior, InputError, datasets
+from dagpost._tools.text import printable
+from dagpost.plots.direction import LABELS, direction_of
+from dagpost.report import page as report
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "quotes \" and ' and `",
+    "&amp; {{title}}",
+    "line\u2028and\u2029paragraph",
+    "\u202eright to left",
+    "x" * 200,
+]
+PARTS = ("trust", "graph-section", "edges", "paths", "graphs", "data", "method", "cite")
+
+
+@pytest.fixture(scope="module")
+def coronary() -> DagPosterior:
+    return DagPosterior(seed=1, samples=4_000).fit(datasets.load("coronary"))
+
+
+@pytest.fixture(scope="module")
+def page(coronary: DagPosterior, tmp_path_factory: pytest.TempPathFactory) -> Page:
+    return written(coronary, tmp_path_factory.mktemp("report"))
+
+
+def test_every_section_is_there_and_filled(page: Page) -> None:
+    for part in PARTS:
+        assert len(page.sections[part].split()) > 10, part
+    assert "1,841 observations" in page.words
+    assert "no, yes" in page.sections["data"]
+
+
+def test_no_mark_of_the_template_is_left(page: Page) -> None:
+    assert "{{" not in page.words
+    assert "}}" not in page.words
+
+
+def test_edge_table_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -> None:
+    heads, *rows = page.tables["edges"]
+    assert heads == ["From", "To", "From → To", "To → From", "Joined"]
+    edges = coronary.edge_probabilities_
+    for source, target, onward, back, joined in rows:
+        assert onward.lstrip("<>") == f"{edges.loc[source, target]:.4f}" or onward[0] in "<>"
+        assert edges.loc[source, target] >= edges.loc[target, source]
+        assert float(joined.lstrip("<>")) == pytest.approx(
+            float(onward.lstrip("<>")) + float(back.lstrip("<>")), abs=2e-4
+        )
+    falling = [float(row[-1].lstrip("<>")) for row in rows]
+    assert falling == sorted(falling, reverse=True)
+
+
+def test_json_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -> None:
+    numbers = page.numbers
+    names = numbers["names"]
+    assert tuple(names) == coronary.names_
+    for source, target, onward, back, direction in numbers["pairs"]:
+        assert onward >= back
+        assert direction == direction_of(onward, back)
+        assert onward == pytest.approx(coronary.edge_probabilities_.iloc[source, target], abs=1e-6)
+        assert back == pytest.approx(coronary.edge_probabilities_.iloc[target, source], abs=1e-6)
+    child = "Family"
+    expected = coronary.family_probabilities(child).head(3)
+    found = numbers["families"][names.index(child)][:3]
+    assert [frozenset(names[parent] for parent in parents) for parents, _ in found] == expected.index.to_list()
+    assert [chance for _, chance in found] == pytest.approx(expected.to_list(), abs=1e-6)
+
+
+def test_path_matrix_is_that_of_the_model_and_says_it_is_exact(coronary: DagPosterior, page: Page) -> None:
+    _, *rows = page.tables["matrix"]
+    matrix = coronary.probability_matrix("~>")
+    for name, *cells in rows:
+        for other, cell in zip(coronary.names_, cells, strict=True):
+            assert cell == ("" if other == name else f"{matrix.loc[name, other]:.2f}")
+    assert "directly or through others. Exact; each graph counted once" in page.sections["paths"]
+
+
+def test_best_graph_is_listed_first_with_its_probability(coronary: DagPosterior, page: Page) -> None:
+    best = coronary.best(10)
+    _, first, *others = page.tables["graphs"]
+    assert first[1] == f"{best.posterior_probabilities()[0]:.4f}"
+    listed = {tuple(edge.strip().split(" → ")) for edge in first[2].split(";")}
+    assert listed == set(best[0].edges)
+    assert len(others) == 9
+    assert f"{best.covered:.1%} of the posterior" in page.sections["graphs"]
+
+
+def test_a_class_is_never_shown_outside_its_certain_bounds(page: Page) -> None:
+    _, *rows = page.tables["classes"]
+    assert len(rows) == 10
+    for _, shown, bounds, *_ in rows:
+        lower, upper = map(float, bounds.split(" to "))
+        assert lower <= float(shown) <= upper
+
+
+def test_wording_of_an_exact_model(page: Page) -> None:
+    words = page.sections["trust"]
+    assert "The probabilities of edges are exact" in words
+    assert "Rounding may have moved a probability by at most" in words
+    assert "Each graph is counted once" in words
+    assert "It is not a statement about cause and effect" in words
+    assert "R-hat" not in words
+
+
+def test_method_settings_and_citation_are_told(coronary: DagPosterior, page: Page) -> None:
+    settings = dict(row for row in page.tables["settings"][1:])
+    assert settings["Score"] == "BDeu, equivalent sample size 1"
+    assert settings["Seed"] == "1"
+    assert settings["Log evidence"] == f"{coronary.log_evidence_:.6f}"
+    assert settings["Data fingerprint"] == datasets.load("coronary").fingerprint()
+    assert f"dagpost {dagpost.__version__}" in settings["Versions"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", settings["Report written"])
+    cite = page.sections["cite"]
+    for work in (f"version {dagpost.__version__}", "He, R., Tian, J., & Wu, H. (2016)", "Tian, J., & He, R. (2009)"):
+        assert work in cite
+
+
+# Safety
+
+
+def test_policy_allows_these_very_scripts_and_no_request(page: Page) -> None:
+    (policy,) = [about["content"] for tag, about in page.tags if about.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["img-src"] == "data: blob:"
+    assert rules["base-uri"] == rules["form-action"] == "'none'"
+    assert set(rules) == {"default-src", "script-src", "style-src", "img-src", "base-uri", "form-action"}
+    programs = [text for about, text in page.scripts if not about]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in programs]
+    assert rules["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+
+
+def test_page_refers_to_nothing_outside_itself(page: Page) -> None:
+    for tag, about in page.tags:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form"), tag
+        assert "src" not in about, (tag, about)
+        if "href" in about:
+            assert str(about["href"]).startswith("#")
+        assert [key for key in about if key.startswith("on")] == []
+    assert "sourceMappingURL" not in "".join(text for _, text in page.scripts)
+
+
+def test_hostile_names_are_text_everywhere(tmp_path: Path) -> None:
+    model = DagPosterior(seed=1, samples=500).fit(random_table(HOSTILE))
+    page = written(model, tmp_path, title="<b>" + HOSTILE[1])
+    known = written(DagPosterior(seed=1, samples=500).fit(random_table(list("abcdefg"))), tmp_path, title="plain")
+    assert sorted({tag for tag, _ in page.tags}) == sorted({tag for tag, _ in known.tags})
+    assert len(page.scripts) == len(known.scripts)
+    assert [text for about, text in page.scripts if not about] == [text for about, text in known.scripts if not about]
+    assert "<b>" + HOSTILE[1] in page.words
+    in_data = [row[0] for row in page.tables["columns"][1:]]
+    assert in_data == [printable(name) for name in HOSTILE]
+    assert page.numbers["names"] == in_data
+    assert "\u202e" not in page.words
+    assert "\u2028" not in page.words
+
+
+def test_json_in_the_page_comes_back_as_it_was() -> None:
+    data = {"names": [*HOSTILE, "<!--", "]]>", "\\u003c"]}
+    text = report.as_data(data)
+    assert json.loads(text) == data
+    assert not re.search("[<>&\u2028\u2029]", text)
+
+
+def test_names_of_levels_and_of_constraints_are_escaped(tmp_path: Path) -> None:
+    level = "<i>high</i>"
+    table = random_table(["A<u>", "B<u>", "C"]).astype(int).astype(str).replace({"1": level})
+    model = DagPosterior(seed=1, samples=500, required=[("A<u>", "B<u>")], tiers=[["A<u>"], ["B<u>", "C"]]).fit(table)
+    page = written(model, tmp_path)
+    assert level in page.sections["data"]
+    assert "A<u> → B<u>" in page.sections["method"]
+    assert not {"u", "i"} & {tag for tag, _ in page.tags}
+    assert "The user fixed required edges and tiers beforehand" in page.sections["trust"]
+
+
+# Files
+
+
+def test_output_is_the_same_apart_from_the_date(coronary: DagPosterior, tmp_path: Path) -> None:
+    first = coronary.report(tmp_path / "first.html").read_text(encoding="utf-8")
+    second = coronary.report(tmp_path / "second.html").read_text(encoding="utf-8")
+    date = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
+    assert re.sub(date, "", first) == re.sub(date, "", second)
+    assert len(re.findall(date, first)) == 1
+
+
+def test_path_comes_back_and_an_older_file_is_replaced(coronary: DagPosterior, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    assert coronary.report(str(target), title="Fresh & new") == target
+    text = target.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<h1>Fresh &amp; new</h1>" in text
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_folder_and_a_missing_folder_are_refused_before_any_work(
+    coronary: DagPosterior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "gather", lambda _: pytest.fail("it worked before it looked"))
+    with pytest.raises(InputError, match=r"is a folder\. Name a file in it"):
+        coronary.report(tmp_path)
+    with pytest.raises(InputError, match="There is no folder"):
+        coronary.report(tmp_path / "missing" / "report.html")
+    with pytest.raises(InputError, match="must be text"):
+        coronary.report(tmp_path / "report.html", title=7)  # type: ignore[arg-type]
+    for wrong in (5, None, b"report.html", ["report.html"], True):
+        with pytest.raises(InputError, match=r"'path' of a report must be text or a pathlib\.Path.*Got"):
+            coronary.report(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="is empty"):
+        coronary.report("")
+    for wrong in ("re\0port.html", "x" * 300 + ".html"):
+        with pytest.raises(InputError, match=r"Cannot write a report to .*Name another file"):
+            coronary.report(tmp_path / wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unfitted_model_has_no_report(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Call fit"):
+        DagPosterior().report(tmp_path / "report.html")
+
+
+# The libraries
+
+
+def test_libraries_are_the_ones_that_were_written_down() -> None:
+    folder = files("dagpost.report").joinpath("vendor")
+    listed = json.loads(folder.joinpath("hashes.json").read_text(encoding="utf-8"))
+    there = {file.name for file in folder.iterdir()} - {"hashes.json"}
+    assert set(listed) == there
+    for name, about in listed.items():
+        assert hashlib.sha256(folder.joinpath(name).read_bytes()).hexdigest() == about["sha256"], name
+        assert re.fullmatch(r"\d+\.\d+\.\d+", about["version"])
+    for library in ("cytoscape", "dagre"):
+        assert "Permission is hereby granted" in folder.joinpath(f"{library}.LICENSE").read_text(encoding="utf-8")
+
+
+def test_no_script_could_end_its_own_element(page: Page) -> None:
+    folder = files("dagpost.report")
+    scripts = [*folder.joinpath("templates").iterdir(), *folder.joinpath("vendor").iterdir()]
+    for file in scripts:
+        if file.name.endswith(".js"):
+            assert not re.search(r"</script|<!--|\r", file.read_text(encoding="utf-8"), re.IGNORECASE), file.name
+
+
+def test_own_scripts_never_make_markup_of_text() -> None:
+    for file in files("dagpost.report").joinpath("templates").iterdir():
+        if file.name.endswith(".js"):
+            code = file.read_text(encoding="utf-8")
+            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|fetch\(", code), (
+                file.name
+            )
+
+
+def test_still_picture_stands_in_without_javascript(page: Page, coronary: DagPosterior, tmp_path: Path) -> None:
+    text = coronary.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    (still,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
+    assert "<svg" in still
+    assert html.escape("M. Work") in still
+
+
+def test_legend_has_the_words_and_heads_of_every_picture(page: Page) -> None:
+    for direction in ("clear", "leaning", "open"):
+        assert f"direction {LABELS[direction]}" in page.sections["graph-section"]
+    heads = [about["class"] for tag, about in page.tags if tag == "path" and "head" in str(about.get("class"))]
+    assert heads == ["clear-head", "open-head", "hollow-head", "hollow-head", "hollow-head"]
+
+
+def test_first_sentence_counts_pairs_and_directions(coronary: DagPosterior, page: Page) -> None:
+    edges = coronary.edge_probabilities_.to_numpy()
+    pairs = [(i, j) for i in range(6) for j in range(i + 1, 6) if edges[i, j] + edges[j, i] >= 0.5]
+    found = [direction_of(edges[pair], edges[pair[::-1]]) for pair in pairs]
+    clear, leaning, undecided = (found.count(word) or "none" for word in ("clear", "leaning", "open"))
+    assert f"{len(pairs)} of 15 pairs of variables are joined with a probability of at least 0.5." in page.words
+    assert f"clear for {clear} of these (at least 90%)" in page.words
+    assert f"leans one way for {leaning}, and is open for {undecided}." in page.words
+
+
+def test_a_pipe_or_device_is_not_replaced_by_a_report(coronary: DagPosterior, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="is a device or a pipe"):
+        coronary.report(pipe)
+    assert pipe.is_fifo()
+
+
+def test_a_blank_title_leaves_the_usual_one(coronary: DagPosterior, tmp_path: Path) -> None:
+    text = coronary.report(tmp_path / "report.html", title="  ").read_text(encoding="utf-8")
+    assert "<h1>Probable connections among 6 variables</h1>" in text
