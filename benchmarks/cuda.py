@@ -19,12 +19,12 @@ import numpy as np
 from benchmarks.networks import draw_table, random_network
 
 from dagpost import DagPosterior
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.engine import CudaEngine
-from dagpost.engines.cuda.plan import make_plan
-from dagpost.engines.host.backend import HostSums
+from dagpost.engines.cuda.layout import make_layout
+from dagpost.engines.host.backend import HostBackend
 from dagpost.errors import ResourceError
 from dagpost.families.numbering import family_count
 
@@ -49,9 +49,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 def forward_bytes(nodes: int) -> float:
     """Bytes that the forward pass must move: rows written and read once, L read once a high node and written."""
-    plan = make_plan(nodes, MAX_PARENTS)
-    rows = 2.0 * (plan.below + plan.top / 2) * 2.0 ** (plan.mid + plan.top) * plan.row_sets
-    return 8.0 * (rows + 2.0**nodes * (1.0 + (nodes - plan.low) / 2))
+    layout = make_layout(nodes, MAX_PARENTS)
+    rows = 2.0 * (layout.below + layout.top / 2) * 2.0 ** (layout.mid + layout.top) * layout.row_sets
+    return 8.0 * (rows + 2.0**nodes * (1.0 + (nodes - layout.low) / 2))
 
 
 def copy_rate() -> float:
@@ -70,18 +70,18 @@ def copy_rate() -> float:
 
 def forward(results: dict[str, object]) -> None:
     """Forward sums and all families, on the device and on the host."""
-    cuda, host = CudaEngine().sums, HostSums(ThreadEngine())
+    cuda, host = CudaEngine().sums, HostBackend(ThreadEngine())
     peak = copy_rate()
     print(f"plain copy on the device: {peak / 1e12:.2f} TB/s", flush=True)
     for nodes in (24, 26, 28, 30, 32, 33, 34):
         weights = random_weights(nodes)
-        taken = seconds(lambda w=weights: cuda.forward_table(w, MAX_PARENTS, reporter=silent))
+        taken = seconds(lambda w=weights: cuda.forward_table(w, MAX_PARENTS, reporter=NO_PROGRESS))
         row: dict[str, object] = {"forward": taken, "bytes": forward_bytes(nodes)}
         row["share of copy"] = forward_bytes(nodes) / taken / peak
 
         def all_families(w: np.ndarray = weights) -> object:
-            table = cuda.forward_table(w, MAX_PARENTS, reporter=silent)
-            return cuda.family_probabilities(table, reporter=silent, keep_forward=False)
+            table = cuda.forward_table(w, MAX_PARENTS, reporter=NO_PROGRESS)
+            return cuda.family_probabilities(table, reporter=NO_PROGRESS, keep_forward=False)
 
         try:
             row["all families"] = seconds(all_families)

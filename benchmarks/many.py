@@ -21,14 +21,14 @@ import numpy as np
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.networks import draw_table, random_network
 
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, run_chains
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT, by_chain, diagnose, largest_r_hat
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
-from dagpost.posterior.workspace import ModelTables
+from dagpost.posterior.workspace import Workspace
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.structure_priors import UniformPrior
 from dagpost.scores import BDeu
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _DRAWS = 1000
 
 
-def measure(method: Any, tables: ModelTables, network: Network, seconds: float) -> dict[str, Any]:
+def measure(method: Any, tables: Workspace, network: Network, seconds: float) -> dict[str, Any]:
     """Run a method for so long, looking at it now and then."""
     names = [f"V{node}" for node in range(tables.nodes)]
     started = time.monotonic()
@@ -108,7 +108,7 @@ def main() -> None:
     scored = time.monotonic() - started
     print(f"{options.nodes} variables, {options.rows:,} rows, {network.edges} edges: scored in {scored:.1f} s")
     print(f"({weights.describe()})")
-    tables = ModelTables(weights, engine, silent)
+    tables = Workspace(weights, engine, NO_PROGRESS)
     results = []
     for method in (PartitionMCMC(), PartialOrderMCMC()):
         print(f"\n{method}")

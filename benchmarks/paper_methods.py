@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.uniforms import uniform_blocks
 from dagpost.engines import ThreadEngine
 from dagpost.exact.kbest import best_dags
@@ -25,7 +25,7 @@ from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.hybrid import HybridMCMC
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.posterior.weights import weigh
-from dagpost.posterior.workspace import ExactTables
+from dagpost.posterior.workspace import ExactWorkspace
 from dagpost.priors.structure_priors import InDegreePrior, UniformPrior, log_prior
 from dagpost.sampling.dags import draw_dags
 from dagpost.sampling.layers import sample_layers
@@ -81,13 +81,13 @@ class Row:
         self.name, self.table, self.engine = name, table, engine
 
     @cached_property
-    def order(self) -> tuple[ExactTables, Matrix, Clock]:
+    def order(self) -> tuple[ExactWorkspace, Matrix, Clock]:
         """K2 with the in-degree prior, every graph counted once for every order it fits."""
         clock = Clock()
         with clock.phase("scores"):
             weights = local_scores(self.table, "k2", MAX_PARENTS, engine=self.engine).values
             weights += log_prior(self.table.names, MAX_PARENTS, InDegreePrior())
-        tables = ExactTables(weights, MAX_PARENTS, self.engine, silent)
+        tables = ExactWorkspace(weights, MAX_PARENTS, self.engine, NO_PROGRESS)
         with clock.phase("forward table"):
             forward = tables.forward()
         with clock.phase("all families"):
@@ -95,13 +95,13 @@ class Row:
         return tables, edges, clock
 
     @cached_property
-    def structure(self) -> tuple[ExactTables, Matrix, Clock]:
+    def structure(self) -> tuple[ExactWorkspace, Matrix, Clock]:
         """BDeu with the uniform prior, every graph counted once."""
         clock = Clock()
         with clock.phase("scores"):
             weights = local_scores(self.table, "bdeu", MAX_PARENTS, engine=self.engine).values
             weights += log_prior(self.table.names, MAX_PARENTS, UniformPrior())
-        tables = ExactTables(weights, MAX_PARENTS, self.engine, silent)
+        tables = ExactWorkspace(weights, MAX_PARENTS, self.engine, NO_PROGRESS)
         with clock.phase("sums over all graphs"):
             edges = edge_probabilities(tables.structure().families, MAX_PARENTS)
         with clock.phase("forward table"):
@@ -249,7 +249,7 @@ def best_count(name: str) -> int:
     return fewer.get(name.split("_", maxsplit=1)[0], 100)
 
 
-def _draw_dds(tables: ExactTables, count: int, run: int, clock: Clock) -> tuple[Any, Any]:
+def _draw_dds(tables: ExactWorkspace, count: int, run: int, clock: Clock) -> tuple[Any, Any]:
     seed = np.random.SeedSequence(run)
     with clock.phase("orders"):
         orders = sample_orders(tables.forward(), count, seed=seed, engine=tables.engine)

@@ -15,11 +15,11 @@ from sklearn.exceptions import NotFittedError
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import ProgressCallback, reporter_for
 from dagpost._tools.text import position_of, readable_level
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data import as_table
 from dagpost.engines import Engine
-from dagpost.engines.host.backend import sums_of
+from dagpost.engines.host.backend import backend_of
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
 from dagpost.features import Query, resolve
@@ -41,7 +41,7 @@ from dagpost.posterior.settings import (
     identity_of,
     resolve_engine,
 )
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.predicting import Predicting
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.structure_priors import StructurePrior, log_prior, resolve_prior
@@ -241,7 +241,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
             "interventions": table.interventions is not None,
         }
         described = described_settings(self, constraints)
-        identity = identity_of(about["data_fingerprint"], described, engine=sums_of(engine).name)
+        identity = identity_of(about["data_fingerprint"], described, engine=backend_of(engine).name)
         with _checked(checkpoint).task("fit", identity) as kept:
             tables = weigh_families(
                 method, table, score, prior, constraints, self.max_parents, engine, reporter, checkpoint=kept
@@ -277,19 +277,19 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
         log_weights = scores.values + prior
         check_weights(log_weights, scores.max_parents, names)
         engine = resolve_engine(self.engine, self.threads, len(names))
-        tables = ExactTables(log_weights, scores.max_parents, engine, reporter_for(self.progress))
+        tables = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(self.progress))
         fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
         about = {"names": list(names), "levels": [None] * len(names), "observations": None}
         about["data_fingerprint"] = fingerprint
         described = {**described_settings(self, constraints), "score": "given scores"}
-        identity = identity_of(fingerprint, described, engine=sums_of(engine).name)
+        identity = identity_of(fingerprint, described, engine=backend_of(engine).name)
         with _checked(checkpoint).task("fit", identity) as kept, tables.kept_in(kept):
             return self._finish(method, tables, constraints, about, None, "given scores")
 
     def _finish(
         self,
         method: Any,
-        tables: ModelTables,
+        tables: Workspace,
         constraints: Constraints,
         about: dict[str, Any],
         table: Table | None,
@@ -305,7 +305,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
             self._settings = {**described_settings(self, constraints), "score": describe(score)}
             self._open(names, tables, *settle_method(method, self.modularity, tables))
             self._table = table
-            if not isinstance(tables, ExactTables):
+            if not isinstance(tables, ExactWorkspace):
                 self.method_reason_ += f"; considered is {tables.weights.describe()}"
             chosen, reason, count = self._method, self.method_reason_, self._usual_count()
             self._adopt(*compute(chosen, reason, self.modularity, tables, names, count, self.own_sample))
@@ -375,9 +375,9 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
         identity = identity_of(
             provenance["data_fingerprint"],
             {**self._settings, "method": describe(self._method), "seed": None if seed is None else int(seed)},
-            engine=sums_of(self._tables.engine).name,
+            engine=backend_of(self._tables.engine).name,
             graphs=count,
-            gone_on_from=None if resume is None else digest_of([resume.parents, resume.log_joint]),
+            resumed_from=None if resume is None else digest_of([resume.parents, resume.log_joint]),
         )
         with _checked(checkpoint).task("sample", identity) as kept, self._tables.kept_in(kept):
             return draw(self._method, self._tables, self.names_, count, seed, guarantee, provenance, resume)
@@ -429,7 +429,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
 
         return load_model(cls, path)
 
-    def _open(self, names: tuple[str, ...], tables: ModelTables, method: Any, reason: str) -> None:
+    def _open(self, names: tuple[str, ...], tables: Workspace, method: Any, reason: str) -> None:
         self.names_ = names
         self.n_features_in_ = len(names)
         self.max_parents_ = tables.max_parents
@@ -443,7 +443,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
 
     def _adopt(self, log_evidence: float, edges: Floats, results: ExactResults | None, exact: bool) -> None:
         self.log_evidence_, self._results, self.exact_ = log_evidence, results, exact
-        if results is not None and self.modularity == "structure" and isinstance(self._tables, ExactTables):
+        if results is not None and self.modularity == "structure" and isinstance(self._tables, ExactWorkspace):
             self._tables.structure_log_evidence = results.log_evidence
         self.edge_probabilities_ = labelled(np.clip(edges, 0.0, 1.0), self.names_, "parent", "child")
 
@@ -465,7 +465,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
         return draws_quickly(self.method_, len(self.names_))
 
     def _exact_answer(self, query: Query) -> Estimate | None:
-        if self._results is None or not isinstance(self._tables, ExactTables):
+        if self._results is None or not isinstance(self._tables, ExactWorkspace):
             if not self.exact_ or query.given is not None or not isinstance(query.feature, Edge):
                 return None
             parent, child = (position_of(name, self.names_) for name in (query.feature.parent, query.feature.child))
@@ -498,7 +498,7 @@ class DagPosterior(Listing, Predicting, Reporting, BaseEstimator):  # type: igno
 
 def _checked(checkpoint: Checkpoint | None) -> Checkpoint:
     if checkpoint is None:
-        return none
+        return NO_CHECKPOINT
     if isinstance(checkpoint, Checkpoint):
         return checkpoint
     raise InputError(f"A checkpoint is an object: Checkpoint({str(checkpoint)!r}). Got {checkpoint!r} instead.")

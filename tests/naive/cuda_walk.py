@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 from tests.naive.cuda import NOTHING, NaiveKernels, Sizes, Tables, bits_of
 
-from dagpost.engines.cuda.plan import DevicePlan
+from dagpost.engines.cuda.layout import DeviceLayout
 
 
 def start_of(universe: int, size: int) -> int:
@@ -19,16 +19,25 @@ def start_of(universe: int, size: int) -> int:
     return sum(comb(universe, smaller) for smaller in range(size))
 
 
-def sizes_and_tables(plan: DevicePlan) -> tuple[Sizes, Tables]:
+def sizes_and_tables(layout: DeviceLayout) -> tuple[Sizes, Tables]:
     """What the driver hands to the kernels, worked out by definition."""
-    limit, low = plan.max_parents, plan.low
+    limit, low = layout.max_parents, layout.low
     rows, everything = start_of(low, limit), start_of(low, limit + 1)
-    families = start_of(plan.nodes - 1, limit + 1)
+    families = start_of(layout.nodes - 1, limit + 1)
     sizes = Sizes(
-        plan.nodes, low, plan.mid, plan.top, plan.slot_bits, limit, families, rows, everything - rows, everything
+        layout.nodes,
+        low,
+        layout.mid,
+        layout.top,
+        layout.slot_bits,
+        limit,
+        families,
+        rows,
+        everything - rows,
+        everything,
     )
-    elements = range(plan.nodes + 2)
-    widths = [plan.nodes * start_of(plan.below + level, limit + 1) for level in range(plan.top)]
+    elements = range(layout.nodes + 2)
+    widths = [layout.nodes * start_of(layout.below + level, limit + 1) for level in range(layout.top)]
     by_size = sorted(range(1 << low), key=int.bit_count)
     tables = Tables(
         np.array([[comb(element, size) for size in range(limit + 3)] for element in elements]),
@@ -50,16 +59,16 @@ def _places(bits: int, limit: int) -> list[int]:
 class NaiveSteps:
     """All arrays of one run on the twins, and the steps of engines/cuda/walk.py."""
 
-    def __init__(self, plan: DevicePlan, log_weights: np.ndarray) -> None:
-        sizes, tables = sizes_and_tables(plan)
-        self.plan, self.kernels = plan, NaiveKernels(sizes, tables)
+    def __init__(self, layout: DeviceLayout, log_weights: np.ndarray) -> None:
+        sizes, tables = sizes_and_tables(layout)
+        self.layout, self.kernels = layout, NaiveKernels(sizes, tables)
         self.weights = log_weights.reshape(-1).copy()
-        self.sums = np.full(1 << plan.nodes, np.nan)
+        self.sums = np.full(1 << layout.nodes, np.nan)
         self.levels = np.full(int(tables.bases[-1]), np.nan)
-        slots = plan.nodes << plan.slot_bits
-        self.rows = np.full((slots << plan.mid) * sizes.row_sets, np.nan)
+        slots = layout.nodes << layout.slot_bits
+        self.rows = np.full((slots << layout.mid) * sizes.row_sets, np.nan)
         self.constant = np.full(slots * sizes.constant_sets, np.nan)
-        self.given = np.full((slots << plan.mid) * sizes.all_sets, np.nan)
+        self.given = np.full((slots << layout.mid) * sizes.all_sets, np.nan)
         self.gathered = np.full(log_weights.shape, NOTHING)
         self.gathered_levels = np.full(self.levels.shape, NOTHING)
         self.kept = np.empty(0)
@@ -71,13 +80,13 @@ class NaiveSteps:
         self.kernels.expand(self.weights, self.levels, self.rows, self.constant, leaf, slot, int(backward))
 
     def forward_blocks(self, step: int, size: int) -> None:
-        self.kernels.forward_blocks(self.rows, self.constant, self.sums, self.plan.inners_of_size(size), step)
+        self.kernels.forward_blocks(self.rows, self.constant, self.sums, self.layout.inners_of_size(size), step)
 
     def backward_blocks(self, step: int, size: int) -> None:
-        self.kernels.backward_blocks(self.rows, self.constant, self.sums, self.plan.inners_of_size(size), step)
+        self.kernels.backward_blocks(self.rows, self.constant, self.sums, self.layout.inners_of_size(size), step)
 
     def keep_forward(self, step: int) -> None:
-        count = 1 << (self.plan.low + self.plan.inner_bits)
+        count = 1 << (self.layout.low + self.layout.inner_bits)
         self.kept = self.sums[step * count : (step + 1) * count].copy()
 
     def gather(self, step: int) -> None:

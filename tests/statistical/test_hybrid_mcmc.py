@@ -18,7 +18,7 @@ from tests.naive import posterior as naive
 from tests.tools.chain_checks import assert_long_run, assert_steps, random_tables, run
 
 from dagpost import DagPosterior, datasets
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.errors import InputError
 from dagpost.exact.order import edge_probabilities
 from dagpost.families.family_sums import log_weight_of
@@ -27,7 +27,7 @@ from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.diagnostics import diagnose
 from dagpost.mcmc.hybrid import HybridMCMC, proposal_of
 from dagpost.mcmc.structure import GraphState
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 FLOOR = 1e-6
 LONG = HybridMCMC(chains=4, thinning=40, burn_in=8000, local=0.5)
@@ -42,7 +42,7 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(seed))
 
 
-def exact_edges(tables: ExactTables) -> np.ndarray:
+def exact_edges(tables: ExactWorkspace) -> np.ndarray:
     # A required edge may come out as 1 + 1e-16.
     return np.minimum(edge_probabilities(tables.structure().families, tables.max_parents), 1.0)
 
@@ -54,7 +54,7 @@ def assert_trusted(chains: ChainRun) -> None:
     assert found.trusted, found.verdict
 
 
-def require(tables: ExactTables, parent: int, child: int) -> None:
+def require(tables: ExactWorkspace, parent: int, child: int) -> None:
     """Leave only graphs with this edge."""
     family_masks = np.array(naive.parent_masks(child, tables.nodes, tables.max_parents))
     tables.log_weights[child, family_masks >> parent & 1 == 0] = -np.inf
@@ -201,7 +201,7 @@ def test_weights_without_sums_over_orders_are_refused() -> None:
     with pytest.raises(
         InputError, match="HybridMCMC needs sums over all orders, which are out of reach for 5 variables"
     ):
-        HybridMCMC().prepare(ModelTables(tables.weights, tables.engine, silent))
+        HybridMCMC().prepare(Workspace(tables.weights, tables.engine, NO_PROGRESS))
 
 
 @pytest.mark.parametrize("local", [-0.1, 1.1, True, "some", float("nan")])

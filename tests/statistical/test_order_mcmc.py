@@ -29,31 +29,31 @@ from dagpost.exact.order import edge_probabilities
 from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.diagnostics import diagnose
 from dagpost.mcmc.order import OrderMCMC, OrderState
-from dagpost.posterior.workspace import ExactTables
+from dagpost.posterior.workspace import ExactWorkspace
 
 LONG = OrderMCMC(chains=4, thinning=30, burn_in=6_000)
 #: How often the chain tries to swap two neighbours, to swap any two nodes, to shift one.
 CHANCES = (0.4, 0.3, 0.3)
 
 
-def exact_edges(tables: ExactTables) -> np.ndarray:
+def exact_edges(tables: ExactWorkspace) -> np.ndarray:
     # A required edge may come out as 1 + 1e-16.
     return np.minimum(edge_probabilities(tables.order_families(tables.forward()), tables.max_parents), 1.0)
 
 
-def sets_of(tables: ExactTables) -> tuple[naive_families.Sets, ...]:
+def sets_of(tables: ExactWorkspace) -> tuple[naive_families.Sets, ...]:
     return naive_families.considered(
         tables.log_weights, tables.max_parents, tables.weights.candidates, tables.max_parents
     )
 
 
-def state_of(tables: ExactTables, order: twin.Order) -> OrderState:
+def state_of(tables: ExactWorkspace, order: twin.Order) -> OrderState:
     logs = np.zeros(len(order))
     logs[list(order)] = twin.weights_given_predecessors(sets_of(tables), order)
     return OrderState(np.array(order), logs - tables.families.heaviest)
 
 
-def constrained(tables: ExactTables) -> ExactTables:
+def constrained(tables: ExactWorkspace) -> ExactWorkspace:
     """The edge 0 -> 1 is required, the edges 2 -> 0 and 0 -> 3 are forbidden."""
     nodes = len(tables.log_weights)
     for node, is_kept in ((1, lambda mask: mask & 1), (0, lambda mask: not mask & 4), (3, lambda mask: not mask & 1)):

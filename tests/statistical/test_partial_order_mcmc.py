@@ -29,7 +29,7 @@ from tests.tools.chain_checks import (
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.errors import InputError, NoGraphError, ResourceError
 from dagpost.exact.order import edge_probabilities
 from dagpost.families.family_sums import FamilyWeights
@@ -38,21 +38,21 @@ from dagpost.mcmc.candidates import choose_candidates
 from dagpost.mcmc.chains import ChainRun, Round, run_chains
 from dagpost.mcmc.diagnostics import diagnose
 from dagpost.mcmc.partial_order import PartialOrderMCMC, PartialOrderState
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 
-def exact_edges(tables: ExactTables) -> np.ndarray:
+def exact_edges(tables: ExactWorkspace) -> np.ndarray:
     # A required edge may come out as 1 + 1e-16.
     return np.minimum(edge_probabilities(tables.order_families(tables.forward()), tables.max_parents), 1.0)
 
 
-def sets_of(tables: ExactTables) -> tuple[naive_families.Sets, ...]:
+def sets_of(tables: ExactWorkspace) -> tuple[naive_families.Sets, ...]:
     return naive_families.considered(
         tables.log_weights, tables.max_parents, tables.weights.candidates, tables.max_parents
     )
 
 
-def constrained(tables: ExactTables) -> ExactTables:
+def constrained(tables: ExactWorkspace) -> ExactWorkspace:
     """The edge 0 -> 1 is required, the edges 2 -> 0 and 0 -> 3 are forbidden."""
     nodes = len(tables.log_weights)
     for node, is_kept in ((1, lambda mask: mask & 1), (0, lambda mask: not mask & 4), (3, lambda mask: not mask & 1)):
@@ -62,7 +62,7 @@ def constrained(tables: ExactTables) -> ExactTables:
     return tables
 
 
-def among_few(tables: ExactTables, width: int) -> ModelTables:
+def among_few(tables: ExactWorkspace, width: int) -> Workspace:
     """The same weights, but with few candidates, so that most parent sets stand in lists."""
     nodes, max_parents = tables.nodes, tables.max_parents
     nobody = np.zeros(nodes, dtype=np.uint64)
@@ -74,7 +74,7 @@ def among_few(tables: ExactTables, width: int) -> ModelTables:
         for node in range(nodes)
     ]
     weights = FamilyWeights(max_parents, max_parents, candidates, np.array(inner), tables.log_weights)
-    return ModelTables(weights, tables.engine, silent)
+    return Workspace(weights, tables.engine, NO_PROGRESS)
 
 
 def assert_trusted(chains: ChainRun) -> None:

@@ -20,7 +20,7 @@ from tests.naive import posterior as naive
 from tests.tools.chain_checks import assert_edges_given_states, assert_long_run, assert_steps, random_tables, run
 
 from dagpost import DagPosterior, datasets
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.order import edge_probabilities
@@ -29,7 +29,7 @@ from dagpost.families.numbering import family_count
 from dagpost.mcmc.chains import ChainRun, Round, run_chains
 from dagpost.mcmc.diagnostics import diagnose
 from dagpost.mcmc.partition import CHANCES, REVERSALS, PartitionMCMC, PartitionState
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 LONG = PartitionMCMC(chains=4, thinning=10, burn_in=2_000)
 NOT_CANCELLED = np.zeros(1, dtype=np.int64)
@@ -39,7 +39,7 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(seed))
 
 
-def exact_edges(tables: ExactTables) -> np.ndarray:
+def exact_edges(tables: ExactWorkspace) -> np.ndarray:
     # A required edge may come out as 1 + 1e-16.
     return np.minimum(edge_probabilities(tables.structure().families, tables.max_parents), 1.0)
 
@@ -51,7 +51,7 @@ def assert_trusted(chains: ChainRun) -> None:
     assert found.trusted, found.verdict
 
 
-def constrained(tables: ExactTables) -> ExactTables:
+def constrained(tables: ExactWorkspace) -> ExactWorkspace:
     """The edge 0 -> 1 is required, the edges 2 -> 0 and 0 -> 3 are forbidden."""
     nodes = len(tables.log_weights)
     for node, is_kept in ((1, lambda mask: mask & 1), (0, lambda mask: not mask & 4), (3, lambda mask: not mask & 1)):
@@ -61,7 +61,7 @@ def constrained(tables: ExactTables) -> ExactTables:
     return tables
 
 
-def state_of(tables: ExactTables, partition: twin.Partition) -> PartitionState:
+def state_of(tables: ExactWorkspace, partition: twin.Partition) -> PartitionState:
     part_of = np.zeros(tables.nodes, dtype=np.int64)
     for number, part in enumerate(partition):
         part_of[twin.members(part)] = number
@@ -82,7 +82,7 @@ def empty_round(nodes: int, length: int, thinning: int) -> Round:
     )
 
 
-def counted_steps(tables: ExactTables, states: list[twin.Partition], repeats: int, seed: int) -> np.ndarray:
+def counted_steps(tables: ExactWorkspace, states: list[twin.Partition], repeats: int, seed: int) -> np.ndarray:
     """How often one step of each kind leads from each partition to each other."""
     place = {partition: number for number, partition in enumerate(states)}
     counts = np.zeros((len(CHANCES), len(states), len(states)), dtype=np.int64)
@@ -181,7 +181,7 @@ def test_long_run_matches_exact_edges_where_some_sets_are_not_among_the_candidat
     by_mask = naive.weights_by_mask(tables.log_weights, 3)
     inner = np.array([by_mask[node, masks[node]] for node in range(7)])
     weights = FamilyWeights(3, 3, candidates, inner, tables.log_weights)
-    chains = run(LONG, ModelTables(weights, tables.engine, silent), 8000, 6)
+    chains = run(LONG, Workspace(weights, tables.engine, NO_PROGRESS), 8000, 6)
     assert_trusted(chains)
     assert_long_run(chains, exact_edges(tables))
     assert_edges_given_states(chains, exact_edges(tables), 0.03)
@@ -227,7 +227,7 @@ def many_nodes(nodes: int, seed: int) -> FamilyTables:
     inner = drawn.normal(-4.0, 3.0, (nodes, family_count(10, 3)))
     small = drawn.normal(-4.0, 3.0, (nodes, family_count(nodes - 1, 1)))
     weights = FamilyWeights(3, 1, candidates, inner, small)
-    return ModelTables(weights, ThreadEngine(2), silent).families
+    return Workspace(weights, ThreadEngine(2), NO_PROGRESS).families
 
 
 def test_all_is_well_with_64_nodes() -> None:

@@ -19,7 +19,7 @@ from tests.naive import posterior as naive
 from tests.tools.chain_checks import assert_long_run, assert_steps, random_tables, run
 
 from dagpost import DagPosterior, datasets
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.order import edge_probabilities
@@ -30,7 +30,7 @@ from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.diagnostics import diagnose
 from dagpost.mcmc.reversal import find_descendants, is_acyclic, nth_member, with_descendants
 from dagpost.mcmc.structure import GraphState, StructureMCMC
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 LONG = StructureMCMC(chains=4, thinning=60, burn_in=12_000, reversals=0.2)
 NOT_CANCELLED = np.zeros(1, dtype=np.int64)
@@ -44,7 +44,7 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(seed))
 
 
-def exact_edges(tables: ExactTables) -> np.ndarray:
+def exact_edges(tables: ExactWorkspace) -> np.ndarray:
     # A required edge may come out as 1 + 1e-16.
     return np.minimum(edge_probabilities(tables.structure().families, tables.max_parents), 1.0)
 
@@ -141,7 +141,7 @@ def test_what_is_kept_beside_a_graph_stays_true_to_it(nodes: int, max_parents: i
             assert kept.tolist() == found.tolist()
 
 
-def weights_of_three(max_parents: int, seed: int, required: bool) -> ExactTables:
+def weights_of_three(max_parents: int, seed: int, required: bool) -> ExactWorkspace:
     """Random weights; where an edge is required, 0 -> 1 is, and the edge 2 -> 0 is forbidden."""
     tables = random_tables(3, max_parents, seed, 1.0)
     if required:
@@ -237,7 +237,7 @@ def candidate_weights(nodes: int, max_parents: int, small_size: int, seed: int) 
 def test_graphs_stay_graphs_after_many_steps(nodes: int) -> None:
     engine = ThreadEngine(2)
     tables = (
-        random_tables(20, 3, 1, 6.0) if nodes == 20 else ModelTables(candidate_weights(64, 4, 2, 1), engine, silent)
+        random_tables(20, 3, 1, 6.0) if nodes == 20 else Workspace(candidate_weights(64, 4, 2, 1), engine, NO_PROGRESS)
     )
     chains = run(StructureMCMC(chains=2, thinning=200, burn_in=0, reversals=0.2), tables, 200, 3)
     assert len(np.unique(chains.parents, axis=0)) > 100

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.numbering import family_count
 from dagpost.mcmc.chains import ChainRun, Round, run_chains
 from dagpost.mcmc.diagnostics import chain_estimate
-from dagpost.posterior.workspace import ExactTables
+from dagpost.posterior.workspace import ExactWorkspace
 
 FALSE_ALARM = 1e-6
 
 
-def random_tables(nodes: int, max_parents: int, seed: int, spread: float) -> ExactTables:
+def random_tables(nodes: int, max_parents: int, seed: int, spread: float) -> ExactWorkspace:
     """Normal log weights with this standard deviation, and a taste for few parents."""
     generator = np.random.default_rng(seed)
     log_weights = generator.normal(0.0, spread, (nodes, family_count(nodes - 1, max_parents)))
-    return ExactTables(log_weights, max_parents, ThreadEngine(2), silent)
+    return ExactWorkspace(log_weights, max_parents, ThreadEngine(2), NO_PROGRESS)
 
 
 def run(method: Any, tables: Any, count: int, seed: int) -> ChainRun:

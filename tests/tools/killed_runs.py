@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from dagpost import DagPosterior, datasets, local_scores
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.mcmc.partition import PartitionMCMC
@@ -98,7 +98,7 @@ def scores(score: str, rows: int) -> Run:
     table = as_table(frame.rename(columns=str), interventions=np.resize(["", "", "", "3", "7"], rows))
 
     def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
-        with (checkpoint or none).task("fit", {}) as kept:
+        with (checkpoint or NO_CHECKPOINT).task("fit", {}) as kept:
             return {"values": local_scores(table, score, 5, engine=ThreadEngine(threads), checkpoint=kept).values}
 
     return run

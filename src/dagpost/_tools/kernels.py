@@ -43,7 +43,7 @@ def inlined(function: Function) -> Function:
     return result
 
 
-def borrowing(function: Function) -> Function:
+def inline_no_refcount(function: Function) -> Function:
     """A small helper of kernels that makes no array and returns none: it looks at, and writes to, those it is given.
 
     Numba counts the references to every array that a function is handed, one by one even where many come in a named
@@ -68,7 +68,7 @@ def summing_kernel(function: Function) -> Function:
     return result
 
 
-@borrowing
+@inline_no_refcount
 def copy_into(target: Any, source: Any) -> None:
     """`target[: len(source)] = source` for one-dimensional arrays: written so, it would take seconds to compile."""
     for position in range(len(source)):

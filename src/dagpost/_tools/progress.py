@@ -62,7 +62,7 @@ class _Silent:
         return Stage(title, total)
 
 
-silent: Reporter = _Silent()
+NO_PROGRESS: Reporter = _Silent()
 
 
 class _Callback:
@@ -197,4 +197,4 @@ def reporter_for(progress: bool | ProgressCallback | None) -> Reporter:
         return _Callback(progress)
     if progress or (progress is None and sys.stderr.isatty()):
         return _Terminal()
-    return silent
+    return NO_PROGRESS

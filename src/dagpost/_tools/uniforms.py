@@ -1,6 +1,6 @@
 """Uniform random numbers, one row for each sample, that depend on the seed and the number of the sample alone.
 
-Every block of `SEED_BLOCK` rows has a seed of its own. So the first N rows of 2N are those one gets by asking for N, and
+Every block of `SEED_BLOCK` rows has a seed of its own. So the first N rows of 2N are those one gets by asking for N;
 how many are made at a time, or by which thread, changes nothing.
 """
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
 from dagpost.data.table import Table
 from dagpost.prediction.counting import cell_numbers, count_families
@@ -120,7 +120,7 @@ def _count(
 ) -> Counted:
     arities = np.array(table.arities, dtype=np.int64)
     children = np.full(len(families), outcome)
-    found, cells, counts = count_families(table, children, families, engine, silent)
+    found, cells, counts = count_families(table, children, families, engine, NO_PROGRESS)
     set_of_cell = np.repeat(np.arange(len(families)), found)
     # A cell is numbered by the levels of treatment and adjustment set in the order of the columns, the outcome last.
     stride = np.ones(len(families), dtype=np.int64)

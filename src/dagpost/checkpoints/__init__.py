@@ -11,12 +11,12 @@ whatever the number of threads before and after. Between two steps is the only p
     for block, result in saved.run(engine, work, blocks):  # the same, several at a time
         ...
 
-`checkpoint.py` says when it is worth writing, `folder.py` what the files look like. `none` is the checkpoint of an
-ordinary run: all steps are to be done and nothing is written.
+`checkpoint.py` says when it is worth writing, `folder.py` what the files look like. `NO_CHECKPOINT` is for an ordinary
+run: no step is finished yet and nothing is written.
 """
 
 from __future__ import annotations
 
-from dagpost.checkpoints.checkpoint import Checkpoint, Stage, none
+from dagpost.checkpoints.checkpoint import NO_CHECKPOINT, Checkpoint, Stage
 
-__all__ = ["Checkpoint", "Stage", "none"]
+__all__ = ["NO_CHECKPOINT", "Checkpoint", "Stage"]

@@ -358,7 +358,7 @@ class _None(Checkpoint):
         pass
 
 
-none: Checkpoint = _None()
+NO_CHECKPOINT: Checkpoint = _None()
 
 
 def _seconds(given: float | None) -> float:

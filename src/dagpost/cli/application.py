@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from dagpost._tools import progress
 from dagpost._version import __version__
-from dagpost.cli.process import INTERRUPTED, OF_THE_SYSTEM, abandon_output, was_interrupted
+from dagpost.cli.process import EXPECTED_OS_ERRORS, INTERRUPTED, abandon_output, was_interrupted
 from dagpost.cli.wording import in_options, plain_complaint, printable_lines
 from dagpost.errors import DagpostError, DagpostWarning
 
@@ -93,7 +93,7 @@ def _ending(error: BaseException) -> tuple[int, str] | None:
         return 0, ""
     if isinstance(error, MemoryError):
         return WRONG, "The memory ran out. Leave columns out, lower --max-parents, or use fewer --threads."
-    if isinstance(error, OSError) and error.errno in OF_THE_SYSTEM:
+    if isinstance(error, OSError) and error.errno in EXPECTED_OS_ERRORS:
         what = "Cannot write the output" if error.filename is None else repr(str(error.filename))
         return WRONG, f"{what}: {error.strerror}."
     return None

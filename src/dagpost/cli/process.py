@@ -18,7 +18,7 @@ from typing import Any
 INTERRUPTED = 130
 
 #: What a disk, a quota or permissions do to a command; other errors of the system are faults of ours.
-OF_THE_SYSTEM = frozenset(
+EXPECTED_OS_ERRORS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 )
 
@@ -41,7 +41,7 @@ def run() -> None:
     except BaseException as error:
         if was_interrupted(error):
             _say("dagpost: interrupted.")
-        elif isinstance(error, OSError) and error.errno in OF_THE_SYSTEM:
+        elif isinstance(error, OSError) and error.errno in EXPECTED_OS_ERRORS:
             # Outside of any command: the help and the version, or a message of ours.
             abandon_output()
             _say(f"dagpost: Cannot write the output: {error.strerror}.")

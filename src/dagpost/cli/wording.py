@@ -65,7 +65,7 @@ _OF_RUNS = _OPTIONS | {
     "forbidden": "--forbidden",
     "tiers": "--tier",
     "graphs": "--number",
-    "gone_on_from": "--resume",
+    "resumed_from": "--resume",
 }
 _DIFFERS = re.compile(rf"([(;] ?)({'|'.join(_OF_RUNS)}): (?=.* there)")
 _COLUMN = re.compile(r"(^|: )'(counts|interventions)' names ")

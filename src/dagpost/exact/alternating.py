@@ -20,7 +20,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined
 from dagpost._tools.wide_floats import FRACTION_BITS
-from dagpost.exact.walk import Plan, alpha_at_leaf, level_bases, start_chunk
+from dagpost.exact.walk import Layout, alpha_at_leaf, level_bases, start_chunk
 
 ROW_NODES = 6
 # Rows of a table whose lengths are powers of two fall on the same few cache lines; this sets them apart.
@@ -51,17 +51,17 @@ def block_leaves(nodes: int) -> int:
     return max(0, (nodes - 14) // 3)
 
 
-def leaf_cost(plan: Plan, leaf: int) -> int:
+def leaf_cost(layout: Layout, leaf: int) -> int:
     """How much of the work is in one leaf: as many leaves as hold it. All leaves together: 3^top."""
-    return int(1 << (plan.top - leaf.bit_count()))
+    return int(1 << (layout.top - leaf.bit_count()))
 
 
 @inlined
-def nodes_outside(plan: Plan, leaf: int, mid: int, rows: int, outside: Integers) -> int:
+def nodes_outside(layout: Layout, leaf: int, mid: int, rows: int, outside: Integers) -> int:
     """The nodes above the rows that are in neither `leaf` nor `mid`, lowest first; returns how many."""
     count = 0
-    for node in range(rows, plan.nodes):
-        inside = (mid >> (node - rows)) & 1 if node < plan.low else (leaf >> (node - plan.low)) & 1
+    for node in range(rows, layout.nodes):
+        inside = (mid >> (node - rows)) & 1 if node < layout.low else (leaf >> (node - layout.low)) & 1
         if not inside:
             outside[count] = node
             count += 1
@@ -87,7 +87,7 @@ def split(value: np.int64) -> tuple[float, np.int64]:
 
 @inlined
 def alphas(
-    plan: Plan,
+    layout: Layout,
     alpha: Wide,
     outside: Integers,
     count: int,
@@ -100,7 +100,7 @@ def alphas(
     for position in range(count + rows):
         node = outside[position] if position < count else position - count
         place = low_set
-        if node < plan.low:
+        if node < layout.low:
             place = ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
         doubles[position], exponents[position] = split(alpha[node, place])
 
@@ -143,15 +143,15 @@ def fill_row_products(
 
 
 @inlined
-def leaf_alphas(plan: Plan, weights: Wide, leaf: int) -> tuple[Wide, Wide, Integers]:
+def leaf_alphas(layout: Layout, weights: Wide, leaf: int) -> tuple[Wide, Wide, Integers]:
     """alpha of every node that is not in the leaf, for all sets of low nodes; with scratch space of the walk."""
-    bases = level_bases(plan)
+    bases = level_bases(layout)
     arrays = np.empty(bases[-1], dtype=np.int64)
-    lanes = np.empty(1 << plan.low, dtype=np.int64)
-    alpha = np.empty((plan.nodes, 1 << plan.low), dtype=np.int64)
-    start_chunk(plan, weights, leaf, arrays, bases)
-    for node in range(plan.nodes):
-        bits = plan.low - 1 if node < plan.low else plan.low
-        if node < plan.low or not (leaf >> (node - plan.low)) & 1:
-            alpha_at_leaf(plan, arrays, bases, 0, node, lanes, alpha[node, : 1 << bits])
+    lanes = np.empty(1 << layout.low, dtype=np.int64)
+    alpha = np.empty((layout.nodes, 1 << layout.low), dtype=np.int64)
+    start_chunk(layout, weights, leaf, arrays, bases)
+    for node in range(layout.nodes):
+        bits = layout.low - 1 if node < layout.low else layout.low
+        if node < layout.low or not (leaf >> (node - layout.low)) & 1:
+            alpha_at_leaf(layout, arrays, bases, 0, node, lanes, alpha[node, : 1 << bits])
     return alpha, arrays, bases

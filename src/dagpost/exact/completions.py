@@ -30,14 +30,14 @@ from dagpost.exact.alternating import (
     nodes_outside,
 )
 from dagpost.exact.transforms import from_dense, superset_sums
-from dagpost.exact.walk import Plan, level_row, universe_at
+from dagpost.exact.walk import Layout, level_row, universe_at
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 
 @kernel
 def completions_of_leaf(
-    plan: Plan,
+    layout: Layout,
     weights: Wide,
     sums: Wide,
     graphs: Floats,
@@ -52,14 +52,14 @@ def completions_of_leaf(
 
     For a `watched` node, `distribution[U]` becomes the probability that it and its descendants are all nodes but `U`.
     """
-    nodes, low = plan.nodes, plan.low
+    nodes, low = layout.nodes, layout.low
     everything = (np.int64(1) << nodes) - 1
     rows = min(low, ROW_NODES)
     row_sets = 1 << rows
-    alpha, arrays, bases = leaf_alphas(plan, weights, leaf)
+    alpha, arrays, bases = leaf_alphas(layout, weights, leaf)
     # The sums G of every node take the places of its alpha once that is used.
     outside = np.empty(nodes, dtype=np.int64)
-    widest = 1 << nodes_outside(plan, leaf, 0, rows, outside)
+    widest = 1 << nodes_outside(layout, leaf, 0, rows, outside)
     places = np.empty(widest, dtype=np.int64)
     products = np.empty(widest)
     shifts = np.empty(widest, dtype=np.int64)
@@ -81,7 +81,7 @@ def completions_of_leaf(
     for mid in range((1 << (low - rows)) - 1, -1, -1):
         if cancel[0]:
             break
-        count = nodes_outside(plan, leaf, mid, rows, outside)
+        count = nodes_outside(layout, leaf, mid, rows, outside)
         size = 1 << count
         places[0] = (leaf << low) | (mid << rows)
         fill_places(outside, count, places)
@@ -98,7 +98,7 @@ def completions_of_leaf(
                 values[row, 0], scales[row, 0] = 1.0, 0
                 completions[whole], completion_exponents[whole] = 1.0, 0
                 continue
-            alphas(plan, alpha, outside, count, low_set, rows, doubles, exponents)
+            alphas(layout, alpha, outside, count, low_set, rows, doubles, exponents)
             fill_products(count, doubles, exponents, products, shifts)
             values[row, 0], scales[row, 0] = 1.0, NOTHING
             scale = np.int64(NOTHING)
@@ -163,7 +163,7 @@ def completions_of_leaf(
                             paths[node, other] += probability
                 else:
                     alpha[node, place] = ZERO
-    _gather(plan, alpha, leaf, arrays, bases)
+    _gather(layout, alpha, leaf, arrays, bases)
     return arrays, paths, error
 
 
@@ -237,22 +237,22 @@ def _share_out(products: Floats, even: Floats, odd: Floats, count: int, outside:
 
 
 @inlined
-def _gather(plan: Plan, sums: Wide, leaf: int, arrays: Wide, bases: Integers) -> None:
+def _gather(layout: Layout, sums: Wide, leaf: int, arrays: Wide, bases: Integers) -> None:
     """Sum over supersets and leave, in the start level of the walk, what the leaf gives to each weight."""
-    lanes = np.empty(1 << plan.low, dtype=np.int64)
+    lanes = np.empty(1 << layout.low, dtype=np.int64)
     arrays[:] = ZERO
-    for node in range(plan.nodes):
-        if node >= plan.low and (leaf >> (node - plan.low)) & 1:
+    for node in range(layout.nodes):
+        if node >= layout.low and (leaf >> (node - layout.low)) & 1:
             continue
-        bits = plan.low - 1 if node < plan.low else plan.low
+        bits = layout.low - 1 if node < layout.low else layout.low
         superset_sums(sums[node, : 1 << bits], lanes[: 1 << bits], bits)
         from_dense(
-            level_row(plan, arrays, bases, 0, node),
-            universe_at(plan, 0, node),
-            plan.own_positions if node < plan.low else plan.positions,
+            level_row(layout, arrays, bases, 0, node),
+            universe_at(layout, 0, node),
+            layout.own_positions if node < layout.low else layout.positions,
             lanes,
             bits,
-            plan.max_parents,
-            plan.binomial,
-            plan.offset,
+            layout.max_parents,
+            layout.binomial,
+            layout.offset,
         )

@@ -1,6 +1,6 @@
 """`A(S)` of graph_sums.py group by group, where no machine has the table: what a group gives, to one group at a time.
 
-The groups are the subsets of the top nodes of `group_plan`. Sets in them are numbered by their other nodes, and all
+The groups are the subsets of the top nodes of `group_layout`. Sets in them are numbered by their other nodes, and all
 arrays here are over the sets of one group. `alphas_of_group` is made once for a group that gives, `give` takes it to
 one group that receives. Every product and sum is taken in the order of graph_sums.py, so that results are the same to
 the last bit.
@@ -28,22 +28,22 @@ from dagpost.exact.alternating import (
 )
 from dagpost.exact.graph_sums import push
 from dagpost.exact.walk import (
-    Plan,
+    Layout,
     alpha_at_leaf,
     in_waves,
+    layout_with_top,
     let_in_level,
     level_bases,
     lowest_bit,
-    plan_with_top,
     start_chunk,
     waves,
 )
 
 
 @lru_cache(maxsize=8)
-def group_plan(nodes: int, max_parents: int) -> Plan:
+def group_layout(nodes: int, max_parents: int) -> Layout:
     """The split whose chunks are the groups."""
-    return plan_with_top(nodes, max_parents, group_top(nodes))
+    return layout_with_top(nodes, max_parents, group_top(nodes))
 
 
 @lru_cache(maxsize=8)
@@ -53,17 +53,17 @@ def leaf_order(inner: int) -> Integers:
 
 
 @kernel
-def alphas_of_group(plan: Plan, weights: Wide, group: int, cancel: Integers) -> Wide:
+def alphas_of_group(layout: Layout, weights: Wide, group: int, cancel: Integers) -> Wide:
     """alpha of the nodes inside a group for all sets without them, then of the top nodes outside for all sets."""
-    nodes, low = plan.nodes, plan.low
-    bits = nodes - plan.top
+    nodes, low = layout.nodes, layout.low
+    bits = nodes - layout.top
     size = 1 << low
-    bases = level_bases(plan)
+    bases = level_bases(layout)
     arrays = np.empty(bases[-1], dtype=np.int64)
     lanes = np.empty(size, dtype=np.int64)
-    starts = _starts_of_top(plan, group)
-    result = np.empty(starts[plan.top], dtype=np.int64)
-    start_chunk(plan, weights, group, arrays, bases)
+    starts = _starts_of_top(layout, group)
+    result = np.empty(starts[layout.top], dtype=np.int64)
+    start_chunk(layout, weights, group, arrays, bases)
     for leaf in range(1 << (bits - low)):
         if cancel[0]:
             break
@@ -72,7 +72,7 @@ def alphas_of_group(plan: Plan, weights: Wide, group: int, cancel: Integers) -> 
         for node in range(nodes):
             inside = node >= low and (high >> (node - low)) & 1
             if bit >= 0 and node != low + bit and not (inside and node > low + bit):
-                let_in_level(plan, arrays, bases, leaf, bit, node)
+                let_in_level(layout, arrays, bases, leaf, bit, node)
             if node < low:
                 begin, width = (node << (bits - 1)) + (leaf << (low - 1)), size >> 1
             elif node < bits:
@@ -80,13 +80,13 @@ def alphas_of_group(plan: Plan, weights: Wide, group: int, cancel: Integers) -> 
             else:
                 begin, width = starts[node - bits] + (leaf << low), size
             if not inside:
-                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, result[begin : begin + width])
+                alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, result[begin : begin + width])
     return result
 
 
 @kernel
 def give(
-    plan: Plan,
+    layout: Layout,
     alpha: Wide,
     values: Floats,
     exponents_from: Exponents,
@@ -100,8 +100,8 @@ def give(
 
     With the group itself as its target: the finished sums from `values`, which others gave.
     """
-    low = plan.low
-    bits = plan.nodes - plan.top
+    low = layout.low
+    bits = layout.nodes - layout.top
     rows = min(low, ROW_NODES)
     row_sets = 1 << rows
     own = target == group
@@ -119,7 +119,7 @@ def give(
     row_shifts = np.empty(row_sets, dtype=np.int64)
     doubles = np.empty(bits)
     exponents = np.empty(bits, dtype=np.int64)
-    starts = _starts_of_top(plan, group)
+    starts = _starts_of_top(layout, group)
     for leaf in leaves:
         leaf_count = _outside(leaf << low, low, bits, outside)
         above = 1 << leaf_count
@@ -157,7 +157,7 @@ def give(
                 fill_products(count, doubles, exponents, products, shifts)
                 fraction, exponent = math.frexp(value)
                 exponent += exponents_from[whole]
-                for node in range(plan.top):
+                for node in range(layout.top):
                     if ((group ^ target) >> node) & 1:
                         double, shift = split(alpha[starts[node] + whole])
                         exponent += shift
@@ -225,14 +225,14 @@ def _squeezed(mask: int, node: int) -> int:
 
 
 @inlined
-def _starts_of_top(plan: Plan, group: int) -> Integers:
+def _starts_of_top(layout: Layout, group: int) -> Integers:
     """Where the alphas of the top nodes outside the group begin, and (last) where they end."""
-    bits = plan.nodes - plan.top
-    starts = np.full(plan.top + 1, -1, dtype=np.int64)
+    bits = layout.nodes - layout.top
+    starts = np.full(layout.top + 1, -1, dtype=np.int64)
     begin = bits << (bits - 1)
-    for node in range(plan.top):
+    for node in range(layout.top):
         if not (group >> node) & 1:
             starts[node] = begin
             begin += 1 << bits
-    starts[plan.top] = begin
+    starts[layout.top] = begin
     return starts

@@ -21,7 +21,7 @@ from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import Reporter
 from dagpost._tools.wide_floats import FRACTION_BITS
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.exact.alternating import (
     PADDING,
@@ -37,46 +37,46 @@ from dagpost.exact.alternating import (
     nodes_outside,
 )
 from dagpost.exact.order import ForwardTable
-from dagpost.exact.walk import Plan, waves
+from dagpost.exact.walk import Layout, waves
 
 
 def sum_over_graphs(
     forward: ForwardTable,
-    plan: Plan,
+    layout: Layout,
     engine: Engine,
     reporter: Reporter,
     known: Floats | None = None,
     sink: int = -1,
     *,
-    checkpoint: Checkpoint = none,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Floats:
     """`A(S)` for every set, relative to the exponent of `L(S)`.
 
     With `known` sums and a `sink`: only the terms in which the sink is in `T`.
     """
-    graphs = np.zeros(1 << plan.nodes)
+    graphs = np.zeros(1 << layout.nodes)
     sources = graphs if known is None else known
-    inner = plan.top - group_top(plan.nodes)
+    inner = layout.top - group_top(layout.nodes)
 
     def block(leaf: int, cancel: Integers) -> Floats:
-        return graphs_of_leaf(plan, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
+        return graphs_of_leaf(layout, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
 
     # Every group adds to all groups above it, so the table changes as a whole.
-    saved = checkpoint.stage("sums over graphs by groups", _batches(plan.top - inner), running=lambda: [graphs])
-    with reporter.stage("sums over graphs", 3**plan.top) as stage:
+    saved = checkpoint.stage("sums over graphs by groups", _batches(layout.top - inner), running=lambda: [graphs])
+    with reporter.stage("sums over graphs", 3**layout.top) as stage:
         for groups in saved.finished:
-            stage.advance(sum(leaf_cost(plan, leaf) for leaf in _leaves(groups, range(1 << inner), inner)))
+            stage.advance(sum(leaf_cost(layout, leaf) for leaf in _leaves(groups, range(1 << inner), inner)))
         for groups in saved:
             # What the first group gives is all that the others have yet, and stands in their places.
-            given = {group: np.zeros(1 << (plan.nodes - group.bit_count())) if group else graphs for group in groups}
+            given = {group: np.zeros(1 << (layout.nodes - group.bit_count())) if group else graphs for group in groups}
             for within in waves(inner):
                 leaves = _leaves(groups, within, inner)
                 for leaf, contribution in zip(leaves, engine.run(block, leaves), strict=True):
-                    stage.advance(leaf_cost(plan, leaf))
-                    _add_leaf(plan, inner, contribution, graphs, given[leaf >> inner], leaf)
+                    stage.advance(leaf_cost(layout, leaf))
+                    _add_leaf(layout, inner, contribution, graphs, given[leaf >> inner], leaf)
             for group in groups:
                 if group:
-                    _add_group(plan, inner, given.pop(group), graphs, group)
+                    _add_group(layout, inner, given.pop(group), graphs, group)
     return graphs
 
 
@@ -96,7 +96,7 @@ def _leaves(groups: Sequence[int], within: Iterable[int], inner: int) -> list[in
 
 @kernel
 def graphs_of_leaf(
-    plan: Plan,
+    layout: Layout,
     weights: Wide,
     sums: Wide,
     graphs: Floats,
@@ -110,12 +110,12 @@ def graphs_of_leaf(
     All numbers are relative to the exponent of the order-modular sum of the set they belong to. With a `sink`, only the
     sets without it give, and what they give is taken from `known`.
     """
-    nodes, low = plan.nodes, plan.low
+    nodes, low = layout.nodes, layout.low
     rows = min(low, ROW_NODES)
     row_sets = 1 << rows
-    alpha, _, _ = leaf_alphas(plan, weights, leaf)
+    alpha, _, _ = leaf_alphas(layout, weights, leaf)
     outside = np.empty(nodes, dtype=np.int64)
-    leaf_count = nodes_outside(plan, leaf, (1 << (low - rows)) - 1, rows, outside)
+    leaf_count = nodes_outside(layout, leaf, (1 << (low - rows)) - 1, rows, outside)
     widest = 1 << (leaf_count + low - rows)
     given = np.zeros((1 << leaf_count, 1 << low))
     own = given[0]
@@ -136,7 +136,7 @@ def graphs_of_leaf(
     for mid in range(1 << (low - rows)):
         if cancel[0]:
             break
-        count = nodes_outside(plan, leaf, mid, rows, outside)
+        count = nodes_outside(layout, leaf, mid, rows, outside)
         size = 1 << count
         places[0] = (leaf << low) | (mid << rows)
         fill_places(outside, count, places)
@@ -154,7 +154,7 @@ def graphs_of_leaf(
             value = own_value if sink < 0 else known[whole]
             if not value > 0.0 or (sink >= 0 and (whole >> sink) & 1):
                 continue
-            alphas(plan, alpha, outside, count, low_set, rows, doubles, exponents)
+            alphas(layout, alpha, outside, count, low_set, rows, doubles, exponents)
             fill_products(count, doubles, exponents, products, shifts)
             fraction, exponent = math.frexp(value)
             exponent += targets[row, 0]
@@ -173,7 +173,7 @@ def graphs_of_leaf(
                 )
             # The empty addition is no term of the sum.
             gathered[row, 0] = own_value
-        _scatter(plan, places[:size], gathered, given, row_sets, leaf_count)
+        _scatter(layout, places[:size], gathered, given, row_sets, leaf_count)
     return given
 
 
@@ -187,9 +187,9 @@ def push(factor: float, shift: np.int64, products: Floats, shifts: Integers, tar
 
 
 @inlined
-def _scatter(plan: Plan, places: Integers, gathered: Floats, given: Floats, row_sets: int, leaf_count: int) -> None:
+def _scatter(layout: Layout, places: Integers, gathered: Floats, given: Floats, row_sets: int, leaf_count: int) -> None:
     """Bring what was gathered for one set of mid nodes to where it belongs among the leaves above."""
-    inside = (1 << plan.low) - 1
+    inside = (1 << layout.low) - 1
     per_leaf = len(places) >> leaf_count
     for place in range(len(places)):
         target = given[place // per_leaf]
@@ -202,16 +202,16 @@ def _scatter(plan: Plan, places: Integers, gathered: Floats, given: Floats, row_
 
 
 @kernel
-def _add_leaf(plan: Plan, inner: int, contribution: Floats, graphs: Floats, given: Floats, leaf: int) -> None:
+def _add_leaf(layout: Layout, inner: int, contribution: Floats, graphs: Floats, given: Floats, leaf: int) -> None:
     """Add what a leaf gives to the leaves above it, those of other groups in `given`; its own sums are final."""
-    size = 1 << plan.low
-    outside = np.empty(plan.nodes, dtype=np.int64)
-    count = nodes_outside(plan, leaf, 0, plan.low, outside)
+    size = 1 << layout.low
+    outside = np.empty(layout.nodes, dtype=np.int64)
+    count = nodes_outside(layout, leaf, 0, layout.low, outside)
     places = np.empty(1 << count, dtype=np.int64)
-    places[0] = leaf << plan.low
+    places[0] = leaf << layout.low
     fill_places(outside, count, places)
     within = 0
-    while within < count and outside[within] < plan.low + inner:
+    while within < count and outside[within] < layout.low + inner:
         within += 1
     for above in range(1 << count):
         group = above >> within
@@ -227,13 +227,13 @@ def _add_leaf(plan: Plan, inner: int, contribution: Floats, graphs: Floats, give
 
 
 @kernel
-def _add_group(plan: Plan, inner: int, given: Floats, graphs: Floats, group: int) -> None:
+def _add_group(layout: Layout, inner: int, given: Floats, graphs: Floats, group: int) -> None:
     """Add what a group gives to the groups above it."""
-    size = 1 << (plan.low + inner)
-    outside = np.empty(plan.nodes, dtype=np.int64)
+    size = 1 << (layout.low + inner)
+    outside = np.empty(layout.nodes, dtype=np.int64)
     count = 0
-    for node in range(plan.low + inner, plan.nodes):
-        if not (group >> (node - plan.low - inner)) & 1:
+    for node in range(layout.low + inner, layout.nodes):
+        if not (group >> (node - layout.low - inner)) & 1:
             outside[count] = node
             count += 1
     places = np.empty(1 << count, dtype=np.int64)

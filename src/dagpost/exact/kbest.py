@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.best_lattice import (
@@ -88,7 +88,7 @@ class BestDags:
 
 
 def best_dags(
-    log_weights: Floats, max_parents: int, count: int, *, engine: Engine, reporter: Reporter = silent
+    log_weights: Floats, max_parents: int, count: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS
 ) -> BestDags:
     """The `count` DAGs of the greatest weight, or all that there are.
 

@@ -25,18 +25,18 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Wide
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import node_called
 from dagpost._tools.wide_floats import ZERO, check_range, from_logs, to_logs
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError, PrecisionError
 from dagpost.exact.order_blocks import backward_chunk, forward_chunk, give_back_chunk
 from dagpost.exact.walk import (
-    Plan,
+    Layout,
     entries_of,
     in_waves,
-    make_plan,
+    make_layout,
     starts_around,
     waves,
 )
@@ -58,7 +58,7 @@ class ForwardTable:
     graphs without them.
     """
 
-    plan: Plan
+    layout: Layout
     log_weights: Floats
     log_scales: Floats
     weights: Wide
@@ -76,8 +76,8 @@ def forward_table(
     max_parents: int,
     *,
     engine: Engine,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> ForwardTable:
     """Sum over all orders of every set of nodes.
 
@@ -94,17 +94,17 @@ def forward_table(
     nodes = len(log_weights)
     check_weights(log_weights, max_parents)
     require_memory(nodes, max_parents, tables=1, workers=engine.workers)
-    plan = make_plan(nodes, max_parents)
+    layout = make_layout(nodes, max_parents)
     scales = log_weights.max(axis=1)
     weights = wide_weights(log_weights, scales)
     sums = np.empty(1 << nodes, dtype=np.int64)
 
     def block(chunk: int, cancel: Integers) -> None:
-        forward_chunk(plan, weights, sums, starts_around(plan, chunk), chunk, cancel)
+        forward_chunk(layout, weights, sums, starts_around(layout, chunk), chunk, cancel)
 
-    all_waves = list(waves(plan.top))
-    saved = checkpoint.stage("forward table", in_waves(all_waves), lambda chunk: [entries_of(plan, sums, chunk)])
-    with reporter.stage("forward table", 1 << plan.top) as stage:
+    all_waves = list(waves(layout.top))
+    saved = checkpoint.stage("forward table", in_waves(all_waves), lambda chunk: [entries_of(layout, sums, chunk)])
+    with reporter.stage("forward table", 1 << layout.top) as stage:
         for _ in saved.finished:
             stage.advance(1)
         for wave in all_waves:
@@ -113,46 +113,46 @@ def forward_table(
     log_total = float(to_logs(sums[-1:])[0])
     if not math.isfinite(log_total):
         raise no_graph()
-    return ForwardTable(plan, log_weights, scales, weights, sums, log_total)
+    return ForwardTable(layout, log_weights, scales, weights, sums, log_total)
 
 
 def family_probabilities(
     forward: ForwardTable,
     *,
     engine: Engine,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
     keep_forward: bool = True,
-    checkpoint: Checkpoint = none,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
     With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is of no
     use afterwards.
     """
-    plan = forward.plan
+    layout = forward.layout
     # Walking back, a worker holds the sums on the way down and those on the way up.
-    require_memory(plan.nodes, plan.max_parents, tables=int(keep_forward), workers=2 * engine.workers)
+    require_memory(layout.nodes, layout.max_parents, tables=int(keep_forward), workers=2 * engine.workers)
     backward = np.empty_like(forward.sums) if keep_forward else forward.sums
     gathered = np.full(forward.weights.shape, ZERO, dtype=np.int64)
 
     def block(chunk: int, cancel: Integers) -> Wide:
-        own, starts = entries_of(plan, forward.sums, chunk), starts_around(plan, chunk)
-        return backward_chunk(plan, forward.weights, own, backward, starts, chunk, True, cancel)
+        own, starts = entries_of(layout, forward.sums, chunk), starts_around(layout, chunk)
+        return backward_chunk(layout, forward.weights, own, backward, starts, chunk, True, cancel)
 
-    all_waves = list(reversed(list(waves(plan.top))))
+    all_waves = list(reversed(list(waves(layout.top))))
     saved = checkpoint.stage(
         "backward table",
         in_waves(all_waves),
-        lambda chunk: [entries_of(plan, backward, chunk)],
+        lambda chunk: [entries_of(layout, backward, chunk)],
         lambda: [gathered],
     )
-    with reporter.stage("edge probabilities", 1 << plan.top) as stage:
+    with reporter.stage("edge probabilities", 1 << layout.top) as stage:
         for _ in saved.finished:
             stage.advance(1)
         for wave in all_waves:
             for chunk, contribution in saved.run(engine, block, wave):
                 stage.advance(1)
-                give_back_chunk(plan, contribution, gathered, chunk)
+                give_back_chunk(layout, contribution, gathered, chunk)
     return posterior_of_families(gathered, forward.log_weights, forward.log_scales, forward.log_total)
 
 
@@ -202,9 +202,9 @@ def _memory_needed(nodes: int, max_parents: int, tables: int, workers: int) -> i
 
 def _scratch_bytes(nodes: int, max_parents: int) -> int:
     """Memory of the restricted sums of one worker."""
-    plan = make_plan(nodes, max_parents)
-    levels = sum(family_count(top, max_parents) for top in range(plan.low, nodes - plan.top + 1))
-    return 8 * (nodes * levels + 2 * family_count(nodes - 1, max_parents) + (nodes << plan.low))
+    layout = make_layout(nodes, max_parents)
+    levels = sum(family_count(top, max_parents) for top in range(layout.low, nodes - layout.top + 1))
+    return 8 * (nodes * levels + 2 * family_count(nodes - 1, max_parents) + (nodes << layout.low))
 
 
 def check_weights(log_weights: Floats, max_parents: int, names: Sequence[str] | None = None) -> None:

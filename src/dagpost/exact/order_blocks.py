@@ -16,7 +16,7 @@ from dagpost._tools.kernels import copy_into, inlined, kernel
 from dagpost._tools.wide_floats import ONE, ZERO, add, multiply
 from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
 from dagpost.exact.walk import (
-    Plan,
+    Layout,
     alpha_at_leaf,
     let_in_level,
     level_above,
@@ -30,17 +30,17 @@ from dagpost.exact.walk import (
 
 
 @kernel
-def forward_chunk(plan: Plan, weights: Wide, sums: Wide, starts: Integers, chunk: int, cancel: Integers) -> None:
+def forward_chunk(layout: Layout, weights: Wide, sums: Wide, starts: Integers, chunk: int, cancel: Integers) -> None:
     """Fill the forward sums of a chunk; `starts` says where in `sums` it and those that it pulls from begin."""
-    nodes, low = plan.nodes, plan.low
-    inner = nodes - low - plan.top
+    nodes, low = layout.nodes, layout.low
+    inner = nodes - low - layout.top
     size = 1 << low
-    bases = level_bases(plan)
+    bases = level_bases(layout)
     arrays = np.empty(bases[-1], dtype=np.int64)
     lanes = np.empty(size, dtype=np.int64)
     alpha = np.empty(size, dtype=np.int64)
     low_alpha = np.empty((low, size >> 1), dtype=np.int64)
-    start_chunk(plan, weights, chunk, arrays, bases)
+    start_chunk(layout, weights, chunk, arrays, bases)
     for leaf in range(1 << inner):
         if cancel[0]:
             return
@@ -51,21 +51,21 @@ def forward_chunk(plan: Plan, weights: Wide, sums: Wide, starts: Integers, chunk
                 # A high node that was left out pulls nothing in any block below.
                 left_out = node > low + bit and not (high >> (node - low)) & 1
                 if node != low + bit and not left_out:
-                    let_in_level(plan, arrays, bases, leaf, bit, node)
-        begin = starts[plan.top] + (leaf << low)
+                    let_in_level(layout, arrays, bases, leaf, bit, node)
+        begin = starts[layout.top] + (leaf << low)
         block = sums[begin : begin + size]
         block[:] = ZERO
         if high == 0:
             block[0] = ONE
         for node in range(low, nodes):
             if (high >> (node - low)) & 1:
-                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
-                begin = start_across(plan, starts, leaf, node)
+                alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, alpha)
+                begin = start_across(layout, starts, leaf, node)
                 pulled = sums[begin : begin + size]
                 for place in range(size):
                     block[place] = add(block[place], multiply(alpha[place], pulled[place]))
         for node in range(low):
-            alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
+            alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, low_alpha[node])
         _finish_forward(block, low_alpha)
 
 
@@ -104,7 +104,7 @@ def _finish_backward(block: Wide, low_alpha: Wide) -> None:
 
 @kernel
 def backward_chunk(
-    plan: Plan,
+    layout: Layout,
     weights: Wide,
     forward: Wide,
     backward: Wide,
@@ -118,17 +118,17 @@ def backward_chunk(
     `forward` has the sums of this chunk alone; `starts` says where in `backward` it and those that it pulls from begin.
     Without `gather`, `forward` is not looked at and what is returned is nothing yet: see `gather_chunk`.
     """
-    nodes, low = plan.nodes, plan.low
-    inner = nodes - low - plan.top
+    nodes, low = layout.nodes, layout.low
+    inner = nodes - low - layout.top
     size = 1 << low
-    bases = level_bases(plan)
+    bases = level_bases(layout)
     arrays = np.empty(bases[-1], dtype=np.int64)
     gathered = np.full(bases[-1], ZERO, dtype=np.int64)
     lanes = np.empty(size, dtype=np.int64)
     alpha = np.empty(size, dtype=np.int64)
     own_forward = np.empty(size, dtype=np.int64)
     low_alpha = np.empty((low, size >> 1), dtype=np.int64)
-    start_chunk(plan, weights, chunk, arrays, bases)
+    start_chunk(layout, weights, chunk, arrays, bases)
     changed = inner
     for leaf in range((1 << inner) - 1, -1, -1):
         if cancel[0]:
@@ -138,26 +138,26 @@ def backward_chunk(
             for node in range(nodes):
                 # A high node that is in already goes on with nothing in any block below.
                 if node < low + bit or (node > low + bit and not (high >> (node - low)) & 1):
-                    let_in_level(plan, arrays, bases, leaf, bit, node)
+                    let_in_level(layout, arrays, bases, leaf, bit, node)
         if gather:
             copy_into(own_forward, forward[leaf << low : (leaf + 1) << low])
-        begin = starts[plan.top] + (leaf << low)
+        begin = starts[layout.top] + (leaf << low)
         block = backward[begin : begin + size]
         block[:] = ZERO
         if high == (1 << (nodes - low)) - 1:
             block[-1] = ONE
         for node in range(low, nodes):
             if not (high >> (node - low)) & 1:
-                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, alpha)
-                begin = start_across(plan, starts, leaf, node)
+                alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, alpha)
+                begin = start_across(layout, starts, leaf, node)
                 pulled = backward[begin : begin + size]
                 for place in range(size):
                     block[place] = add(block[place], multiply(alpha[place], pulled[place]))
         for node in range(low):
-            alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
+            alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, low_alpha[node])
         _finish_backward(block, low_alpha)
         if gather:
-            _gather_leaf(plan, own_forward, backward, starts, high, leaf, 0, nodes, gathered, bases, alpha, lanes)
+            _gather_leaf(layout, own_forward, backward, starts, high, leaf, 0, nodes, gathered, bases, alpha, lanes)
         if leaf:
             changed = lowest_bit(leaf)
     # A copy: a view would keep the levels of the whole walk alive as long as the result.
@@ -166,16 +166,16 @@ def backward_chunk(
 
 @kernel
 def gather_chunk(
-    plan: Plan, forward: Wide, backward: Wide, starts: Integers, chunk: int, first: int, last: int, cancel: Integers
+    layout: Layout, forward: Wide, backward: Wide, starts: Integers, chunk: int, first: int, last: int, cancel: Integers
 ) -> Wide:
     """What a chunk gives to the weights of the nodes from `first` up to `last`, once its backward sums are there.
 
     The same sums in the same order as `backward_chunk` takes them; those of different nodes never meet.
     """
-    low = plan.low
-    inner = plan.nodes - low - plan.top
+    low = layout.low
+    inner = layout.nodes - low - layout.top
     size = 1 << low
-    bases = level_bases(plan)
+    bases = level_bases(layout)
     gathered = np.full(bases[-1], ZERO, dtype=np.int64)
     lanes = np.empty(size, dtype=np.int64)
     products = np.empty(size, dtype=np.int64)
@@ -184,14 +184,14 @@ def gather_chunk(
             break
         own_forward = forward[leaf << low : (leaf + 1) << low]
         high = (chunk << inner) | leaf
-        _gather_leaf(plan, own_forward, backward, starts, high, leaf, first, last, gathered, bases, products, lanes)
-    width = plan.offset[low + inner, plan.max_parents + 1]
+        _gather_leaf(layout, own_forward, backward, starts, high, leaf, first, last, gathered, bases, products, lanes)
+    width = layout.offset[low + inner, layout.max_parents + 1]
     return gathered[bases[inner] + first * width : bases[inner] + last * width].copy()
 
 
 @inlined
 def _gather_leaf(
-    plan: Plan,
+    layout: Layout,
     own_forward: Wide,
     backward: Wide,
     starts: Integers,
@@ -208,16 +208,16 @@ def _gather_leaf(
 
     What is gathered at levels that the walk leaves here goes to the levels above.
     """
-    low = plan.low
+    low = layout.low
     size = 1 << low
-    own_begin = starts[plan.top] + (leaf << low)
+    own_begin = starts[layout.top] + (leaf << low)
     block = backward[own_begin : own_begin + size]
     for node in range(first, last):
         bits = low
         if node >= low:
             if (high >> (node - low)) & 1:
                 continue
-            begin = start_across(plan, starts, leaf, node)
+            begin = start_across(layout, starts, leaf, node)
             onward = backward[begin : begin + size]
             for place in range(size):
                 products[place] = multiply(own_forward[place], onward[place])
@@ -231,50 +231,50 @@ def _gather_leaf(
                 for step in range(run):
                     product[step] = multiply(before[step], onward[step])
         superset_sums(products[: 1 << bits], lanes[: 1 << bits], bits)
-        level = level_above(plan, leaf, -1, node)
+        level = level_above(layout, leaf, -1, node)
         from_dense(
-            level_row(plan, gathered, bases, level, node),
-            universe_at(plan, level, node),
-            plan.positions if bits == low else plan.own_positions,
+            level_row(layout, gathered, bases, level, node),
+            universe_at(layout, level, node),
+            layout.positions if bits == low else layout.own_positions,
             lanes,
             bits,
-            plan.max_parents,
-            plan.binomial,
-            plan.offset,
+            layout.max_parents,
+            layout.binomial,
+            layout.offset,
         )
         if leaf:
-            _give_back_level(plan, gathered, bases, leaf, lowest_bit(leaf), node)
+            _give_back_level(layout, gathered, bases, leaf, lowest_bit(leaf), node)
 
 
 @inlined
-def _give_back_level(plan: Plan, gathered: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
+def _give_back_level(layout: Layout, gathered: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
     """Transpose of `let_in_level`; leaves the level empty for its next use."""
-    level = level_above(plan, leaf, bit, node)
-    filled = level_row(plan, gathered, bases, bit, node)
+    level = level_above(layout, leaf, bit, node)
+    filled = level_row(layout, gathered, bases, bit, node)
     let_in_transposed(
-        level_row(plan, gathered, bases, level, node),
-        universe_at(plan, level, node),
-        universe_at(plan, bit, node),
+        level_row(layout, gathered, bases, level, node),
+        universe_at(layout, level, node),
+        universe_at(layout, bit, node),
         filled,
-        plan.max_parents,
-        plan.binomial,
-        plan.offset,
+        layout.max_parents,
+        layout.binomial,
+        layout.offset,
     )
     filled[:] = ZERO
 
 
 @kernel
-def give_back_chunk(plan: Plan, contribution: Wide, gathered: Wide, chunk: int) -> None:
+def give_back_chunk(layout: Layout, contribution: Wide, gathered: Wide, chunk: int) -> None:
     """Transpose of `start_chunk`: add a chunk's contribution to that of every weight."""
-    give_back_nodes(plan, contribution, gathered, chunk, 0)
+    give_back_nodes(layout, contribution, gathered, chunk, 0)
 
 
 @inlined
-def give_back_nodes(plan: Plan, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
+def give_back_nodes(layout: Layout, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
     """The same for the nodes from `first` on, as many as `gathered` has rows."""
-    nodes, max_parents, top = plan.nodes, plan.max_parents, plan.top
+    nodes, max_parents, top = layout.nodes, layout.max_parents, layout.top
     below = nodes - top
-    width = plan.offset[below, max_parents + 1]
+    width = layout.offset[below, max_parents + 1]
     scratch = np.empty((2, gathered.shape[1]), dtype=np.int64)
     for row in range(len(gathered)):
         node = first + row
@@ -292,13 +292,15 @@ def give_back_nodes(plan: Plan, contribution: Wide, gathered: Wide, chunk: int, 
                 target[:] = ZERO
             if step == 0:
                 for size in range(min(max_parents, source_universe) + 1):
-                    count = plan.binomial[source_universe, size]
-                    begin = plan.offset[universe, size]
+                    count = layout.binomial[source_universe, size]
+                    begin = layout.offset[universe, size]
                     into = target[begin : begin + count]
-                    values = source[plan.offset[source_universe, size] :]
+                    values = source[layout.offset[source_universe, size] :]
                     for rank in range(count):
                         into[rank] = add(into[rank], values[rank])
             else:
-                let_in_transposed(target, universe, source_universe, source, max_parents, plan.binomial, plan.offset)
+                let_in_transposed(
+                    target, universe, source_universe, source, max_parents, layout.binomial, layout.offset
+                )
             source = target
             source_universe = universe

@@ -29,13 +29,13 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import inlined, kernel
-from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO_LIMIT, multiply
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.exact.alternating import leaf_alphas
 from dagpost.exact.order import ForwardTable
-from dagpost.exact.walk import Plan, leaf_plan, waves
+from dagpost.exact.walk import Layout, leaf_layout, waves
 from dagpost.families.numbering import squeeze, unsqueeze
 
 # The table of one source is one task up to this many nodes; of more, the sets of the last few number the tasks.
@@ -47,7 +47,9 @@ _ONE_BITS = 1023 << 52
 _SMALLEST = np.int64(-(1000 << FRACTION_BITS))
 
 
-def order_descendant_sets(forward: ForwardTable, node: int, *, engine: Engine, reporter: Reporter = silent) -> Floats:
+def order_descendant_sets(
+    forward: ForwardTable, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS
+) -> Floats:
     """Entry `D`, a mask without `node`: the probability that the descendants of `node` are just `D`.
 
     A graph counts once for every order that it fits. Entries whose mask has `node` in it are 0.
@@ -63,7 +65,7 @@ def order_descendant_sets(forward: ForwardTable, node: int, *, engine: Engine, r
 
     Reference: Parviainen & Koivisto, "Ancestor relations in the presence of unobserved variables", ECML 2011.
     """
-    nodes = forward.plan.nodes
+    nodes = forward.layout.nodes
     if not 0 <= node < nodes:
         raise InputError(f"The 'node' must be an int in [0, {nodes - 1}]. Got {node!r} instead.")
     require_memory(nodes)
@@ -77,7 +79,7 @@ def order_descendant_sets(forward: ForwardTable, node: int, *, engine: Engine, r
     return result.reshape(-1)
 
 
-def order_path_probabilities(forward: ForwardTable, *, engine: Engine, reporter: Reporter = silent) -> Floats:
+def order_path_probabilities(forward: ForwardTable, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:
     """Entry [x, y]: the probability of a directed path from x to y, a graph counting once for every order that it fits.
 
     >>> from dagpost.engines import ThreadEngine
@@ -89,7 +91,7 @@ def order_path_probabilities(forward: ForwardTable, *, engine: Engine, reporter:
 
     Reference: Parviainen & Koivisto, "Ancestor relations in the presence of unobserved variables", ECML 2011.
     """
-    nodes = forward.plan.nodes
+    nodes = forward.layout.nodes
     require_memory(nodes)
     alpha = _all_alphas(forward, engine, reporter)
     offsets = _offsets(nodes)
@@ -148,15 +150,15 @@ def _offsets(nodes: int) -> Integers:
 
 def _all_alphas(forward: ForwardTable, engine: Engine, reporter: Reporter) -> Wide:
     """Row i, column S: alpha of node i at the set S, itself squeezed out."""
-    plan = leaf_plan(forward.plan.nodes, forward.plan.max_parents)
-    alpha = np.empty((plan.nodes, 1 << (plan.nodes - 1)), dtype=np.int64)
+    layout = leaf_layout(forward.layout.nodes, forward.layout.max_parents)
+    alpha = np.empty((layout.nodes, 1 << (layout.nodes - 1)), dtype=np.int64)
 
     def block(leaf: int, cancel: Integers) -> None:
         if not cancel[0]:
-            _alphas_of_leaf(plan, forward.weights, leaf, alpha)
+            _alphas_of_leaf(layout, forward.weights, leaf, alpha)
 
-    with reporter.stage("weights of all sets", 1 << plan.top) as stage:
-        for _ in engine.run(block, range(1 << plan.top)):
+    with reporter.stage("weights of all sets", 1 << layout.top) as stage:
+        for _ in engine.run(block, range(1 << layout.top)):
             stage.advance(1)
     return alpha
 
@@ -165,7 +167,7 @@ def _spread_out(
     forward: ForwardTable, alpha: Wide, offsets: Integers, source: int, engine: Engine, stage: Stage
 ) -> Floats:
     """The distribution of `U` for one source, all workers on its one table."""
-    nodes = forward.plan.nodes
+    nodes = forward.layout.nodes
     top = _task_nodes(nodes)
     sets = 1 << (nodes - 1 - top)
     table = np.empty(3 ** (nodes - 1))
@@ -190,11 +192,11 @@ def _marginals(apart: Floats, source: int) -> Floats:
 
 
 @kernel
-def _alphas_of_leaf(plan: Plan, weights: Wide, leaf: int, table: Wide) -> None:
+def _alphas_of_leaf(layout: Layout, weights: Wide, leaf: int, table: Wide) -> None:
     """Copy alpha of the sets of one leaf into the table of all sets."""
-    low = plan.low
-    alpha, _, _ = leaf_alphas(plan, weights, leaf)
-    for node in range(plan.nodes):
+    low = layout.low
+    alpha, _, _ = leaf_alphas(layout, weights, leaf)
+    for node in range(layout.nodes):
         if node < low:
             size = 1 << (low - 1)
             start = leaf * size

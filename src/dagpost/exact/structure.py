@@ -35,9 +35,9 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Exponents, Floats, Integers, Wide
 from dagpost._tools.kernels import kernel
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import PrecisionError
 from dagpost.exact.alternating import SMALLEST_SHIFT, block_leaves, leaf_cost
@@ -45,7 +45,7 @@ from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
 from dagpost.exact.order import ForwardTable, forward_table, posterior_of_families
 from dagpost.exact.order_blocks import give_back_chunk
-from dagpost.exact.walk import Plan, entries_of, in_waves, leaf_plan, nested_waves, waves
+from dagpost.exact.walk import Layout, entries_of, in_waves, leaf_layout, nested_waves, waves
 from dagpost.families.numbering import family_count
 
 _TRIAL_NODES = 15
@@ -66,7 +66,7 @@ class StructureTables:
     """
 
     forward: ForwardTable
-    plan: Plan
+    layout: Layout
     graphs: Floats
     completions: Floats
     completion_exponents: Exponents
@@ -90,8 +90,8 @@ def structure_evidence(
     max_parents: int,
     *,
     engine: Engine,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> float:
     """Natural log of the sum over all graphs, each counted once; half the work of the whole posterior.
 
@@ -104,8 +104,8 @@ def structure_evidence(
     """
     require_memory(len(log_weights), max_parents, engine.workers)
     forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
-    plan = leaf_plan(len(log_weights), max_parents)
-    graphs = sum_over_graphs(forward, plan, engine, reporter, checkpoint=checkpoint)
+    layout = leaf_layout(len(log_weights), max_parents)
+    graphs = sum_over_graphs(forward, layout, engine, reporter, checkpoint=checkpoint)
     return log_total_of(forward, graphs) + float(forward.log_scales.sum())
 
 
@@ -114,8 +114,8 @@ def structure_posterior(
     max_parents: int,
     *,
     engine: Engine,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once.
 
@@ -128,8 +128,8 @@ def structure_posterior(
     nodes = len(log_weights)
     require_memory(nodes, max_parents, engine.workers)
     forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
-    plan = leaf_plan(nodes, max_parents)
-    graphs = sum_over_graphs(forward, plan, engine, reporter, checkpoint=checkpoint)
+    layout = leaf_layout(nodes, max_parents)
+    graphs = sum_over_graphs(forward, layout, engine, reporter, checkpoint=checkpoint)
     log_total = log_total_of(forward, graphs)
     completions = np.empty(1 << nodes)
     completion_exponents = np.empty(1 << nodes, dtype=np.int32)
@@ -139,65 +139,65 @@ def structure_posterior(
 
     def block(leaf: int, cancel: Integers) -> tuple[Wide, Floats, float]:
         arguments = (graphs, completions, completion_exponents, leaf, -1, np.empty(0), cancel)
-        result: tuple[Wide, Floats, float] = completions_of_leaf(plan, forward.weights, forward.sums, *arguments)
+        result: tuple[Wide, Floats, float] = completions_of_leaf(layout, forward.weights, forward.sums, *arguments)
         return result
 
-    all_waves = list(reversed(list(nested_waves(plan.top, block_leaves(nodes)))))
+    all_waves = list(reversed(list(nested_waves(layout.top, block_leaves(nodes)))))
     saved = checkpoint.stage(
         "families and paths by blocks",
         in_waves(all_waves),
-        lambda leaf: [entries_of(plan, completions, leaf), entries_of(plan, completion_exponents, leaf)],
+        lambda leaf: [entries_of(layout, completions, leaf), entries_of(layout, completion_exponents, leaf)],
         lambda: [gathered, paths, error],
     )
-    with reporter.stage("families and paths", 3**plan.top) as stage:
+    with reporter.stage("families and paths", 3**layout.top) as stage:
         for leaf in saved.finished:
-            stage.advance(leaf_cost(plan, leaf))
+            stage.advance(leaf_cost(layout, leaf))
         for wave in all_waves:
             for leaf, (contribution, leaf_paths, leaf_error) in saved.run(engine, block, wave):
-                stage.advance(leaf_cost(plan, leaf))
-                give_back_chunk(plan, contribution, gathered, leaf)
+                stage.advance(leaf_cost(layout, leaf))
+                give_back_chunk(layout, contribution, gathered, leaf)
                 paths += leaf_paths
                 error += leaf_error
     bound = error_bound(float(error[0]), nodes)
     log_evidence = log_total + float(forward.log_scales.sum())
-    tables = StructureTables(forward, plan, graphs, completions, completion_exponents, log_evidence, bound)
+    tables = StructureTables(forward, layout, graphs, completions, completion_exponents, log_evidence, bound)
     families = posterior_of_families(gathered, log_weights, forward.log_scales, log_total)
     np.fill_diagonal(paths, 0.0)
     return StructurePosterior(tables, families, np.clip(paths, 0.0, 1.0))
 
 
-def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = silent) -> Floats:
+def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:
     """Entry `D`, a mask without `node`: the probability that the descendants of `node` are just `D`."""
-    plan = tables.plan
-    everything = (1 << plan.nodes) - 1
-    by_rest = np.zeros(1 << plan.nodes)
+    layout = tables.layout
+    everything = (1 << layout.nodes) - 1
+    by_rest = np.zeros(1 << layout.nodes)
     completions, exponents = np.empty_like(tables.completions), np.empty_like(tables.completion_exponents)
 
     def block(leaf: int, cancel: Integers) -> None:
         arguments = (tables.graphs, completions, exponents, leaf, node, by_rest, cancel)
-        completions_of_leaf(plan, tables.forward.weights, tables.forward.sums, *arguments)
+        completions_of_leaf(layout, tables.forward.weights, tables.forward.sums, *arguments)
 
-    with reporter.stage("descendants", 3**plan.top) as stage:
-        for wave in reversed(list(waves(plan.top))):
+    with reporter.stage("descendants", 3**layout.top) as stage:
+        for wave in reversed(list(waves(layout.top))):
             for leaf, _ in zip(wave, engine.run(block, wave), strict=True):
-                stage.advance(leaf_cost(plan, leaf))
+                stage.advance(leaf_cost(layout, leaf))
     # `by_rest` is numbered by the nodes that are neither `node` nor its descendants.
-    result = np.zeros(1 << plan.nodes)
-    rest = np.arange(1 << plan.nodes)
+    result = np.zeros(1 << layout.nodes)
+    rest = np.arange(1 << layout.nodes)
     rest = rest[(rest >> node) & 1 == 0]
     result[everything ^ rest ^ (1 << node)] = by_rest[rest]
     return result
 
 
-def ancestor_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = silent) -> Floats:
+def ancestor_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:
     """Entry `S`, a mask without `node`: the probability that the ancestors of `node` are just `S`.
 
     It is `B(S ∪ node)` times the part of the sum `A(S ∪ node)` whose terms leave `node` to the sinks, over the
     evidence.
     """
-    plan, forward = tables.plan, tables.forward
-    closed = sum_over_graphs(forward, plan, engine, reporter, tables.graphs, node)
-    result = np.zeros(1 << plan.nodes)
+    layout, forward = tables.layout, tables.forward
+    closed = sum_over_graphs(forward, layout, engine, reporter, tables.graphs, node)
+    result = np.zeros(1 << layout.nodes)
     _times_completions(
         closed, forward.sums, tables.graphs[-1], tables.completions, tables.completion_exponents, node, result
     )
@@ -245,7 +245,7 @@ def memory_needed(nodes: int, max_parents: int, workers: int) -> int:
 
 def widest_wave(nodes: int, workers: int, bytes_each: int) -> int:
     """Most bytes that the leaves under way take at once if a leaf takes `bytes_each` for every set that holds it."""
-    top = leaf_plan(nodes, 1).top
+    top = leaf_layout(nodes, 1).top
     return max(min(workers, math.comb(top, size)) * bytes_each << (nodes - size) for size in range(top + 1))
 
 

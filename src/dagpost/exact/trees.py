@@ -42,7 +42,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import node_called
 from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
 from dagpost.engines import Engine
@@ -102,7 +102,7 @@ def draw_trees(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (draws, nodes), and the log weight of each graph.
 

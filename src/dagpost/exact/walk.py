@@ -30,7 +30,7 @@ _SMALLEST_CHUNK_BITS = 16
 _MOST_TOP_NODES = 7
 
 
-class Plan(NamedTuple):
+class Layout(NamedTuple):
     """How `nodes` nodes are split: the first `low` inside a block, the last `top` across chunks."""
 
     nodes: int
@@ -43,26 +43,26 @@ class Plan(NamedTuple):
     own_positions: Integers
 
 
-def make_plan(nodes: int, max_parents: int) -> Plan:
+def make_layout(nodes: int, max_parents: int) -> Layout:
     """The split that `nodes` nodes get, whatever runs it."""
     low = min(nodes, _LOW_NODES)
-    return _plan(nodes, max_parents, low, min(max(nodes - _SMALLEST_CHUNK_BITS, 0), _MOST_TOP_NODES, nodes - low))
+    return _layout(nodes, max_parents, low, min(max(nodes - _SMALLEST_CHUNK_BITS, 0), _MOST_TOP_NODES, nodes - low))
 
 
-def plan_with_top(nodes: int, max_parents: int, top: int) -> Plan:
+def layout_with_top(nodes: int, max_parents: int, top: int) -> Layout:
     """The split with so many top nodes: tables are the same to the last bit, what is gathered is but for roundings."""
     low = min(nodes, _LOW_NODES)
-    return _plan(nodes, max_parents, low, min(top, nodes - low))
+    return _layout(nodes, max_parents, low, min(top, nodes - low))
 
 
-def leaf_plan(nodes: int, max_parents: int) -> Plan:
+def leaf_layout(nodes: int, max_parents: int) -> Layout:
     """The split in which every block is a chunk of its own, for work that is heavy within a block."""
     low = min(nodes, _LOW_NODES)
-    return _plan(nodes, max_parents, low, nodes - low)
+    return _layout(nodes, max_parents, low, nodes - low)
 
 
-def _plan(nodes: int, max_parents: int, low: int, top: int) -> Plan:
-    return Plan(
+def _layout(nodes: int, max_parents: int, low: int, top: int) -> Layout:
+    return Layout(
         nodes,
         max_parents,
         low,
@@ -92,28 +92,28 @@ def in_waves(all_waves: Iterable[list[int]]) -> list[int]:
     return [chunk for wave in all_waves for chunk in wave]
 
 
-def entries_of(plan: Plan, table: NDArray[Entry], chunk: int) -> NDArray[Entry]:
+def entries_of(layout: Layout, table: NDArray[Entry], chunk: int) -> NDArray[Entry]:
     """The part of a table over all sets that belongs to a chunk."""
-    size = 1 << (plan.nodes - plan.top)
+    size = 1 << (layout.nodes - layout.top)
     return table[chunk * size : (chunk + 1) * size]
 
 
-def starts_around(plan: Plan, chunk: int) -> Integers:
+def starts_around(layout: Layout, chunk: int) -> Integers:
     """Where in a table over all sets the chunks begin that differ from this one in one top node, and (last) itself.
 
     Kernels find what they pull by these, so that a table may also be one in which only some chunks stand.
     """
-    numbers = [chunk ^ (1 << top) for top in range(plan.top)] + [chunk]
-    return np.array(numbers, dtype=np.int64) << np.int64(plan.nodes - plan.top)
+    numbers = [chunk ^ (1 << top) for top in range(layout.top)] + [chunk]
+    return np.array(numbers, dtype=np.int64) << np.int64(layout.nodes - layout.top)
 
 
 @inlined
-def start_across(plan: Plan, starts: Integers, leaf: int, node: int) -> int:
+def start_across(layout: Layout, starts: Integers, leaf: int, node: int) -> int:
     """Where the block begins that differs from that of `leaf` in one high node."""
-    inner = plan.nodes - plan.top
+    inner = layout.nodes - layout.top
     if node < inner:
-        return starts[plan.top] + ((leaf ^ (1 << (node - plan.low))) << plan.low)
-    return starts[node - inner] + (leaf << plan.low)
+        return starts[layout.top] + ((leaf ^ (1 << (node - layout.low))) << layout.low)
+    return starts[node - inner] + (leaf << layout.low)
 
 
 @inlined
@@ -125,98 +125,100 @@ def lowest_bit(mask: int) -> int:
 
 
 @inlined
-def level_above(plan: Plan, leaf: int, bit: int, node: int) -> int:
+def level_above(layout: Layout, leaf: int, bit: int, node: int) -> int:
     """The level that holds the restricted sums of `node` just before `low + bit` is decided (`bit` -1: at the leaf)."""
     decided = leaf
     if bit >= 0:
         decided &= ~((2 << bit) - 1)
-    if node >= plan.low:
-        decided &= ~(1 << (node - plan.low))
+    if node >= layout.low:
+        decided &= ~(1 << (node - layout.low))
     if decided == 0:
-        return plan.nodes - plan.low - plan.top
+        return layout.nodes - layout.low - layout.top
     return lowest_bit(decided)
 
 
 @inlined
-def universe_at(plan: Plan, level: int, node: int) -> int:
+def universe_at(layout: Layout, level: int, node: int) -> int:
     """How many undecided nodes other than `node` there are at a level."""
-    below = plan.low + level
+    below = layout.low + level
     return below - 1 if node < below else below
 
 
 @inlined
-def level_row(plan: Plan, arrays: Wide, bases: Integers, level: int, node: int) -> Wide:
-    width = plan.offset[plan.low + level, plan.max_parents + 1]
+def level_row(layout: Layout, arrays: Wide, bases: Integers, level: int, node: int) -> Wide:
+    width = layout.offset[layout.low + level, layout.max_parents + 1]
     start = bases[level] + node * width
     return arrays[start : start + width]
 
 
 @inlined
-def level_bases(plan: Plan) -> Integers:
-    levels = plan.nodes - plan.low - plan.top + 1
+def level_bases(layout: Layout) -> Integers:
+    levels = layout.nodes - layout.low - layout.top + 1
     bases = np.zeros(levels + 1, dtype=np.int64)
     for level in range(levels):
-        width = plan.offset[plan.low + level, plan.max_parents + 1]
-        bases[level + 1] = bases[level] + plan.nodes * width
+        width = layout.offset[layout.low + level, layout.max_parents + 1]
+        bases[level + 1] = bases[level] + layout.nodes * width
     return bases
 
 
 @inlined
-def start_chunk(plan: Plan, weights: Wide, chunk: int, arrays: Wide, bases: Integers) -> None:
+def start_chunk(layout: Layout, weights: Wide, chunk: int, arrays: Wide, bases: Integers) -> None:
     """Decide the top nodes: fill the level where the walk of a chunk begins."""
-    nodes, max_parents = plan.nodes, plan.max_parents
-    start = nodes - plan.low - plan.top
+    nodes, max_parents = layout.nodes, layout.max_parents
+    start = nodes - layout.low - layout.top
     scratch = np.empty((2, weights.shape[1]), dtype=np.int64)
     for node in range(nodes):
         source = weights[node]
         universe = nodes - 1
         turn = 0
-        for other in range(nodes - 1, nodes - plan.top - 1, -1):
-            if other != node and (chunk >> (other - nodes + plan.top)) & 1:
+        for other in range(nodes - 1, nodes - layout.top - 1, -1):
+            if other != node and (chunk >> (other - nodes + layout.top)) & 1:
                 element = other - 1 if node < other else other
-                let_in(source, universe, element, scratch[turn], max_parents, plan.binomial, plan.offset)
+                let_in(source, universe, element, scratch[turn], max_parents, layout.binomial, layout.offset)
                 source = scratch[turn]
                 universe = element
                 turn = 1 - turn
-        target = level_row(plan, arrays, bases, start, node)
-        target_universe = universe_at(plan, start, node)
+        target = level_row(layout, arrays, bases, start, node)
+        target_universe = universe_at(layout, start, node)
         for size in range(min(max_parents, target_universe) + 1):
-            count = plan.binomial[target_universe, size]
-            begin = plan.offset[universe, size]
-            into = plan.offset[target_universe, size]
+            count = layout.binomial[target_universe, size]
+            begin = layout.offset[universe, size]
+            into = layout.offset[target_universe, size]
             for rank in range(count):
                 target[into + rank] = source[begin + rank]
 
 
 @inlined
-def let_in_level(plan: Plan, arrays: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
+def let_in_level(layout: Layout, arrays: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
     """Fill a level for one node from the level above it."""
-    level = level_above(plan, leaf, bit, node)
+    level = level_above(layout, leaf, bit, node)
     let_in(
-        level_row(plan, arrays, bases, level, node),
-        universe_at(plan, level, node),
-        universe_at(plan, bit, node),
-        level_row(plan, arrays, bases, bit, node),
-        plan.max_parents,
-        plan.binomial,
-        plan.offset,
+        level_row(layout, arrays, bases, level, node),
+        universe_at(layout, level, node),
+        universe_at(layout, bit, node),
+        level_row(layout, arrays, bases, bit, node),
+        layout.max_parents,
+        layout.binomial,
+        layout.offset,
     )
 
 
 @inlined
-def alpha_at_leaf(plan: Plan, arrays: Wide, bases: Integers, leaf: int, node: int, lanes: Wide, alpha: Wide) -> None:
+def alpha_at_leaf(
+    layout: Layout, arrays: Wide, bases: Integers, leaf: int, node: int, lanes: Wide, alpha: Wide
+) -> None:
     """alpha of `node` for every set of low nodes, itself squeezed out, beside the high nodes of the leaf."""
-    level = level_above(plan, leaf, -1, node)
-    bits = plan.low - 1 if node < plan.low else plan.low
+    level = level_above(layout, leaf, -1, node)
+    bits = layout.low - 1 if node < layout.low else layout.low
     dense = lanes[: 1 << bits]
     to_dense(
-        level_row(plan, arrays, bases, level, node),
-        universe_at(plan, level, node),
-        plan.own_positions if node < plan.low else plan.positions,
+        level_row(layout, arrays, bases, level, node),
+        universe_at(layout, level, node),
+        layout.own_positions if node < layout.low else layout.positions,
         dense,
         bits,
-        plan.max_parents,
-        plan.binomial,
-        plan.offset,
+        layout.max_parents,
+        layout.binomial,
+        layout.offset,
     )
     subset_sums(dense, alpha, bits)

@@ -28,7 +28,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
-from dagpost._tools.kernels import borrowing, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
 from dagpost.engines import Engine
 from dagpost.errors import NoGraphError
@@ -245,7 +245,7 @@ def _best_subsets(
         best_inside[number] = best
 
 
-@borrowing
+@inline_no_refcount
 def add_logs(first: float, second: float) -> float:
     """Log of the sum of two numbers given by their logs."""
     large, small = max(first, second), min(first, second)
@@ -254,7 +254,7 @@ def add_logs(first: float, second: float) -> float:
     return large + math.log1p(math.exp(small - large))
 
 
-@borrowing
+@inline_no_refcount
 def bits_of(mask: np.uint64) -> int:
     """Number of nodes in a set."""
     count = 0
@@ -264,7 +264,7 @@ def bits_of(mask: np.uint64) -> int:
     return count
 
 
-@borrowing
+@inline_no_refcount
 def place_in_candidates(tables: FamilyTables, node: int, mask: np.uint64) -> np.int64:
     """Where the candidates of `node` that are in `mask` stand in its row of `sums`."""
     width = tables.candidates.shape[1]
@@ -276,7 +276,7 @@ def place_in_candidates(tables: FamilyTables, node: int, mask: np.uint64) -> np.
     return np.int64(place)
 
 
-@borrowing
+@inline_no_refcount
 def log_weight_of(tables: FamilyTables, node: int, parents: np.uint64) -> float:
     """Log weight of one parent set, not relative to anything; minus infinity for a set that is not considered."""
     size = bits_of(parents)
@@ -291,7 +291,7 @@ def log_weight_of(tables: FamilyTables, node: int, parents: np.uint64) -> float:
     return tables.small[node, number_of_set(squeeze(parents, node), nodes - 1, tables.binomial, tables.offset)]
 
 
-@borrowing
+@inline_no_refcount
 def log_sum_inside(tables: FamilyTables, node: int, allowed: np.uint64) -> float:
     """Log weight of all parent sets inside `allowed`, relative to the heaviest set of the node."""
     total = log_of(tables.sums[node, place_in_candidates(tables, node, allowed)])
@@ -303,7 +303,7 @@ def log_sum_inside(tables: FamilyTables, node: int, allowed: np.uint64) -> float
     return total
 
 
-@borrowing
+@inline_no_refcount
 def _log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
     total = -math.inf
     for position in range(tables.ranked_start[node], tables.ranked_start[node + 1]):
@@ -315,7 +315,7 @@ def _log_sum_scanned(tables: FamilyTables, node: int, allowed: np.uint64, to_mee
     return total
 
 
-@borrowing
+@inline_no_refcount
 def log_sum_meeting(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64) -> float:
     """Log weight of the parent sets inside `allowed` with a node of `to_meet`, relative to the heaviest of the node.
 
@@ -330,7 +330,7 @@ def log_sum_meeting(tables: FamilyTables, node: int, allowed: np.uint64, to_meet
     return whole + math.log(share)
 
 
-@borrowing
+@inline_no_refcount
 def draw_parents(
     tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, log_total: float, uniform: float
 ) -> int:

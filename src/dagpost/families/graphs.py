@@ -12,11 +12,11 @@ import math
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.kernels import borrowing
+from dagpost._tools.kernels import inline_no_refcount
 from dagpost.families.family_sums import FamilyTables, draw_parents, log_sum_meeting
 
 
-@borrowing
+@inline_no_refcount
 def draw_graph(
     tables: FamilyTables,
     allowed: Masks,
@@ -37,7 +37,7 @@ def draw_graph(
     return log_weight
 
 
-@borrowing
+@inline_no_refcount
 def add_edge_probabilities(
     tables: FamilyTables, allowed: Masks, to_meet: Masks, log_sums: Floats, edges: Floats
 ) -> None:

@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.kernels import borrowing, inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, inlined, kernel
 
 MAX_NODES = 64
 
@@ -90,7 +90,7 @@ def unsqueeze(mask: np.uint64, node: int) -> np.uint64:
     return (mask & low) | ((mask & ~low) << np.uint64(1))
 
 
-@borrowing
+@inline_no_refcount
 def number_of_set(mask: np.uint64, universe: int, binomial: NDArray[np.int64], offset: NDArray[np.int64]) -> int:
     """The number of a squeezed parent set; `binomial` and `offset` are the tables of this module."""
     size = 0

@@ -23,7 +23,7 @@ from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.drawing import resolve_method
 from dagpost.posterior.answers import ExactResults
 from dagpost.posterior.settings import describe, resolve_engine, restore
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.statistics import statistics_from
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def save_model(model: DagPosterior, path: str | os.PathLike[str], *, rows: bool)
     """Write a fitted model to one file; an older one is replaced whole."""
     results, tables = model._results, model._tables
     arrays: dict[str, NDArray[Any]] = {"edges": model.edge_probabilities_.to_numpy()}
-    if isinstance(tables, ExactTables):
+    if isinstance(tables, ExactWorkspace):
         arrays["log_weights"] = tables.log_weights
     else:
         weights = tables.weights
@@ -55,7 +55,7 @@ def save_model(model: DagPosterior, path: str | os.PathLike[str], *, rows: bool)
         **model._about_data,
         "settings": model._settings,
         "max_parents": model.max_parents_,
-        "small_size": None if isinstance(tables, ExactTables) else tables.weights.small_size,
+        "small_size": None if isinstance(tables, ExactWorkspace) else tables.weights.small_size,
         "method": [describe(model._method), model.method_reason_],
         "exact": model.exact_,
         "engine": model.engine_,
@@ -152,12 +152,12 @@ def _restore_data(model: DagPosterior, about: dict[str, Any], arrays: dict[str, 
         model._table = table_of(*rows)
 
 
-def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) -> ModelTables:
+def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) -> Workspace:
     engine, reporter, max_parents = resolve_engine("auto", None, nodes), reporter_for(None), int(about["max_parents"])
-    tables: ModelTables
+    tables: Workspace
     if about.get("small_size") is None:
         shape = (nodes, family_count(nodes - 1, max_parents))
-        tables = ExactTables(_of_shape("log_weights", arrays, shape), max_parents, engine, reporter)
+        tables = ExactWorkspace(_of_shape("log_weights", arrays, shape), max_parents, engine, reporter)
     else:
         small_size, candidates = int(about["small_size"]), arrays["candidates"].astype(np.int64)
         width = candidates.shape[1]
@@ -165,7 +165,7 @@ def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) 
             raise ValueError(f"candidates of shape {candidates.shape}")
         inner = _of_shape("inner", arrays, (nodes, family_count(width, max_parents)))
         small = _of_shape("small", arrays, (nodes, family_count(nodes - 1, small_size)))
-        tables = ModelTables(FamilyWeights(max_parents, small_size, candidates, inner, small), engine, reporter)
+        tables = Workspace(FamilyWeights(max_parents, small_size, candidates, inner, small), engine, reporter)
     if "replicates" in arrays:
         graphs = len(arrays["replicates"])
         parents = _of_shape("replicates", arrays, (graphs, nodes), np.uint64)

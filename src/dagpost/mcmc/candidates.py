@@ -22,8 +22,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost._tools.progress import Reporter, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.family_sums import FamilyWeights, candidate_count, largest_small_size, spread
@@ -72,8 +72,8 @@ def weights_among_candidates(
     max_parents: int,
     *,
     engine: Engine,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FamilyWeights:
     """Score the small sets of all nodes and the sets of at most `max_parents` among the candidates of each."""
     names = table.names

@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import Reporter, Stage, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, spread_of
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import largest_r_hat
 
 if TYPE_CHECKING:
-    from dagpost.posterior.workspace import ModelTables
+    from dagpost.posterior.workspace import Workspace
 
 ROUND_GRAPHS = 100
 _MOST_CHAINS = 1000
@@ -89,7 +89,7 @@ class ChainMethod(Protocol):
         """Whether rounds have `edges`."""
         ...
 
-    def prepare(self, tables: ModelTables) -> Any:
+    def prepare(self, tables: Workspace) -> Any:
         """What all chains of a run read: the weights of the families and, perhaps, more."""
         ...
 
@@ -159,9 +159,9 @@ def run_chains(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
     previous: ChainRun | None = None,
-    checkpoint: Checkpoint = none,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> ChainRun:
     """Run the chains of a method until they have `count` graphs together.
 

@@ -26,7 +26,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import borrowing, copy_into, kernel
+from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.errors import InputError
 from dagpost.exact.order import edge_probabilities
 from dagpost.families.family_sums import FamilyTables, bits_of
@@ -43,7 +43,7 @@ from dagpost.mcmc.structure import (
     survey,
     weigh,
 )
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 _GLOBAL = 3
 #: The least chance of an edge, of its reverse and of none in a proposed graph.
@@ -99,9 +99,9 @@ class HybridMCMC:
         if not is_share(self.local):
             raise InputError(f"The 'local' parameter of HybridMCMC must be a number from 0 to 1. Got {self.local!r}.")
 
-    def prepare(self, tables: ModelTables) -> HybridContext:
+    def prepare(self, tables: Workspace) -> HybridContext:
         """The weights of the families, and the exact edges when a graph counts once for every order it fits."""
-        if not isinstance(tables, ExactTables):
+        if not isinstance(tables, ExactWorkspace):
             raise InputError(
                 f"HybridMCMC needs sums over all orders, which are out of reach for {tables.nodes} variables. "
                 "Use PartitionMCMC or StructureMCMC, or leave columns out."
@@ -143,7 +143,7 @@ def proposal_of(edges: Floats) -> tuple[Floats, Floats]:
     return np.ascontiguousarray(chances), np.ascontiguousarray(log_odds)
 
 
-@borrowing
+@inline_no_refcount
 def _log_proposal(log_odds: Floats, parents: Masks) -> float:
     """Log chance of proposing a graph, relative to the graph without edges."""
     total = 0.0
@@ -155,7 +155,7 @@ def _log_proposal(log_odds: Floats, parents: Masks) -> float:
     return total
 
 
-@borrowing
+@inline_no_refcount
 def _propose(chances: Floats, max_parents: int, generator: np.random.Generator, proposed: Masks) -> bool:
     """Draw what is between the nodes of every pair; False if a node has too many parents then."""
     for first in range(len(proposed)):
@@ -173,7 +173,7 @@ def _propose(chances: Floats, max_parents: int, generator: np.random.Generator, 
     return most <= max_parents
 
 
-@borrowing
+@inline_no_refcount
 def _global_step(
     context: HybridContext,
     parents: Masks,

@@ -21,12 +21,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import borrowing, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.errors import NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_sum_inside
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc.chains import Round, check_settings
-from dagpost.posterior.workspace import ModelTables
+from dagpost.posterior.workspace import Workspace
 
 _NEIGHBOURS, _SWAP, _SHIFT = 0, 1, 2
 
@@ -69,7 +69,7 @@ class OrderMCMC:
         """Check the settings."""
         check_settings("OrderMCMC", chains=self.chains, thinning=self.thinning, burn_in=self.burn_in)
 
-    def prepare(self, tables: ModelTables) -> FamilyTables:
+    def prepare(self, tables: Workspace) -> FamilyTables:
         """The weights of the families."""
         return tables.families
 
@@ -118,7 +118,7 @@ def random_order(tables: FamilyTables, order: Integers, log_sums: Floats, genera
     return True
 
 
-@borrowing
+@inline_no_refcount
 def _predecessors(order: Integers, position: int) -> np.uint64:
     mask = np.uint64(0)
     for place in range(position):
@@ -126,7 +126,7 @@ def _predecessors(order: Integers, position: int) -> np.uint64:
     return mask
 
 
-@borrowing
+@inline_no_refcount
 def _swap(
     tables: FamilyTables, state: OrderState, first: int, last: int, generator: np.random.Generator, fresh: Floats
 ) -> bool:
@@ -150,7 +150,7 @@ def _swap(
     return False
 
 
-@borrowing
+@inline_no_refcount
 def shift(
     tables: FamilyTables,
     state: OrderState,
@@ -202,7 +202,7 @@ def shift(
     return chosen != start
 
 
-@borrowing
+@inline_no_refcount
 def choose(log_weights: Floats, count: int, uniform: float) -> int:
     """One of the first `count` numbers, with probability in proportion to the weights whose logs these are."""
     heaviest = -math.inf

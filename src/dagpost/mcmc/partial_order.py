@@ -48,7 +48,7 @@ from dagpost.mcmc.buckets import (
 )
 from dagpost.mcmc.chains import Round, check_settings
 from dagpost.mcmc.order import OrderState, random_order, shift
-from dagpost.posterior.workspace import ModelTables
+from dagpost.posterior.workspace import Workspace
 
 LARGEST_BUCKET = 20
 _SWAP_NEIGHBOURS, _SWAP, _WINDOW, _SHIFT = 0, 1, 2, 3
@@ -119,7 +119,7 @@ class PartialOrderMCMC:
                 f"The 'swaps_only' parameter of PartialOrderMCMC must be True or False. Got {self.swaps_only!r}."
             )
 
-    def prepare(self, tables: ModelTables) -> BucketFamilies:
+    def prepare(self, tables: Workspace) -> BucketFamilies:
         """The weights of the families."""
         size = min(self.bucket_size, tables.nodes)
         slots = 2 * math.ceil(tables.nodes / size) + 1

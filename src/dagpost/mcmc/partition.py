@@ -38,7 +38,7 @@ from dagpost.mcmc.chains import Round, check_settings
 from dagpost.mcmc.order import OrderMCMC
 from dagpost.mcmc.partition_moves import REVERSALS, REVERSE, step
 from dagpost.mcmc.parts import confine, find_parts, room_for, write_parts
-from dagpost.posterior.workspace import ModelTables
+from dagpost.posterior.workspace import Workspace
 
 #: How likely a step is of each kind, in the order of partition_moves.py.
 CHANCES = (0.05, 0.05, 0.1, 0.2, 0.6)
@@ -96,7 +96,7 @@ class PartitionMCMC:
         """Check the settings."""
         check_settings("PartitionMCMC", chains=self.chains, thinning=self.thinning, burn_in=self.burn_in)
 
-    def prepare(self, tables: ModelTables) -> FamilyTables:
+    def prepare(self, tables: Workspace) -> FamilyTables:
         """The weights of the families."""
         return tables.families
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.kernels import borrowing, copy_into
+from dagpost._tools.kernels import copy_into, inline_no_refcount
 from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.order import choose
@@ -36,12 +36,12 @@ REVERSALS = 10
 # Splitting, joining, swapping
 
 
-@borrowing
+@inline_no_refcount
 def _ways_to_split(part: np.uint64) -> float:
     return math.ldexp(1.0, bits_of(part)) - 2.0
 
 
-@borrowing
+@inline_no_refcount
 def _neighbours(parts: Masks) -> float:
     count = count_parts(parts)
     total = count - 1.0
@@ -50,7 +50,7 @@ def _neighbours(parts: Masks) -> float:
     return total
 
 
-@borrowing
+@inline_no_refcount
 def _random_share(members: np.uint64, generator: np.random.Generator) -> np.uint64:
     """Any subset, neither empty nor everything, with equal chances."""
     share = np.uint64(0)
@@ -64,7 +64,7 @@ def _random_share(members: np.uint64, generator: np.random.Generator) -> np.uint
     return share
 
 
-@borrowing
+@inline_no_refcount
 def _split_or_join(tables: FamilyTables, log_sums: Floats, work: Work, generator: np.random.Generator) -> bool:
     """Go to a neighbour, if chance will have it: some nodes, `moving`, leave a part or join it."""
     parts, other = work.parts, work.other
@@ -108,7 +108,7 @@ def _split_or_join(tables: FamilyTables, log_sums: Floats, work: Work, generator
     return True
 
 
-@borrowing
+@inline_no_refcount
 def _swap(
     tables: FamilyTables,
     log_sums: Floats,
@@ -157,7 +157,7 @@ def _swap(
 # Moving one node
 
 
-@borrowing
+@inline_no_refcount
 def _take_out(log_sums: Floats, work: Work, bit: np.uint64) -> int:
     """Write the partition without one node into `other`; the place that the node has."""
     parts, rest = work.parts, work.other
@@ -178,7 +178,7 @@ def _take_out(log_sums: Floats, work: Work, bit: np.uint64) -> int:
     return place
 
 
-@borrowing
+@inline_no_refcount
 def _try_places(tables: FamilyTables, log_sums: Floats, work: Work, node: int, part: int, gained: float) -> None:
     """Log weights of the two places right before `part`: inside the part before it, and alone.
 
@@ -208,7 +208,7 @@ def _try_places(tables: FamilyTables, log_sums: Floats, work: Work, node: int, p
             work.log_place[place] = here - NEGLIGIBLE
 
 
-@borrowing
+@inline_no_refcount
 def _move(tables: FamilyTables, log_sums: Floats, work: Work, node: int, generator: np.random.Generator) -> bool:
     """Take one node out and put it back with the probability of each partition that this can lead to.
 
@@ -270,7 +270,7 @@ def _move(tables: FamilyTables, log_sums: Floats, work: Work, node: int, generat
     return True
 
 
-@borrowing
+@inline_no_refcount
 def _reverse_edges(tables: FamilyTables, log_sums: Floats, work: Work, generator: np.random.Generator) -> int:
     """Draw a graph, try to turn edges of it round and take its partition; how many turned."""
     confine(work, tables, log_sums, False)
@@ -284,7 +284,7 @@ def _reverse_edges(tables: FamilyTables, log_sums: Floats, work: Work, generator
     return turned
 
 
-@borrowing
+@inline_no_refcount
 def step(tables: FamilyTables, log_sums: Floats, work: Work, kind: int, generator: np.random.Generator) -> int:
     """One step of this kind; how many moves were accepted."""
     nodes, count = len(log_sums), count_parts(work.parts)

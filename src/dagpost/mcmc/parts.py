@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import borrowing, inlined
+from dagpost._tools.kernels import inline_no_refcount, inlined
 from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside, log_sum_meeting
 from dagpost.mcmc.reversal import all_nodes, node_of
 
@@ -76,25 +76,25 @@ def room_for(nodes: int) -> Work:
     )
 
 
-@borrowing
+@inline_no_refcount
 def first_of(members: np.uint64) -> int:
     return node_of(members & (~members + np.uint64(1)))
 
 
-@borrowing
+@inline_no_refcount
 def rest_of(members: np.uint64) -> np.uint64:
     """All but the first."""
     return members & (members - np.uint64(1))
 
 
-@borrowing
+@inline_no_refcount
 def random_member(members: np.uint64, generator: np.random.Generator) -> np.uint64:
     for _ in range(int(generator.random() * bits_of(members))):
         members = rest_of(members)
     return members & (~members + np.uint64(1))
 
 
-@borrowing
+@inline_no_refcount
 def count_parts(parts: Masks) -> int:
     count = 0
     while parts[count] != np.uint64(0):
@@ -102,12 +102,12 @@ def count_parts(parts: Masks) -> int:
     return count
 
 
-@borrowing
+@inline_no_refcount
 def part_before(parts: Masks, part: int) -> np.uint64:
     return parts[part - 1] if part > 0 else np.uint64(0)
 
 
-@borrowing
+@inline_no_refcount
 def all_before(parts: Masks, part: int) -> np.uint64:
     mask = np.uint64(0)
     for earlier in range(part):
@@ -118,7 +118,7 @@ def all_before(parts: Masks, part: int) -> np.uint64:
 # Weights
 
 
-@borrowing
+@inline_no_refcount
 def total_of(members: np.uint64, values: Floats) -> float:
     total = 0.0
     while members != np.uint64(0):
@@ -127,14 +127,14 @@ def total_of(members: np.uint64, values: Floats) -> float:
     return total
 
 
-@borrowing
+@inline_no_refcount
 def take(members: np.uint64, values: Floats, log_sums: Floats) -> None:
     while members != np.uint64(0):
         log_sums[first_of(members)] = values[first_of(members)]
         members = rest_of(members)
 
 
-@borrowing
+@inline_no_refcount
 def weigh_all(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whole: Floats) -> float:
     """Log weights of all parent sets inside `allowed`, for some nodes; their total."""
     total = 0.0
@@ -146,7 +146,7 @@ def weigh_all(tables: FamilyTables, members: np.uint64, allowed: np.uint64, whol
     return total
 
 
-@borrowing
+@inline_no_refcount
 def weigh(
     tables: FamilyTables,
     members: np.uint64,
@@ -181,7 +181,7 @@ def weigh(
     return hope
 
 
-@borrowing
+@inline_no_refcount
 def log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
     """`log_sum_meeting`, set by set; of what is below `floor` some may be missing."""
     total = 0.0
@@ -199,7 +199,7 @@ def log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: 
     return heaviest + math.log(total) if total > 0.0 else -math.inf
 
 
-@borrowing
+@inline_no_refcount
 def find_parts(parents: Masks, parts: Masks) -> None:
     """The partition of a graph."""
     left = all_nodes(len(parents))
@@ -213,7 +213,7 @@ def find_parts(parents: Masks, parts: Masks) -> None:
         left &= ~parts[part]
 
 
-@borrowing
+@inline_no_refcount
 def confine(work: Work, tables: FamilyTables, log_sums: Floats, look_up: bool) -> None:
     """What confines the parents of every node; if asked to, look weights up where that has changed."""
     before, previous = np.uint64(0), np.uint64(0)
@@ -229,7 +229,7 @@ def confine(work: Work, tables: FamilyTables, log_sums: Floats, look_up: bool) -
         before |= previous
 
 
-@borrowing
+@inline_no_refcount
 def write_parts(work: Work, part_of: Integers) -> None:
     for part in range(count_parts(work.parts)):
         members = work.parts[part]

@@ -26,23 +26,23 @@ import math
 import numpy as np
 
 from dagpost._tools.arrays import Masks
-from dagpost._tools.kernels import borrowing
+from dagpost._tools.kernels import inline_no_refcount
 from dagpost.families.family_sums import FamilyTables, bits_of, draw_parents, log_sum_inside, log_sum_meeting
 
 
-@borrowing
+@inline_no_refcount
 def all_nodes(nodes: int) -> np.uint64:
     """The set of all nodes, of which there is at least one."""
     return ~np.uint64(0) >> np.uint64(64 - nodes)
 
 
-@borrowing
+@inline_no_refcount
 def node_of(bit: np.uint64) -> int:
     """The node that a mask with one bit stands for."""
     return bits_of(bit - np.uint64(1))
 
 
-@borrowing
+@inline_no_refcount
 def count_members(masks: Masks) -> int:
     """Number of members of all sets together: of edges, if they are the parents of nodes."""
     count = 0
@@ -51,7 +51,7 @@ def count_members(masks: Masks) -> int:
     return count
 
 
-@borrowing
+@inline_no_refcount
 def nth_member(masks: Masks, number: int) -> tuple[int, np.uint64]:
     """Which set holds the member with this number, counted through all sets, and the member as a bit."""
     node = 0
@@ -66,7 +66,7 @@ def nth_member(masks: Masks, number: int) -> tuple[int, np.uint64]:
     return node, rest & (~rest + np.uint64(1))
 
 
-@borrowing
+@inline_no_refcount
 def find_descendants(parents: Masks, descendants: Masks) -> None:
     """Write the proper descendants of every node into `descendants` (Warshall's algorithm, a row of bits at a time)."""
     nodes = len(parents)
@@ -87,7 +87,7 @@ def find_descendants(parents: Masks, descendants: Masks) -> None:
                 descendants[node] |= below & (~reached + np.uint64(1))
 
 
-@borrowing
+@inline_no_refcount
 def with_descendants(parents: Masks, node: int) -> np.uint64:
     """One node and its descendants."""
     found = np.uint64(1) << np.uint64(node)
@@ -100,7 +100,7 @@ def with_descendants(parents: Masks, node: int) -> np.uint64:
     return found
 
 
-@borrowing
+@inline_no_refcount
 def is_acyclic(parents: Masks) -> bool:
     """Whether the graph has no directed cycle: nodes without parents are taken away until none is left."""
     left = all_nodes(len(parents))
@@ -113,7 +113,7 @@ def is_acyclic(parents: Masks) -> bool:
     return left == np.uint64(0)
 
 
-@borrowing
+@inline_no_refcount
 def reverse_edge(tables: FamilyTables, parents: Masks, generator: np.random.Generator) -> bool:
     """Turn one edge round and draw all parents of its two nodes anew; False if refused, and `parents` is as before.
 

@@ -23,14 +23,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import borrowing, copy_into, inlined, kernel
+from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined, kernel
 from dagpost.errors import InputError, NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, bits_of, log_weight_of
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.chains import Round, check_settings
 from dagpost.mcmc.order import random_order
 from dagpost.mcmc.reversal import all_nodes, find_descendants, node_of, nth_member, reverse_edge
-from dagpost.posterior.workspace import ModelTables
+from dagpost.posterior.workspace import Workspace
 
 _ADD, _DELETE, _REVERSE, _NEW_EDGE_REVERSAL = 0, 1, 2, 3
 LOCAL_MOVES = ("add", "delete", "reverse")
@@ -82,7 +82,7 @@ class StructureMCMC:
                 f"Got {self.reversals!r}."
             )
 
-    def prepare(self, tables: ModelTables) -> FamilyTables:
+    def prepare(self, tables: Workspace) -> FamilyTables:
         """The weights of the families."""
         return tables.families
 
@@ -158,7 +158,7 @@ def no_surroundings(nodes: int) -> Surroundings:
     )
 
 
-@borrowing
+@inline_no_refcount
 def survey(max_parents: int, parents: Masks, around: Surroundings) -> None:
     """Find all that can be done to a graph; the weights are left alone."""
     nodes = len(parents)
@@ -186,14 +186,14 @@ def survey(max_parents: int, parents: Masks, around: Surroundings) -> None:
         counts[_REVERSE] += bits_of(turning)
 
 
-@borrowing
+@inline_no_refcount
 def weigh(tables: FamilyTables, parents: Masks, log_weights: Floats) -> None:
     """Look up the weight of every family of a graph."""
     for node in range(len(parents)):
         log_weights[node] = log_weight_of(tables, node, parents[node])
 
 
-@borrowing
+@inline_no_refcount
 def local_step(
     tables: FamilyTables, parents: Masks, here: Surroundings, there: Surroundings, generator: np.random.Generator
 ) -> tuple[int, bool]:
@@ -275,7 +275,7 @@ def _advance(
         keep(parents, here.log_weights, output, kept)
 
 
-@borrowing
+@inline_no_refcount
 def keep(parents: Masks, log_weights: Floats, output: Round, kept: int) -> None:
     """Write down a graph; it is the state too."""
     copy_into(output.parents[kept], parents)

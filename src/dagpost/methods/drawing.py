@@ -26,7 +26,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.uniforms import row_blocks, uniform_rows
 from dagpost.engines import Engine, spread_name
-from dagpost.engines.host.backend import HostSums, sums_of
+from dagpost.engines.host.backend import HostBackend, backend_of
 from dagpost.errors import InputError, warn
 from dagpost.exact.kbest import BestDags, best_dags
 from dagpost.exact.trees import draw_trees
@@ -39,7 +39,7 @@ from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.methods.own_targets import Bootstrap, Trees
 from dagpost.posterior.sample import DagSample, make_sample
 from dagpost.posterior.settings import CHAIN_KINDS, OWN_TARGET_KINDS, describe, restore
-from dagpost.posterior.workspace import PATIENCE_SECONDS, ExactTables, ModelTables
+from dagpost.posterior.workspace import PATIENCE_SECONDS, ExactWorkspace, Workspace
 from dagpost.sampling.given_order import draw_given_order
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import MOVED_TOGETHER
@@ -108,19 +108,19 @@ def scores_candidates_only(method: Any, nodes: int, max_parents: int, engine: En
     name, limit = name_of(method), min(max_parents, nodes - 1)
     if name in TABLE_METHODS or name == HybridMCMC.name:
         # Scoring takes long where the tables cannot fit anyway. The best graphs are searched for here, on any engine.
-        sums = HostSums(engine) if name == "kbest" else sums_of(engine)
+        sums = HostBackend(engine) if name == "kbest" else backend_of(engine)
         sums.require_order(nodes, limit)
         return False
-    if name == "auto" and sums_of(engine).order_fits(nodes, limit):
+    if name == "auto" and backend_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES
 
 
-def choose_method(method: Any, modularity: str, tables: ModelTables) -> tuple[Any, str]:
+def choose_method(method: Any, modularity: str, tables: Workspace) -> tuple[Any, str]:
     """The method that is meant, and in a few words why."""
     if method != "auto":
         return method, "as asked"
-    if not isinstance(tables, ExactTables) or not tables.order_fits():
+    if not isinstance(tables, ExactWorkspace) or not tables.order_fits():
         chain = PartitionMCMC() if modularity == "structure" else PartialOrderMCMC()
         return chain, f"tables over all sets of {tables.nodes} variables do not fit into memory"
     if modularity == "order":
@@ -135,7 +135,7 @@ def choose_method(method: Any, modularity: str, tables: ModelTables) -> tuple[An
 
 def draw(
     method: Any,
-    tables: ModelTables,
+    tables: Workspace,
     names: tuple[str, ...],
     count: int,
     seed: int | None,
@@ -193,19 +193,19 @@ def draws_quickly(name: str, nodes: int) -> bool:
     return name in OWN_TARGETS or nodes <= _QUICKLY_DRAWN.get(name, _USUALLY_QUICK)
 
 
-def engine_of(method: Any, tables: ModelTables) -> str:
+def engine_of(method: Any, tables: Workspace) -> str:
     """What the sums, chains or replicates of a method ran on, once they have: kept in the provenance."""
     name = name_of(method)
     if name in CHAINS:
         return spread_name(tables.engine)
     if isinstance(method, Bootstrap):
         return tables.replicates_engine
-    if name == "kbest" or name in OWN_TARGETS or not isinstance(tables, ExactTables):
-        return HostSums.name
+    if name == "kbest" or name in OWN_TARGETS or not isinstance(tables, ExactWorkspace):
+        return HostBackend.name
     return tables.structure_engine if name == "exact-layers" else tables.sums.name
 
 
-def new_seed(seed: int | None, tables: ModelTables) -> np.random.SeedSequence:
+def new_seed(seed: int | None, tables: Workspace) -> np.random.SeedSequence:
     """The seed that was given, or else a new one, which a run that goes on after a kill takes again."""
 
     def entropy() -> Any:
@@ -214,7 +214,7 @@ def new_seed(seed: int | None, tables: ModelTables) -> np.random.SeedSequence:
     return np.random.SeedSequence(tables.checkpoint.decided("seed", entropy))
 
 
-def best(tables: ModelTables, names: tuple[str, ...], count: int, provenance: Mapping[str, Any]) -> DagSample:
+def best(tables: Workspace, names: tuple[str, ...], count: int, provenance: Mapping[str, Any]) -> DagSample:
     """The `count` most probable graphs, best first, when every graph counts once (fewer, if there are not so many)."""
     exact = _all_families(tables, "kbest")
     found = _best_dags(exact, count)
@@ -224,7 +224,7 @@ def best(tables: ModelTables, names: tuple[str, ...], count: int, provenance: Ma
     return make_sample(names, found.parents, found.log_joint, nan, nan, log_evidence, "kbest", "structure", None, about)
 
 
-def _best_dags(tables: ExactTables, count: int) -> BestDags:
+def _best_dags(tables: ExactWorkspace, count: int) -> BestDags:
     """The best graphs; a checkpoint has all of them or none, since the search jumps to and fro between graphs."""
     searched: list[BestDags] = []
 
@@ -243,8 +243,8 @@ def _best_dags(tables: ExactTables, count: int) -> BestDags:
     return found
 
 
-def _all_families(tables: ModelTables, name: str) -> ExactTables:
-    if isinstance(tables, ExactTables):
+def _all_families(tables: Workspace, name: str) -> ExactWorkspace:
+    if isinstance(tables, ExactWorkspace):
         return tables
     raise InputError(
         f"{name!r} needs tables over all sets of variables; {tables.nodes} are too many. Use fewer columns, or a chain "
@@ -254,7 +254,7 @@ def _all_families(tables: ModelTables, name: str) -> ExactTables:
 
 def _draw_chains(
     method: Any,
-    tables: ModelTables,
+    tables: Workspace,
     names: tuple[str, ...],
     count: int,
     sequence: np.random.SeedSequence,
@@ -287,7 +287,7 @@ def _draw_chains(
         checkpoint=tables.checkpoint,
     )
     nan = np.full(len(run.log_joint), np.nan)
-    exact = isinstance(tables, ExactTables) and method.modularity == "structure"
+    exact = isinstance(tables, ExactWorkspace) and method.modularity == "structure"
     log_evidence = tables.structure_log_evidence if exact else None  # type: ignore[attr-defined]
     sample = make_sample(
         names,
@@ -335,7 +335,7 @@ def _shown(described: Any) -> str:
 
 def _draw_own(
     method: Any,
-    tables: ModelTables,
+    tables: Workspace,
     names: tuple[str, ...],
     count: int,
     sequence: np.random.SeedSequence,
@@ -360,7 +360,7 @@ def _draw_own(
     return make_sample(names, parents, log_joint, nan, nan, log_evidence, method.name, method.target, guarantee, about)
 
 
-def _structure_log_evidence(tables: ExactTables) -> float:
+def _structure_log_evidence(tables: ExactWorkspace) -> float:
     """Where the evidence is to be had, the mass that a sample covers is known."""
     if tables.structure_log_evidence is None and tables.checkpoint.decided(
         "whether to sum over all graphs", tables.structure_is_affordable
@@ -369,7 +369,7 @@ def _structure_log_evidence(tables: ExactTables) -> float:
     return np.nan if tables.structure_log_evidence is None else tables.structure_log_evidence
 
 
-def _draw_dds(tables: ExactTables, count: int, seed: np.random.SeedSequence) -> tuple[Masks, Floats]:
+def _draw_dds(tables: ExactWorkspace, count: int, seed: np.random.SeedSequence) -> tuple[Masks, Floats]:
     """Independent pairs of an order and a graph; the orders are not kept."""
     forward, sums, nodes = tables.forward(), tables.sums, tables.nodes
     parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)

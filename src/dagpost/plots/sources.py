@@ -138,9 +138,9 @@ def _of_sample(sample: Any) -> str:
 
 def _is_exact(model: Any, relation: str) -> bool:
     from dagpost.posterior.answers import exact_paths
-    from dagpost.posterior.workspace import ExactTables
+    from dagpost.posterior.workspace import ExactWorkspace
 
     if relation in ("->", "--"):
         return bool(model.exact_)
-    known = model._results is not None and isinstance(model._tables, ExactTables) and relation == "~>"
+    known = model._results is not None and isinstance(model._tables, ExactWorkspace) and relation == "~>"
     return known and exact_paths(model._tables, model._results) is not None

@@ -24,7 +24,7 @@ from dagpost.exact import paths
 from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.features import Feature, OneNodeReach, Query, Term, one_node_reach, parent_conditions
 from dagpost.features.predicates import And, Path
-from dagpost.posterior.workspace import ExactTables
+from dagpost.posterior.workspace import ExactWorkspace
 
 #: An exact answer that would take longer than this is left to samples.
 _PATIENCE_SECONDS = 30.0
@@ -57,7 +57,9 @@ class Answer:
     error: float
 
 
-def exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
+def exact_probability(
+    query: Query, names: Sequence[str], tables: ExactWorkspace, results: ExactResults
+) -> float | None:
     """The probability of a statement, or None where it cannot be computed exactly in reasonable time and memory.
 
     It is nan if no graph satisfies the condition.
@@ -68,7 +70,9 @@ def exact_probability(query: Query, names: Sequence[str], tables: ExactTables, r
         return None
 
 
-def _exact_probability(query: Query, names: Sequence[str], tables: ExactTables, results: ExactResults) -> float | None:
+def _exact_probability(
+    query: Query, names: Sequence[str], tables: ExactWorkspace, results: ExactResults
+) -> float | None:
     if query.given is None:
         answer = _answer(query.feature, names, tables, results)
         return None if answer is None else answer.value
@@ -84,7 +88,7 @@ def _exact_probability(query: Query, names: Sequence[str], tables: ExactTables, 
     return share if error < _LARGEST_ERROR else None
 
 
-def _answer(feature: Feature, names: Sequence[str], tables: ExactTables, results: ExactResults) -> Answer | None:
+def _answer(feature: Feature, names: Sequence[str], tables: ExactWorkspace, results: ExactResults) -> Answer | None:
     if isinstance(feature, Path) and feature.longest is None:
         matrix = exact_paths(tables, results)
         if matrix is not None:
@@ -111,7 +115,7 @@ def _with_error(value: float, results: ExactResults) -> Answer:
     return Answer(value, results.error_bound if alternating else value * results.error_bound)
 
 
-def _affordable(terms: Sequence[Term], tables: ExactTables, modularity: str) -> bool:
+def _affordable(terms: Sequence[Term], tables: ExactWorkspace, modularity: str) -> bool:
     passes = sum(len(term.conditions) > 1 for term in terms)
     if modularity == "structure" and passes and not tables.structure_is_affordable():
         return False
@@ -119,7 +123,7 @@ def _affordable(terms: Sequence[Term], tables: ExactTables, modularity: str) -> 
     return passes * whole(tables.nodes) / 2.0 <= _PATIENCE_SECONDS
 
 
-def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> Answer:
+def _conjunction(term: Term, tables: ExactWorkspace, results: ExactResults) -> Answer:
     """Probability that the parents of each node meet its condition."""
     kept = _allowed_sets(term, tables)
     if len(kept) == 1:
@@ -135,13 +139,13 @@ def _conjunction(term: Term, tables: ExactTables, results: ExactResults) -> Answ
     return Answer(value, value * _RATIO_ERROR)
 
 
-def _allowed_sets(term: Term, tables: ExactTables) -> dict[int, NDArray[np.bool_]]:
+def _allowed_sets(term: Term, tables: ExactWorkspace) -> dict[int, NDArray[np.bool_]]:
     """For every node with a condition, which of its parent sets meet it."""
     masks = parent_sets(tables.nodes - 1, tables.max_parents).copy()
     return {node: condition(unsqueeze_all(masks, node)) for node, condition in term.conditions.items()}
 
 
-def _restricted(allowed_sets: dict[int, NDArray[np.bool_]], tables: ExactTables) -> Floats:
+def _restricted(allowed_sets: dict[int, NDArray[np.bool_]], tables: ExactWorkspace) -> Floats:
     """The weights that conditions on parents leave."""
     log_weights = tables.log_weights.copy()
     for node, allowed in allowed_sets.items():
@@ -150,7 +154,7 @@ def _restricted(allowed_sets: dict[int, NDArray[np.bool_]], tables: ExactTables)
 
 
 def _reach_under_conditions(
-    feature: And, names: Sequence[str], tables: ExactTables, results: ExactResults
+    feature: And, names: Sequence[str], tables: ExactWorkspace, results: ExactResults
 ) -> float | None:
     """Conditions on parents together with a statement about one node's reach: that holds under what they leave."""
     on_parents = [part for part in feature.parts if _is_conjunction(part, names)]
@@ -160,7 +164,7 @@ def _reach_under_conditions(
     if reach is None or conditions is None:
         return None
     log_weights = _restricted(_allowed_sets(conditions.terms[0], tables), tables)
-    left = ExactTables(log_weights, tables.max_parents, tables.engine, tables.reporter)
+    left = ExactWorkspace(log_weights, tables.max_parents, tables.engine, tables.reporter)
     try:
         probability = _reach(reach, left, results.modularity)
         if probability is None:
@@ -181,7 +185,7 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
-def _reach(reach: OneNodeReach, tables: ExactTables, modularity: str) -> float | None:
+def _reach(reach: OneNodeReach, tables: ExactWorkspace, modularity: str) -> float | None:
     """Probability that the descendants or the ancestors of one node meet a condition."""
     if modularity == "structure":
         seconds = tables.sums.structure_seconds(tables.nodes)
@@ -198,7 +202,7 @@ def _reach(reach: OneNodeReach, tables: ExactTables, modularity: str) -> float |
     return float(sets[reach.condition(masks)].sum())
 
 
-def exact_paths(tables: ExactTables, results: ExactResults) -> Floats | None:
+def exact_paths(tables: ExactWorkspace, results: ExactResults) -> Floats | None:
     """The probability of a directed path for every pair, or None where that is left to samples."""
     if results.paths is not None:
         return results.paths
@@ -207,7 +211,7 @@ def exact_paths(tables: ExactTables, results: ExactResults) -> Floats | None:
     return None
 
 
-def _order_paths_affordable(tables: ExactTables, sources: int) -> bool:
+def _order_paths_affordable(tables: ExactWorkspace, sources: int) -> bool:
     return (
         paths.expected_seconds(tables.nodes, sources, tables.engine.workers) <= _PATIENCE_SECONDS
         and paths.memory_needed(tables.nodes, 1) <= memory.available_bytes()

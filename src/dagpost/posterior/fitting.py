@@ -15,7 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, spread_name
 from dagpost.errors import warn
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
@@ -34,7 +34,7 @@ from dagpost.posterior.answers import ExactResults
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import describe, restore
 from dagpost.posterior.weights import evidence_ratio
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.structure_priors import StructurePrior, log_prior
 from dagpost.scores import Score, local_scores
@@ -66,8 +66,8 @@ def weigh_families(
     engine: Engine,
     reporter: Reporter,
     *,
-    checkpoint: Checkpoint = none,
-) -> ModelTables:
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> Workspace:
     """Score the families that a method needs and add the prior."""
     few = checkpoint.decided(
         "whether to score candidates only",
@@ -75,19 +75,19 @@ def weigh_families(
     )
     if isinstance(describe(score), str) or isinstance(describe(prior), str):
         # What the user's own code says may have changed since a kill: it is asked again.
-        checkpoint = none
+        checkpoint = NO_CHECKPOINT
     if few:
         weights = weights_among_candidates(
             table, score, prior, constraints, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint
         )
-        return ModelTables(weights, engine, reporter)
+        return Workspace(weights, engine, reporter)
     scores = local_scores(table, score, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
     log_weights = scores.values
     log_weights += log_prior(table.names, scores.max_parents, prior, constraints)
-    return ExactTables(log_weights, scores.max_parents, engine, reporter)
+    return ExactWorkspace(log_weights, scores.max_parents, engine, reporter)
 
 
-def settle_method(method: Any, modularity: str, tables: ModelTables) -> tuple[Any, str]:
+def settle_method(method: Any, modularity: str, tables: Workspace) -> tuple[Any, str]:
     """The method that is meant, and why; what "auto" once chose holds for a run that goes on after a kill."""
     if method != "auto":
         return choose_method(method, modularity, tables)
@@ -108,7 +108,7 @@ def find_replicates(
     max_parents: int,
     count: int,
     seed: int | None,
-    tables: ModelTables,
+    tables: Workspace,
 ) -> None:
     """Add the graphs of `count` resampled tables to the tables of a model."""
     sequence = new_seed(seed, tables)
@@ -133,7 +133,7 @@ def compute(
     method: Any,
     reason: str,
     modularity: str,
-    tables: ModelTables,
+    tables: Workspace,
     names: tuple[str, ...],
     samples: int,
     own_sample: Callable[[], DagSample],
@@ -142,8 +142,8 @@ def compute(
     name = name_of(method)
     if name in OWN_TARGETS:
         return _of_own_target(method, tables, names, own_sample)
-    if not isinstance(tables, ExactTables) or not tables.checkpoint.decided(
-        "whether to sum exactly", lambda: exact_is_due(name, modularity, tables)
+    if not isinstance(tables, ExactWorkspace) or not tables.checkpoint.decided(
+        "whether to sum exactly", lambda: should_sum_exactly(name, modularity, tables)
     ):
         return _estimated(name, reason, samples, tables, own_sample)
     if modularity == "order":
@@ -158,7 +158,7 @@ def compute(
     return Computed(results.log_evidence, edge_probabilities(families, tables.max_parents), results, True)
 
 
-def exact_is_due(name: str, modularity: str, tables: ExactTables) -> bool:
+def should_sum_exactly(name: str, modularity: str, tables: ExactWorkspace) -> bool:
     """Whether the sums over all graphs, or orders, are worth their time."""
     if name in CHAINS:
         seconds = tables.sums.structure_seconds if modularity == "structure" else tables.sums.order_seconds
@@ -170,7 +170,7 @@ def exact_is_due(name: str, modularity: str, tables: ExactTables) -> bool:
 
 
 def _of_own_target(
-    method: Any, tables: ModelTables, names: tuple[str, ...], own_sample: Callable[[], DagSample]
+    method: Any, tables: Workspace, names: tuple[str, ...], own_sample: Callable[[], DagSample]
 ) -> Computed:
     """Log evidence and edges of a method that speaks of something else than all graphs."""
     if isinstance(method, Trees):
@@ -185,7 +185,7 @@ def _of_own_target(
 
 
 def _estimated(
-    name: str, reason: str, samples: int, tables: ModelTables, own_sample: Callable[[], DagSample]
+    name: str, reason: str, samples: int, tables: Workspace, own_sample: Callable[[], DagSample]
 ) -> Computed:
     """Edges from a sample; the evidence, where weighted draws tell it."""
     sample = own_sample()
@@ -200,6 +200,6 @@ def _estimated(
         shares = np.array(sample.chains.lengths) / len(sample)
         return Computed(math.nan, np.tensordot(shares, sample.chains.edges, axes=1), None, False)
     log_evidence = math.nan
-    if isinstance(tables, ExactTables) and name in ("iw-dds", "linear-extensions"):
+    if isinstance(tables, ExactWorkspace) and name in ("iw-dds", "linear-extensions"):
         log_evidence = tables.order_log_evidence + evidence_ratio(sample.log_extensions)[0]
     return Computed(log_evidence, sample.edge_frequencies().to_numpy(), None, False)

@@ -18,7 +18,7 @@ from dagpost.posterior.answers import ExactResults, exact_paths
 from dagpost.posterior.estimate import MODULARITY_WORDS
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_count
-from dagpost.posterior.workspace import ExactTables, ModelTables
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ class Listing(Plotting):
         verdict_: str | None
         exact_: bool
         edge_probabilities_: pd.DataFrame
-        _tables: ModelTables
+        _tables: Workspace
         _results: ExactResults | None
 
         def own_sample(self) -> DagSample: ...
@@ -104,7 +104,7 @@ class Listing(Plotting):
         if relation in ("->", "--"):
             edges = self.edge_probabilities_.to_numpy()
             matrix = edges if relation == "->" else edges + edges.T
-        elif self._results is not None and isinstance(self._tables, ExactTables) and relation == "~>":
+        elif self._results is not None and isinstance(self._tables, ExactWorkspace) and relation == "~>":
             matrix = exact_paths(self._tables, self._results)
         if matrix is None:
             return self.own_sample().probability_matrix(relation)
@@ -136,7 +136,7 @@ class Listing(Plotting):
         import pandas as pd
 
         self._check_fitted()
-        if self._results is None or not isinstance(self._tables, ExactTables):
+        if self._results is None or not isinstance(self._tables, ExactWorkspace):
             raise InputError(
                 f"The probabilities of whole parent sets are not computed here (method {self.method_!r}, "
                 f"{len(self.names_)} variables). Count parent sets in model.sample(), or, of up to some 30 variables, "

@@ -61,7 +61,7 @@ def plan_of(model: DagPosterior, table: Table) -> Plan:
     """What fitting a model to a table will do; what cannot fit is refused here already."""
     import numpy as np
 
-    from dagpost._tools.progress import silent
+    from dagpost._tools.progress import NO_PROGRESS
     from dagpost.methods.drawing import (
         CHAINS,
         OWN_TARGETS,
@@ -71,21 +71,21 @@ def plan_of(model: DagPosterior, table: Table) -> Plan:
         resolve_method,
         scores_candidates_only,
     )
-    from dagpost.posterior.fitting import exact_is_due
+    from dagpost.posterior.fitting import should_sum_exactly
     from dagpost.posterior.settings import resolve_engine
-    from dagpost.posterior.workspace import ExactTables
+    from dagpost.posterior.workspace import ExactWorkspace
 
     nodes, limit = len(table.names), min(model.max_parents, len(table.names) - 1)
     engine = resolve_engine(model.engine, model.threads, nodes)
     asked = resolve_method(model.method)
     some_only = scores_candidates_only(asked, nodes, model.max_parents, engine)
     # Without weights: enough to ask what fits and what is affordable.
-    tables = ExactTables(np.empty((nodes, 0)), limit, engine, silent)
+    tables = ExactWorkspace(np.empty((nodes, 0)), limit, engine, NO_PROGRESS)
     method, reason = choose_method(asked, model.modularity, tables)
     name = name_of(method)
     own = name in OWN_TARGETS
     exact = name in ("trees", "given-order") or (
-        not own and not some_only and exact_is_due(name, model.modularity, tables)
+        not own and not some_only and should_sum_exactly(name, model.modularity, tables)
     )
     families = _families(nodes, limit, some_only)
     steps = [_scores(table, families, engine.workers, some_only, method)]
@@ -174,12 +174,12 @@ def _scores(table: Table, families: int, workers: int, some_only: bool, method: 
 
 
 def _tables(name: str, modularity: str, nodes: int, limit: int, engine: Engine, exact: bool) -> list[Step]:
-    from dagpost.engines.host.backend import HostSums, sums_of
+    from dagpost.engines.host.backend import HostBackend, backend_of
     from dagpost.exact import order, structure
     from dagpost.methods.drawing import CHAINS
 
-    sums = sums_of(engine)
-    here = isinstance(sums, HostSums)
+    sums = backend_of(engine)
+    here = isinstance(sums, HostBackend)
     if exact and modularity == "structure":
         size = structure.memory_needed(nodes, limit, engine.workers)
         return [Step("tables", "exact sums over all graphs", sums.structure_seconds(nodes), size, here=here)]

@@ -14,9 +14,9 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
-from dagpost.engines.host.backend import Forward, HostSums, Sums, sums_of
+from dagpost.engines.host.backend import ExactBackend, Forward, HostBackend, backend_of
 from dagpost.errors import InputError
 from dagpost.exact import paths
 from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
@@ -32,7 +32,7 @@ from dagpost.sampling.dags import RankedFamilies, rank_families
 PATIENCE_SECONDS = 600.0
 
 
-class ModelTables:
+class Workspace:
     """The weights of the families of one model, as far as chains need them."""
 
     def __init__(self, weights: FamilyWeights | None, engine: Engine, reporter: Reporter) -> None:
@@ -40,7 +40,7 @@ class ModelTables:
         self.engine = engine
         self.reporter = reporter
         #: Where a fit or a sample that is under way keeps what it has finished.
-        self.checkpoint: Checkpoint = none
+        self.checkpoint: Checkpoint = NO_CHECKPOINT
         self._trees: dict[Trees, TreePosterior] = {}
         #: Graphs found in resampled data, with their log weights, where the method is "bootstrap".
         self.replicates: tuple[Masks, Floats] | None = None
@@ -57,7 +57,7 @@ class ModelTables:
         try:
             yield
         finally:
-            self.checkpoint = none
+            self.checkpoint = NO_CHECKPOINT
 
     @property
     def weights(self) -> FamilyWeights:
@@ -126,7 +126,7 @@ class ModelTables:
         return self.weights.inner, self.weights.small
 
 
-class ExactTables(ModelTables):
+class ExactWorkspace(Workspace):
     """The weights of all families of one model, and the tables that are made from them."""
 
     def __init__(self, log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter) -> None:
@@ -136,7 +136,7 @@ class ExactTables(ModelTables):
         self._forward: Forward | None = None
         self._structure: StructurePosterior | None = None
         #: What the sums over all graphs were made on: small ones stay on threads, whatever the engine.
-        self.structure_engine = HostSums.name
+        self.structure_engine = HostBackend.name
         self._order_log_evidence: float | None = None
         #: Log evidence when every graph counts once, where it is known.
         self.structure_log_evidence: float | None = None
@@ -146,9 +146,9 @@ class ExactTables(ModelTables):
         return {**self.__dict__, "_forward": None}
 
     @property
-    def sums(self) -> Sums:
+    def sums(self) -> ExactBackend:
         """Where tables over all sets of variables come from."""
-        return sums_of(self.engine)
+        return backend_of(self.engine)
 
     @property
     def nodes(self) -> int:

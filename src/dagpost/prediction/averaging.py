@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
@@ -58,7 +58,7 @@ def log_predictive(
     *,
     unseen: Unseen = "error",
     engine: Engine | None = None,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
 ) -> Floats:
     """Log p(row | training data) of each row, averaged over the graphs of a sample by their weights.
 
@@ -100,7 +100,7 @@ def predictive_of_target(
     *,
     unseen: Unseen = "error",
     engine: Engine | None = None,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
 ) -> Floats:
     """P(target = level | the other columns of the row, training data), as (rows, levels of the target).
 
@@ -130,8 +130,8 @@ def predictive_of_target(
             f"The column {target!r} was set by intervention in row {int(set_from_outside.argmax()) + 1} (the first row "
             "is row 1), so that there is nothing to predict. Leave such rows out."
         )
-    plan = _plan_of(sample, statistics, score, node, statistics.arities[node])
-    log_totals = _log_totals(plan, rows, engine, reporter)
+    layout = _plan_of(sample, statistics, score, node, statistics.arities[node])
+    log_totals = _log_totals(layout, rows, engine, reporter)
     shares = np.exp(log_totals - log_totals.max(axis=0))
     return np.ascontiguousarray((shares / shares.sum(axis=0)).T)
 
@@ -209,21 +209,21 @@ def _paths(columns: NDArray[np.int32]) -> _Paths:
     return _Paths(np.ascontiguousarray(columns), np.concatenate([[0], changed]))
 
 
-def _log_totals(plan: _Plan, rows: NewRows, engine: Engine | None, reporter: Reporter) -> Floats:
+def _log_totals(layout: _Plan, rows: NewRows, engine: Engine | None, reporter: Reporter) -> Floats:
     """Log of the sum over all graphs, as (levels of the target, rows)."""
     from dagpost.engines import ThreadEngine
 
     engine = engine or ThreadEngine()
-    needed = 8 * LANES * (2 * len(plan.nodes) + len(plan.seconds.columns)) * engine.workers
+    needed = 8 * LANES * (2 * len(layout.nodes) + len(layout.seconds.columns)) * engine.workers
     memory.require(
-        needed, f"Prediction from {len(plan.nodes):,} columns", "Predict from fewer graphs, or on fewer threads."
+        needed, f"Prediction from {len(layout.nodes):,} columns", "Predict from fewer graphs, or on fewer threads."
     )
     count = rows.cells.shape[1]
-    result = np.empty((plan.levels, count))
+    result = np.empty((layout.levels, count))
     starts = range(0, count, LANES)
 
     def predict(start: int, cancel: Integers) -> Floats:
-        return _strip_totals(plan, *strip_of(rows, start), cancel)
+        return _strip_totals(layout, *strip_of(rows, start), cancel)
 
     with reporter.stage("prediction", len(starts)) as stage:
         for start, totals in zip(starts, engine.run(predict, starts), strict=True):
@@ -232,25 +232,27 @@ def _log_totals(plan: _Plan, rows: NewRows, engine: Engine | None, reporter: Rep
     return result
 
 
-def _strip_totals(plan: _Plan, cells: NDArray[Any], interventions: Masks, cancel: Integers) -> Floats:
-    logs = np.empty((len(plan.nodes), LANES))
-    plan.fill(cells, interventions, logs)
+def _strip_totals(layout: _Plan, cells: NDArray[Any], interventions: Masks, cancel: Integers) -> Floats:
+    logs = np.empty((len(layout.nodes), LANES))
+    layout.fill(cells, interventions, logs)
     ratios, log_scale = np.empty_like(logs), np.empty(LANES)
-    _to_ratios(logs, plan.nodes, len(cells), ratios, log_scale)
-    sums = np.zeros((len(plan.seconds.columns), LANES))
-    _sum_graphs(ratios, plan.graphs, plan.weights, plan.groups, sums, cancel)
-    totals = np.zeros((plan.levels, LANES))
-    for level in range(plan.levels):
-        begin = plan.independent + 1 + level * (plan.dependent + 1)
-        _sum_groups(ratios[begin : begin + plan.dependent + 1], plan.seconds, sums, totals[level])
+    _to_ratios(logs, layout.nodes, len(cells), ratios, log_scale)
+    sums = np.zeros((len(layout.seconds.columns), LANES))
+    _sum_graphs(ratios, layout.graphs, layout.weights, layout.groups, sums, cancel)
+    totals = np.zeros((layout.levels, LANES))
+    for level in range(layout.levels):
+        begin = layout.independent + 1 + level * (layout.dependent + 1)
+        _sum_groups(ratios[begin : begin + layout.dependent + 1], layout.seconds, sums, totals[level])
     lost = ~(totals.max(axis=0) >= _SAFE)
     with np.errstate(divide="ignore"):
         log_totals = np.log(totals) + log_scale
     if lost.any():
-        exact = np.empty((plan.levels, LANES))
-        for level in range(plan.levels):
-            shift = level * (plan.dependent + 1)
-            _log_sum_graphs(logs, plan.whole, np.log(plan.weights), plan.independent + 1, shift, exact[level], cancel)
+        exact = np.empty((layout.levels, LANES))
+        for level in range(layout.levels):
+            shift = level * (layout.dependent + 1)
+            _log_sum_graphs(
+                logs, layout.whole, np.log(layout.weights), layout.independent + 1, shift, exact[level], cancel
+            )
         log_totals[:, lost] = exact[:, lost]
     return log_totals
 

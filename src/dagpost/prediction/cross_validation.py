@@ -206,12 +206,12 @@ def _with_counts(table: Table, counts: Integers) -> Table:
 def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Any:
     """The method of every fold: what "auto" means is decided once, and not by the worker that has the fold."""
     from dagpost.methods.drawing import check_modularity, choose_method, resolve_method
-    from dagpost.posterior.workspace import ExactTables
+    from dagpost.posterior.workspace import ExactWorkspace
 
     method = resolve_method(model.method)
     check_modularity(method, model.modularity)
     nodes = len(table.names)
-    tables = ExactTables(np.empty((nodes, 0)), min(model.max_parents, nodes - 1), engine, reporter_for(False))
+    tables = ExactWorkspace(np.empty((nodes, 0)), min(model.max_parents, nodes - 1), engine, reporter_for(False))
     return choose_method(method, model.modularity, tables)[0]
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.workspace import ExactTables
+from dagpost.posterior.workspace import ExactWorkspace
 from dagpost.prediction.statistics import PREDICTING
 from dagpost.scores import BGe, resolve_score
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dagpost.causal import CausalEffect
     from dagpost.data.table import Table
     from dagpost.posterior.summaries.given import GivenGraph
-    from dagpost.posterior.workspace import ModelTables
+    from dagpost.posterior.workspace import Workspace
     from dagpost.prediction import Statistics
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
 
@@ -48,7 +48,7 @@ class Predicting:
         modularity: str
         target_: str
         _score: Any
-        _tables: ModelTables
+        _tables: Workspace
         _table: Table | None
         _statistics: Statistics | None
 
@@ -181,7 +181,7 @@ class Predicting:
 
     def _likeliest(self) -> NDArray[Any]:
         """The most probable graph, or, where it is not to be had, the most probable one of the model's own sample."""
-        if isinstance(self._tables, ExactTables) and self.target_ == self.modularity:
+        if isinstance(self._tables, ExactWorkspace) and self.target_ == self.modularity:
             best: NDArray[Any] = self.best(1).parents[0]
             return best
         sample = self.own_sample()

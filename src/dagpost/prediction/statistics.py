@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import readable_level, shortened
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
@@ -202,7 +202,7 @@ def sufficient_statistics(
     score: str | Score,
     *,
     engine: Engine | None = None,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
 ) -> Statistics:
     """Count what prediction from some graphs needs to know of a table.
 

@@ -21,7 +21,7 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order, paths
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
-from dagpost.posterior.workspace import ExactTables
+from dagpost.posterior.workspace import ExactWorkspace
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -203,7 +203,7 @@ def _sample_of(model: DagPosterior) -> DagSample | None:
 
 def _tables_at_hand(model: DagPosterior) -> bool:
     tables = model._tables
-    if not isinstance(tables, ExactTables):
+    if not isinstance(tables, ExactWorkspace):
         return False
     if model.method_ == "exact-layers":
         return tables._structure is not None
@@ -225,7 +225,7 @@ def _no_sample(model: DagPosterior) -> str:
 
 
 def _exact_families(model: DagPosterior) -> tuple[tuple[Family, ...], ...] | None:
-    if model._results is None or not isinstance(model._tables, ExactTables):
+    if model._results is None or not isinstance(model._tables, ExactWorkspace):
         return None
     listed = []
     for child in model.names_:
@@ -237,7 +237,7 @@ def _exact_families(model: DagPosterior) -> tuple[tuple[Family, ...], ...] | Non
 
 def _exact_paths(model: DagPosterior) -> Floats | None:
     results, tables = model._results, model._tables
-    if results is None or not isinstance(tables, ExactTables):
+    if results is None or not isinstance(tables, ExactWorkspace):
         return None
     if results.paths is None and "order_paths" not in tables.__dict__:
         workers, nodes = tables.engine.workers, tables.nodes
@@ -252,7 +252,7 @@ def _exact_paths(model: DagPosterior) -> Floats | None:
 
 def _best(model: DagPosterior) -> TopGraphs | None:
     """The best of all graphs, where that is cheap beside the sums over all of them and speaks of the same posterior."""
-    if model._results is None or model.target_ != "structure" or not isinstance(model._tables, ExactTables):
+    if model._results is None or model.target_ != "structure" or not isinstance(model._tables, ExactWorkspace):
         return None
     try:
         return top_graphs(model.best(GRAPHS), GRAPHS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
 from dagpost.engines import Engine
 from dagpost.exact.given_order import GivenOrderPosterior
@@ -27,7 +27,7 @@ def draw_given_order(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (draws, nodes), and the log weight of each graph.
 

@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import inlined, kernel, summing_kernel
-from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.uniforms import row_blocks, uniform_rows
 from dagpost._tools.wide_floats import ZERO
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.exact.alternating import SMALLEST_SHIFT, fill_places, leaf_alphas, split
 from dagpost.exact.structure import StructureTables, widest_wave
-from dagpost.exact.walk import Plan, waves
+from dagpost.exact.walk import Layout, waves
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
 
 _MOVED_TOGETHER = 32 * 1024
@@ -79,8 +79,8 @@ def sample_layers(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph.
 
@@ -95,20 +95,20 @@ def sample_layers(
     >>> bool(abs((parents[:, 0] == 2).mean() - 6 / 9) < 0.02)
     True
     """
-    plan = tables.plan
+    layout = tables.layout
     memory.require(
-        widest_wave(plan.nodes, engine.workers, 40),
-        f"Drawing graphs of {plan.nodes} variables by layers",
+        widest_wave(layout.nodes, engine.workers, 40),
+        f"Drawing graphs of {layout.nodes} variables by layers",
         "Use fewer threads, or method='linear-extensions'.",
     )
-    parents, log_joint = np.empty((count, plan.nodes), dtype=np.uint64), np.empty(count)
+    parents, log_joint = np.empty((count, layout.nodes), dtype=np.uint64), np.empty(count)
     blocks = row_blocks(count, _MOVED_TOGETHER)
     saved = checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
-    with reporter.stage("graphs", count * (plan.top + 1)) as stage:
+    with reporter.stage("graphs", count * (layout.top + 1)) as stage:
         for rows in saved.finished:
-            stage.advance((rows.stop - rows.start) * (plan.top + 1))
+            stage.advance((rows.stop - rows.start) * (layout.top + 1))
         for rows in saved:
-            uniforms = uniform_rows(seed, rows, 2 * plan.nodes)
+            uniforms = uniform_rows(seed, rows, 2 * layout.nodes)
             parents[rows], log_joint[rows] = _draw(tables, families, uniforms, engine, stage)
     return parents, log_joint
 
@@ -117,8 +117,8 @@ def _draw(
     tables: StructureTables, families: RankedFamilies, uniforms: Floats, engine: Engine, stage: Stage
 ) -> tuple[Masks, Floats]:
     """One graph for each row of `uniforms`, all moved together; counts the samples on `stage` once a wave."""
-    plan = tables.plan
-    count, nodes = len(uniforms), plan.nodes
+    layout = tables.layout
+    count, nodes = len(uniforms), layout.nodes
     samples = Samples(
         uniforms,
         placed=np.zeros(count, dtype=np.int64),
@@ -133,7 +133,7 @@ def _draw(
     def block(item: tuple[int, Integers], cancel: Integers) -> None:
         leaf, members = item
         _draw_leaf(
-            plan,
+            layout,
             tables.forward.weights,
             tables.completions,
             tables.completion_exponents,
@@ -144,8 +144,8 @@ def _draw(
         )
 
     everything = (1 << nodes) - 1
-    for wave in waves(plan.top):
-        leaves = samples.placed >> plan.low
+    for wave in waves(layout.top):
+        leaves = samples.placed >> layout.low
         waiting = np.flatnonzero(samples.placed != everything)
         by_leaf = waiting[np.argsort(leaves[waiting], kind="stable")]
         starts = np.searchsorted(leaves[by_leaf], wave)
@@ -162,7 +162,7 @@ def _draw(
 
 @kernel
 def _draw_leaf(
-    plan: Plan,
+    layout: Layout,
     weights: Wide,
     completions: Floats,
     completion_exponents: NDArray[np.int32],
@@ -172,10 +172,10 @@ def _draw_leaf(
     cancel: Integers,
 ) -> None:
     """Move the samples whose placed nodes are in this leaf on, until they leave it or are complete."""
-    nodes, low = plan.nodes, plan.low
+    nodes, low = layout.nodes, layout.low
     everything = (np.int64(1) << nodes) - 1
     size = 1 << low
-    alpha, _, _ = leaf_alphas(plan, weights, leaf)
+    alpha, _, _ = leaf_alphas(layout, weights, leaf)
     next_sample = np.full(len(members), -1, dtype=np.int64)
     first_of_set = np.full(size, -1, dtype=np.int64)
     # The widest tensor of the leaf, and one of half the size for every decision that is left.
@@ -218,7 +218,7 @@ def _draw_leaf(
             while end < count and last_layer[members[by_layer[end]]] == layer:
                 end += 1
             _draw_layer(
-                plan,
+                layout,
                 alpha,
                 completions,
                 completion_exponents,
@@ -239,16 +239,16 @@ def _draw_leaf(
 
 
 @inlined
-def _alpha_place(plan: Plan, whole: np.int64, node: int) -> np.int64:
-    low_set = whole & ((1 << plan.low) - 1)
-    if node >= plan.low:
+def _alpha_place(layout: Layout, whole: np.int64, node: int) -> np.int64:
+    low_set = whole & ((1 << layout.low) - 1)
+    if node >= layout.low:
         return low_set
     return ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
 
 
 @inlined
 def _draw_layer(
-    plan: Plan,
+    layout: Layout,
     alpha: Wide,
     completions: Floats,
     completion_exponents: NDArray[np.int32],
@@ -260,7 +260,7 @@ def _draw_layer(
     space: Scratch,
 ) -> None:
     """Draw the next layer of all samples of `group`, which share the placed nodes `whole` and their last layer."""
-    nodes = plan.nodes
+    nodes = layout.nodes
     outside, places, shifts, tensors, folded = space
     uniforms, layers, alpha_before = samples.uniforms, samples.layers, samples.alpha_before
     count = 0
@@ -276,7 +276,7 @@ def _draw_layer(
     first = members[group[0]]
     for position in range(count):
         node = outside[position]
-        now[position], exponents[position] = split(alpha[node, _alpha_place(plan, whole, node)])
+        now[position], exponents[position] = split(alpha[node, _alpha_place(layout, whole, node)])
         fraction, exponent = split(alpha_before[first, node])
         before[position] = min(math.ldexp(fraction, max(exponent - exponents[position], SMALLEST_SHIFT)), now[position])
         if layer == 0:
@@ -320,7 +320,7 @@ def _draw_layer(
     while depth >= 0:
         if depth == count:
             for position in range(begins[depth], ends[depth]):
-                _place(plan, alpha, whole, layer, chosen[depth], members[group[position]], samples)
+                _place(layout, alpha, whole, layer, chosen[depth], members[group[position]], samples)
             depth -= 1
             continue
         position = count - 1 - depth
@@ -405,7 +405,7 @@ def _part(joining: float, staying: float, left: Floats, group: Integers, begin: 
 
 @inlined
 def _place(
-    plan: Plan,
+    layout: Layout,
     alpha: Wide,
     whole: np.int64,
     layer: np.int64,
@@ -414,10 +414,10 @@ def _place(
     samples: Samples,
 ) -> None:
     """Give a sample its next layer."""
-    for node in range(plan.nodes):
+    for node in range(layout.nodes):
         if (whole >> node) & 1:
             continue
-        value = alpha[node, _alpha_place(plan, whole, node)]
+        value = alpha[node, _alpha_place(layout, whole, node)]
         if (chosen >> node) & 1:
             samples.allowed[node, sample] = np.uint64(whole)
             samples.to_meet[node, sample] = np.uint64(layer)

@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import Reporter, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.masks import check_masks, distinct_rows
@@ -51,7 +51,7 @@ _PRIMES = (
 
 
 def log_linear_extensions(
-    parents: NDArray[Any], *, engine: Engine, reporter: Reporter = silent, checkpoint: Checkpoint = none
+    parents: NDArray[Any], *, engine: Engine, reporter: Reporter = NO_PROGRESS, checkpoint: Checkpoint = NO_CHECKPOINT
 ) -> Floats:
     """Natural log of the number of orders that each graph fits.
 

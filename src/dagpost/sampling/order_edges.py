@@ -14,14 +14,14 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.engines import Engine
 from dagpost.sampling.dags import RankedFamilies, predecessors_in
 from dagpost.sampling.orders import OrderSample
 
 
 def edges_of_orders(
-    families: RankedFamilies, sample: OrderSample, *, engine: Engine, reporter: Reporter = silent
+    families: RankedFamilies, sample: OrderSample, *, engine: Engine, reporter: Reporter = NO_PROGRESS
 ) -> Floats:
     """Entry [j, i]: the probability that j is a parent of i, averaged over the orders of the sample.
 

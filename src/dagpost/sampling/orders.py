@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Integers, Wide
 from dagpost._tools.kernels import copy_into, inlined, kernel
-from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
 from dagpost._tools.wide_floats import ZERO, multiply, ratio, to_logs
 from dagpost.engines import Engine
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.walk import (
-    Plan,
+    Layout,
     alpha_at_leaf,
     let_in_level,
     level_bases,
@@ -59,7 +59,7 @@ def sample_orders(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
 ) -> OrderSample:
     """Draw `count` independent orders from their exact posterior.
 
@@ -70,10 +70,10 @@ def sample_orders(
     >>> bool(abs((sample.orders[:, 0] == 0).mean() - 3 / 11) < 0.02)
     True
     """
-    with reporter.stage("orders", count * (forward.plan.top + 1)) as stage:
+    with reporter.stage("orders", count * (forward.layout.top + 1)) as stage:
         parts = [
             draw_orders(forward, uniforms, engine=engine, stage=stage)
-            for uniforms in uniform_blocks(seed, count, forward.plan.nodes, MOVED_TOGETHER)
+            for uniforms in uniform_blocks(seed, count, forward.layout.nodes, MOVED_TOGETHER)
         ]
     return OrderSample(
         np.concatenate([part.orders for part in parts]),
@@ -84,21 +84,21 @@ def sample_orders(
 
 def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine: Engine, stage: Stage) -> OrderSample:
     """One order for each row of `uniforms`, all moved together; counts the samples on `stage` once a wave."""
-    plan = forward.plan
+    layout = forward.layout
     samples = len(uniforms)
-    orders = np.empty((samples, plan.nodes), dtype=np.uint8)
-    alpha = np.empty((samples, plan.nodes), dtype=np.int64)
-    sets = np.full(samples, (1 << plan.nodes) - 1, dtype=np.int64)
+    orders = np.empty((samples, layout.nodes), dtype=np.uint8)
+    alpha = np.empty((samples, layout.nodes), dtype=np.int64)
+    sets = np.full(samples, (1 << layout.nodes) - 1, dtype=np.int64)
 
     nothing_waits = (np.empty((0, 0), dtype=np.int64), np.empty(0))
 
     def block(item: tuple[int, Integers], cancel: Integers) -> None:
         chunk, members = item
         draw_chunk(
-            plan,
+            layout,
             forward.weights,
             forward.sums,
-            starts_around(plan, chunk),
+            starts_around(layout, chunk),
             chunk,
             members,
             sets,
@@ -109,8 +109,8 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
             cancel,
         )
 
-    for wave in reversed(list(waves(plan.top))):
-        chunks = sets >> (plan.nodes - plan.top)
+    for wave in reversed(list(waves(layout.top))):
+        chunks = sets >> (layout.nodes - layout.top)
         items = [(chunk, np.flatnonzero((chunks == chunk) & (sets > 0))) for chunk in wave]
         for _ in engine.run(block, [item for item in items if len(item[1])]):
             pass
@@ -122,7 +122,7 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
 
 @kernel
 def draw_chunk(
-    plan: Plan,
+    layout: Layout,
     weights: Wide,
     sums: Wide,
     starts: Integers,
@@ -142,14 +142,14 @@ def draw_chunk(
     number is not reached by the nodes that stay in the chunk waits: `reached` gets the running sum so far, `waiting`
     the sum of its set and alpha of every top node, and `orders` the last node that was possible.
     """
-    nodes, low = plan.nodes, plan.low
-    inner = nodes - low - plan.top
+    nodes, low = layout.nodes, layout.low
+    inner = nodes - low - layout.top
     size = 1 << low
     leaf_mask = (1 << inner) - 1
-    inner_end = nodes - plan.top
-    own = starts[plan.top]
-    top_alpha = np.empty(plan.top, dtype=np.int64)
-    bases = level_bases(plan)
+    inner_end = nodes - layout.top
+    own = starts[layout.top]
+    top_alpha = np.empty(layout.top, dtype=np.int64)
+    bases = level_bases(layout)
     arrays = np.empty(bases[-1], dtype=np.int64)
     lanes = np.empty(size, dtype=np.int64)
     high_alpha = np.empty((nodes - low, size), dtype=np.int64)
@@ -164,7 +164,7 @@ def draw_chunk(
         leaf = (sets[members[member]] >> low) & leaf_mask
         next_sample[member] = first_of_leaf[leaf]
         first_of_leaf[leaf] = member
-    start_chunk(plan, weights, chunk, arrays, bases)
+    start_chunk(layout, weights, chunk, arrays, bases)
     for leaf in range(leaf_mask, -1, -1):
         if cancel[0]:
             return
@@ -178,12 +178,12 @@ def draw_chunk(
             first_of_set[low_set] = member
             member = following
         high = (chunk << inner) | leaf
-        _build_levels(plan, arrays, bases, leaf, high, built_for)
+        _build_levels(layout, arrays, bases, leaf, high, built_for)
         for node in range(low, nodes):
             if (high >> (node - low)) & 1:
-                alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, high_alpha[node - low])
+                alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, high_alpha[node - low])
         for node in range(low):
-            alpha_at_leaf(plan, arrays, bases, leaf, node, lanes, low_alpha[node])
+            alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, low_alpha[node])
         for low_set in range(size - 1, -1, -1):
             member = first_of_set[low_set]
             if member < 0:
@@ -207,7 +207,7 @@ def draw_chunk(
                         continue
                     begin = own + (leaf << low) + (low_set & ~(1 << node))
                     if node >= low:
-                        begin = start_across(plan, starts, leaf, node) + low_set
+                        begin = start_across(layout, starts, leaf, node) + low_set
                     probabilities[node] = ratio(multiply(alpha, sums[begin]), total)
             while member >= 0:
                 following = next_sample[member]
@@ -236,15 +236,15 @@ def draw_chunk(
 
 
 @inlined
-def _build_levels(plan: Plan, arrays: Wide, bases: Integers, leaf: int, high: int, built_for: Integers) -> None:
+def _build_levels(layout: Layout, arrays: Wide, bases: Integers, leaf: int, high: int, built_for: Integers) -> None:
     """Make the restricted sums of a leaf, keeping the levels that it shares with the leaf before."""
-    for bit in range(plan.nodes - plan.low - plan.top - 1, -1, -1):
+    for bit in range(layout.nodes - layout.low - layout.top - 1, -1, -1):
         if (leaf >> bit) & 1 and built_for[bit] != leaf >> bit:
             built_for[bit] = leaf >> bit
-            for node in range(plan.nodes):
+            for node in range(layout.nodes):
                 # A high node that was left out is in no set below.
-                if node < plan.low + bit or (node > plan.low + bit and (high >> (node - plan.low)) & 1):
-                    let_in_level(plan, arrays, bases, leaf, bit, node)
+                if node < layout.low + bit or (node > layout.low + bit and (high >> (node - layout.low)) & 1):
+                    let_in_level(layout, arrays, bases, leaf, bit, node)
 
 
 @inlined

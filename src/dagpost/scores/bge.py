@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.errors import InputError
 from dagpost.scores.parameters import finite, positive
 
@@ -97,7 +97,7 @@ class BGe:
         values: NDArray[np.float64],
         engine: Engine,
         reporter: Reporter,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of

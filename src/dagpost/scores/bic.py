@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ class BIC:
         values: NDArray[np.float64],
         engine: Engine,
         reporter: Reporter,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
         from dagpost.scores.cells import entropy_terms

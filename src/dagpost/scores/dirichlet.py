@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.scores.parameters import positive
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class BDeu:
         values: NDArray[np.float64],
         engine: Engine,
         reporter: Reporter,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
         from dagpost.scores.cells import shared_terms
@@ -109,7 +109,7 @@ class BDe:
         values: NDArray[np.float64],
         engine: Engine,
         reporter: Reporter,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
         _fill_fixed(self.pseudocount, table, max_parents, values, engine, reporter, checkpoint)
@@ -135,7 +135,7 @@ class K2:
         values: NDArray[np.float64],
         engine: Engine,
         reporter: Reporter,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
         _fill_fixed(1.0, table, max_parents, values, engine, reporter, checkpoint)

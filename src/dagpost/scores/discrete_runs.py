@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.families.numbering import family_count
 from dagpost.scores.cells import CellFunction
 from dagpost.scores.counting import count_sets, scratch_pool
@@ -47,7 +47,7 @@ def fill_by_counting(
     terms_of: Callable[[list[int], int], CellFunction],
     engine: Engine,
     reporter: Reporter,
-    checkpoint: Checkpoint = none,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> None:
     """Fill `values` with the scores whose terms `terms_of(variants, observations)` gives.
 

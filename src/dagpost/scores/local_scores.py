@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import nearest
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.errors import InputError
 from dagpost.scores.bge import BGe
 from dagpost.scores.bic import BIC
@@ -172,8 +172,8 @@ def local_scores(
     max_parents: int = 5,
     *,
     engine: Engine | None = None,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> LocalScores:
     """Score every family of at most `max_parents` parents.
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.families.numbering import binomials, family_count, size_offsets
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def tasks_of(nodes: int, max_size: int) -> list[Task]:
     return [task for _, task in sorted(tasks, key=lambda entry: -entry[0])]
 
 
-def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = none) -> SavedStage[Task]:
+def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = NO_CHECKPOINT) -> SavedStage[Task]:
     """The tasks of a run, those before a kill finished; kept is all that they wrote, before `B` is taken off."""
     rows = [target.values[node] for node in np.flatnonzero(target.wanted)]
     tasks = tasks_of(target.values.shape[0], target.max_size)

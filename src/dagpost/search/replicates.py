@@ -25,8 +25,8 @@ from dataclasses import replace
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import Reporter, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine, spread_of
 from dagpost.engines.base import CancelFlag, Item, Result
@@ -49,8 +49,8 @@ def bootstrap_dags(
     families: FamilyTables,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> tuple[Masks, Floats]:
     """One graph for each of `count` replicates of the table: parent masks (replicates, nodes), and their log weights.
 

@@ -32,8 +32,8 @@ import hashlib, numpy as np
 from dagpost.engines import ThreadEngine
 from dagpost.families.numbering import family_count
 from dagpost.sampling.dags import rank_families
-from dagpost.engines.host.backend import HostSums
-sums = HostSums(ThreadEngine(1))
+from dagpost.engines.host.backend import HostBackend
+sums = HostBackend(ThreadEngine(1))
 weights = 5.0 * np.random.default_rng(12).normal(size=(12, family_count(11, 3)))
 found = sums.structure_posterior(weights, 3)
 ranked = rank_families(weights, 3)

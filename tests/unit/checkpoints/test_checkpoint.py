@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tools.broken_off import eager, flip, parts
 
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints import checkpoint as module
 from dagpost.errors import DagpostWarning, InputError
 
@@ -110,9 +110,9 @@ def test_writing_takes_its_share_of_the_time_at_most(folder: Path, monkeypatch: 
 
 
 def test_an_ordinary_run_does_every_step_and_keeps_nothing() -> None:
-    saved = none.stage("stage", [1, 2, 3], lambda _: pytest.fail("nothing is looked at"))
+    saved = NO_CHECKPOINT.stage("stage", [1, 2, 3], lambda _: pytest.fail("nothing is looked at"))
     assert (list(saved), list(saved.left), list(saved.finished)) == ([1, 2, 3], [1, 2, 3], [])
-    assert none.decided("method", lambda: "one") == "one"
+    assert NO_CHECKPOINT.decided("method", lambda: "one") == "one"
 
 
 def test_a_fit_and_its_sample_share_a_folder(folder: Path) -> None:

@@ -83,7 +83,7 @@ def test_another_identity_is_refused_with_what_differs(folder: Path) -> None:
             "method: auto there, PartialOrderMCMC (burn in 20, swaps only no) here",
         ),
         ("method", {"kind": "GivenOrder", "order": ["b", "a\x9b"]}, "dds", r"GivenOrder (order b > a\x9b) there"),
-        ("gone_on_from", None, "0" * 32, "gone_on_from: others there than here"),
+        ("resumed_from", None, "0" * 32, "resumed_from: others there than here"),
         ("forbidden", [], [["long", "x" * 99]], f"none there, long -> {'x' * 52} ... here"),
     ],
 )

@@ -310,7 +310,7 @@ def test_the_method_that_was_chosen_stays_chosen(folder: Path, monkeypatch: pyte
     table = datasets.load("coronary")
     first = DagPosterior(max_parents=2, seed=1).fit(table, checkpoint=eager(folder))
     # By now the machine seems too slow for the sums over all graphs.
-    monkeypatch.setattr("dagpost.posterior.workspace.ExactTables.structure_is_affordable", lambda _: False)
+    monkeypatch.setattr("dagpost.posterior.workspace.ExactWorkspace.structure_is_affordable", lambda _: False)
     second = DagPosterior(max_parents=2, seed=1).fit(table, checkpoint=eager(folder))
     assert first.method_ == second.method_ == "exact-layers"
     assert first.method_reason_ == second.method_reason_

@@ -244,7 +244,7 @@ def test_names_from_the_data_are_shown_and_not_obeyed(run: Run, tmp_path: Path) 
             "(--required: none there, A -> B here; --tier: A there)",
         ),
         (
-            "(graphs: 5 there, 6 here; gone_on_from: others there)",
+            "(graphs: 5 there, 6 here; resumed_from: others there)",
             "(--number: 5 there, 6 here; --resume: others there)",
         ),
     ],

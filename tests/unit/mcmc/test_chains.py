@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.tools.chain_checks import random_tables
 
-from dagpost._tools.progress import Reporter, reporter_for, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.mcmc import chains
@@ -94,7 +94,7 @@ def run(
     count: int,
     *,
     engine: Engine = ENGINE,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
     previous: ChainRun | None = None,
 ) -> ChainRun:
     return run_chains(method, context, NODES, count, seed=SEED, engine=engine, reporter=reporter, previous=previous)
@@ -258,7 +258,7 @@ def test_graphs_that_were_stored_in_fewer_bytes_can_be_gone_on_from(families: An
 # Breaking off
 
 
-def broken_off(families: Any, count: int, engine: Engine = ENGINE, reporter: Reporter = silent) -> ChainRun:
+def broken_off(families: Any, count: int, engine: Engine = ENGINE, reporter: Reporter = NO_PROGRESS) -> ChainRun:
     """What an interrupted run gives; an interrupt that gets through would end the tests."""
     try:
         found = run(order_chains(), families, count, engine=engine, reporter=reporter)

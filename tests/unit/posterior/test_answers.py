@@ -17,7 +17,7 @@ from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
 
 from dagpost import DagPosterior, EdgePrior, custom, d_separated, edge, path
-from dagpost._tools.progress import silent
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import RELATIVE_ERROR
 from dagpost.families.numbering import family_count
@@ -25,7 +25,7 @@ from dagpost.features import Feature, Query, parse, predicates
 from dagpost.posterior import answers
 from dagpost.posterior import workspace as tables
 from dagpost.posterior.answers import ExactResults, exact_probability
-from dagpost.posterior.workspace import ExactTables
+from dagpost.posterior.workspace import ExactWorkspace
 
 TOLERANCE = 1e-9
 NAMES = ("A", "B", "C", "D", "E")
@@ -93,7 +93,7 @@ class Posterior:
         self.nodes = nodes
         self.names = NAMES[:nodes]
         self.of_each_graph = naive_structure.probability_of_every_dag(weights, max_parents, modularity)
-        self.tables = ExactTables(weights, max_parents, ThreadEngine(1), silent)
+        self.tables = ExactWorkspace(weights, max_parents, ThreadEngine(1), NO_PROGRESS)
         if modularity == "order":
             forward = self.tables.forward()
             families = self.tables.order_families(forward)

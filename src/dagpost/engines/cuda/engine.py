@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.progress import Reporter, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.cuda import device
 from dagpost.engines.threads import ThreadEngine
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats, Masks
     from dagpost._tools.progress import Stage
     from dagpost.engines.cuda.order import DeviceForward
-    from dagpost.engines.host.backend import HostSums, Sums
+    from dagpost.engines.host.backend import ExactBackend, HostBackend
     from dagpost.exact.order import ForwardTable
     from dagpost.exact.structure import StructurePosterior, StructureTables
     from dagpost.sampling.dags import RankedFamilies
@@ -53,9 +53,9 @@ class CudaEngine(ThreadEngine):
         device.load_cupy()
 
     @cached_property
-    def sums(self) -> Sums:
+    def sums(self) -> ExactBackend:
         """The sums of sums.py on the device."""
-        return CudaSums(self)
+        return CudaBackend(self)
 
     def sum_cells(self, rows: Rows, cells: CellFunction, max_size: int) -> Floats | None:
         """The sums that scores take over the cells of every set of columns, where the device is the place for them."""
@@ -65,8 +65,8 @@ class CudaEngine(ThreadEngine):
             return sum_cells(rows, cells, max_size)
 
 
-class CudaSums:
-    """`sums.Sums` on a device: engines/cuda/order.py, sampling.py and structure.py."""
+class CudaBackend:
+    """`ExactBackend` on a device: engines/cuda/order.py, sampling.py and structure.py."""
 
     name = "cuda"
 
@@ -103,7 +103,12 @@ class CudaSums:
         return self._host.keeps_structure(nodes, max_parents)
 
     def forward_table(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> DeviceForward:
         from dagpost.engines.cuda import order
 
@@ -115,9 +120,9 @@ class CudaSums:
         self,
         forward: DeviceForward,
         *,
-        reporter: Reporter = silent,
+        reporter: Reporter = NO_PROGRESS,
         keep_forward: bool = True,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Floats:
         from dagpost.engines.cuda import order
 
@@ -135,7 +140,7 @@ class CudaSums:
             return draw_dags(forward, np.ascontiguousarray(uniforms), stage=stage)
 
     def draw_units(self, forward: DeviceForward) -> int:
-        return forward.plan.nodes + 1
+        return forward.layout.nodes + 1
 
     def on_host(self, forward: DeviceForward) -> ForwardTable:
         from dagpost.engines.cuda.order import on_host
@@ -143,7 +148,12 @@ class CudaSums:
         return on_host(forward)
 
     def structure_posterior(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> StructurePosterior:
         from dagpost.engines.cuda import structure
 
@@ -154,7 +164,12 @@ class CudaSums:
             return replace(structure.structure_posterior(log_weights, max_parents, reporter=reporter), engine=self.name)
 
     def structure_evidence(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> float:
         from dagpost.engines.cuda import structure
 
@@ -171,31 +186,31 @@ class CudaSums:
         count: int,
         *,
         seed: np.random.SeedSequence,
-        reporter: Reporter = silent,
-        checkpoint: Checkpoint = none,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[Masks, Floats]:
         from dagpost.engines.cuda import layers, structure
 
-        if tables.plan.nodes < structure.FEWEST_NODES:
+        if tables.layout.nodes < structure.FEWEST_NODES:
             return self._host.sample_layers(tables, ranked, count, seed=seed, reporter=reporter, checkpoint=checkpoint)
         with device.left_clean():
             return layers.sample_layers(
                 tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
             )
 
-    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         from dagpost.engines.cuda import structure
 
-        if tables.plan.nodes < structure.FEWEST_NODES:
+        if tables.layout.nodes < structure.FEWEST_NODES:
             return self._host.descendant_sets(tables, node, reporter=reporter)
         with device.left_clean():
             return structure.descendant_sets(tables, node, reporter=reporter)
 
-    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         return self._host.ancestor_sets(tables, node, reporter=reporter)
 
     @cached_property
-    def _host(self) -> HostSums:
-        from dagpost.engines.host.backend import HostSums
+    def _host(self) -> HostBackend:
+        from dagpost.engines.host.backend import HostBackend
 
-        return HostSums(self.engine)
+        return HostBackend(self.engine)

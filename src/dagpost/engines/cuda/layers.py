@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.uniforms import SEED_BLOCK, row_blocks, uniform_rows
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.structure import dense_alpha
@@ -45,11 +45,11 @@ def sample_layers(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph."""
-    on_device, nodes = _LayerTables(tables), tables.plan.nodes
+    on_device, nodes = _LayerTables(tables), tables.layout.nodes
     parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
     blocks = row_blocks(count, _MOVED_TOGETHER)
     saved = checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
@@ -67,13 +67,13 @@ class _LayerTables:
 
     def __init__(self, tables: StructureTables) -> None:
         cupy = device.load_cupy()
-        self.nodes = tables.plan.nodes
+        self.nodes = tables.layout.nodes
         needed = (self.nodes << (self.nodes + 2)) + (12 << self.nodes) + 5 * 8 * max(_ENTRIES, 1 << self.nodes)
         needed += 2 * tables.forward.weights.nbytes
         device.require(needed, f"Drawing graphs of {self.nodes} variables by layers", "use engine='threads'.")
         self.completions = cupy.asarray(tables.completions)
         self.exponents = cupy.asarray(tables.completion_exponents)
-        self.alpha = dense_alpha(self.nodes, tables.plan.max_parents, cupy.asarray(tables.forward.weights))
+        self.alpha = dense_alpha(self.nodes, tables.layout.max_parents, cupy.asarray(tables.forward.weights))
         self.kernels = _kernels(self.nodes)
 
 

@@ -1,4 +1,4 @@
-"""The order-modular posterior on a CUDA device: the sums of exact/order.py, cut up as in plan.py.
+"""The order-modular posterior on a CUDA device: the sums of exact/order.py, cut up as in layout.py.
 
 Forward: for every subset of the top nodes the restricted sums of each node go one step down (`let_in`), then all
 subsets of the mid nodes are summed at once in shared memory (`expand`; a set of low parents that leaves room for `d`
@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Wide
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.wide_floats import ZERO, to_logs
 from dagpost.engines.cuda import device
-from dagpost.engines.cuda.plan import TILE, DevicePlan
-from dagpost.engines.cuda.plan import make_plan as make_plan_for
+from dagpost.engines.cuda.layout import TILE, DeviceLayout
+from dagpost.engines.cuda.layout import make_layout as make_plan_for
 from dagpost.engines.cuda.walk import backward_walk, forward_walk
 from dagpost.exact.order import ForwardTable, check_weights, no_graph, posterior_of_families, wide_weights
 from dagpost.exact.order import require_memory as require_host_memory
-from dagpost.exact.walk import make_plan as make_host_plan
+from dagpost.exact.walk import make_layout as make_host_plan
 from dagpost.families.numbering import binomials, size_offsets
 
 _THREADS = 512
@@ -44,7 +44,7 @@ class DeviceForward:
     Like `exact.order.ForwardTable`, but `weights` and `sums` are arrays on the device.
     """
 
-    plan: DevicePlan
+    layout: DeviceLayout
     log_weights: Floats
     log_scales: Floats
     weights: Any
@@ -57,40 +57,42 @@ class DeviceForward:
         return self.log_total + float(self.log_scales.sum())
 
 
-def forward_table(log_weights: Floats, max_parents: int, *, reporter: Reporter = silent) -> DeviceForward:
+def forward_table(log_weights: Floats, max_parents: int, *, reporter: Reporter = NO_PROGRESS) -> DeviceForward:
     """Sum over all orders of every set of nodes, on the device."""
     cupy = device.load_cupy()
     check_weights(log_weights, max_parents)
-    plan = make_plan(len(log_weights), max_parents)
-    require_memory(plan.nodes, plan.max_parents, backward=False)
+    layout = make_layout(len(log_weights), max_parents)
+    require_memory(layout.nodes, layout.max_parents, backward=False)
     scales = log_weights.max(axis=1)
     weights = cupy.asarray(wide_weights(log_weights, scales))
-    sums = cupy.empty(1 << plan.nodes, dtype=np.int64)
-    steps = _Kernels(plan, weights, sums)
-    with reporter.stage("forward table", plan.steps) as stage:
-        for _ in forward_walk(plan, steps):
+    sums = cupy.empty(1 << layout.nodes, dtype=np.int64)
+    steps = _Kernels(layout, weights, sums)
+    with reporter.stage("forward table", layout.steps) as stage:
+        for _ in forward_walk(layout, steps):
             cupy.cuda.get_current_stream().synchronize()
             stage.advance(1)
     log_total = float(to_logs(cupy.asnumpy(sums[-1:]))[0])
     if not math.isfinite(log_total):
         raise no_graph()
-    return DeviceForward(plan, log_weights, scales, weights, sums, log_total)
+    return DeviceForward(layout, log_weights, scales, weights, sums, log_total)
 
 
-def family_probabilities(forward: DeviceForward, *, reporter: Reporter = silent, keep_forward: bool = True) -> Floats:
+def family_probabilities(
+    forward: DeviceForward, *, reporter: Reporter = NO_PROGRESS, keep_forward: bool = True
+) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
     With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is of no
     use afterwards.
     """
     cupy = device.load_cupy()
-    plan = forward.plan
-    beside = plan.bytes_needed(backward=True) - (0 if keep_forward else 8 << plan.nodes)
-    device.require(beside, f"The backward table of {plan.nodes} variables", "leave columns out.")
+    layout = forward.layout
+    beside = layout.bytes_needed(backward=True) - (0 if keep_forward else 8 << layout.nodes)
+    device.require(beside, f"The backward table of {layout.nodes} variables", "leave columns out.")
     sums = forward.sums.copy() if keep_forward else forward.sums
-    steps = _Kernels(plan, forward.weights, sums, backward=True)
-    with reporter.stage("edge probabilities", plan.steps) as stage:
-        for _ in backward_walk(plan, steps):
+    steps = _Kernels(layout, forward.weights, sums, backward=True)
+    with reporter.stage("edge probabilities", layout.steps) as stage:
+        for _ in backward_walk(layout, steps):
             cupy.cuda.get_current_stream().synchronize()
             stage.advance(1)
     gathered: Wide = cupy.asnumpy(steps.gathered)
@@ -100,13 +102,13 @@ def family_probabilities(forward: DeviceForward, *, reporter: Reporter = silent,
 def on_host(forward: DeviceForward) -> ForwardTable:
     """The same table in the memory of the host."""
     cupy = device.load_cupy()
-    require_host_memory(forward.plan.nodes, forward.plan.max_parents, tables=1, workers=1)
-    plan = make_host_plan(forward.plan.nodes, forward.plan.max_parents)
+    require_host_memory(forward.layout.nodes, forward.layout.max_parents, tables=1, workers=1)
+    layout = make_host_plan(forward.layout.nodes, forward.layout.max_parents)
     weights, sums = cupy.asnumpy(forward.weights), cupy.asnumpy(forward.sums)
-    return ForwardTable(plan, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
+    return ForwardTable(layout, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
 
 
-def make_plan(nodes: int, max_parents: int) -> DevicePlan:
+def make_layout(nodes: int, max_parents: int) -> DeviceLayout:
     """The groups that `nodes` nodes get on the device at hand."""
     return make_plan_for(nodes, max_parents, device.shared_bytes())
 
@@ -114,7 +116,7 @@ def make_plan(nodes: int, max_parents: int) -> DevicePlan:
 def require_memory(nodes: int, max_parents: int, *, backward: bool) -> None:
     """Refuse, with both figures and the largest size that fits, what does not fit on the device."""
     free = device.free_bytes()
-    needed = make_plan(nodes, max_parents).bytes_needed(backward=backward)
+    needed = make_layout(nodes, max_parents).bytes_needed(backward=backward)
     if needed > free:
         largest = next((n for n in range(nodes - 1, 0, -1) if _fits(n, max_parents, backward, free)), 0)
         device.require(
@@ -131,39 +133,39 @@ def fits(nodes: int, max_parents: int) -> bool:
 
 
 def _fits(nodes: int, max_parents: int, backward: bool, free: int) -> bool:
-    return make_plan(nodes, max_parents).bytes_needed(backward=backward) <= free
+    return make_layout(nodes, max_parents).bytes_needed(backward=backward) <= free
 
 
 class _Kernels:
     """The steps of walk.py on the device, with the arrays they work on."""
 
-    def __init__(self, plan: DevicePlan, weights: Any, sums: Any, *, backward: bool = False) -> None:
+    def __init__(self, layout: DeviceLayout, weights: Any, sums: Any, *, backward: bool = False) -> None:
         cupy = device.load_cupy()
-        self.plan, self.weights, self.sums = plan, weights, sums
-        module, _ = kernels_for(plan)
-        slots = plan.nodes << plan.slot_bits
-        self._rows = cupy.empty((slots << plan.mid) * max(plan.row_sets, 1), dtype=np.int64)
-        self._constant = cupy.empty(slots * max(plan.all_sets - plan.row_sets, 1), dtype=np.int64)
-        self._levels = cupy.empty(max(int(plan.level_bases[-1]), 1), dtype=np.int64)
-        self._inners = [cupy.asarray(plan.inners_of_size(size)) for size in range(plan.inner_bits + 1)]
+        self.layout, self.weights, self.sums = layout, weights, sums
+        module, _ = kernels_for(layout)
+        slots = layout.nodes << layout.slot_bits
+        self._rows = cupy.empty((slots << layout.mid) * max(layout.row_sets, 1), dtype=np.int64)
+        self._constant = cupy.empty(slots * max(layout.all_sets - layout.row_sets, 1), dtype=np.int64)
+        self._levels = cupy.empty(max(int(layout.level_bases[-1]), 1), dtype=np.int64)
+        self._inners = [cupy.asarray(layout.inners_of_size(size)) for size in range(layout.inner_bits + 1)]
         self._let_in = module.get_function("let_in")
-        self._expand = _with_shared(module, "expand", plan.tile_bytes)
-        self._forward = _with_shared(module, "forward_blocks", plan.block_bytes)
-        self._backward = _with_shared(module, "backward_blocks", plan.block_bytes)
+        self._expand = _with_shared(module, "expand", layout.tile_bytes)
+        self._forward = _with_shared(module, "forward_blocks", layout.block_bytes)
+        self._backward = _with_shared(module, "backward_blocks", layout.block_bytes)
         if backward:
-            self._gather = _with_shared(module, "gather", plan.alpha_bytes)
-            self._collect = _with_shared(module, "collect", plan.tile_bytes)
+            self._gather = _with_shared(module, "gather", layout.alpha_bytes)
+            self._collect = _with_shared(module, "collect", layout.tile_bytes)
             self._give_back = module.get_function("give_back")
             self.gathered = cupy.full(weights.shape, ZERO, dtype=np.int64)
-            self._gathered_levels = cupy.full(max(int(plan.level_bases[-1]), 1), ZERO, dtype=np.int64)
-            self._given = cupy.empty((slots << plan.mid) * plan.all_sets, dtype=np.int64)
-            self._kept = cupy.empty(1 << (plan.low + plan.inner_bits), dtype=np.int64)
+            self._gathered_levels = cupy.full(max(int(layout.level_bases[-1]), 1), ZERO, dtype=np.int64)
+            self._given = cupy.empty((slots << layout.mid) * layout.all_sets, dtype=np.int64)
+            self._kept = cupy.empty(1 << (layout.low + layout.inner_bits), dtype=np.int64)
 
     def let_in(self, leaf: int, bit: int, backward: bool) -> None:
         self._let_in(*self._over_level(bit), (self.weights, self._levels, *_ints(leaf, bit, backward)))
 
     def expand(self, leaf: int, slot: int, backward: bool) -> None:
-        grid = (max(-(-self.plan.row_sets // TILE), 1), self.plan.nodes)
+        grid = (max(-(-self.layout.row_sets // TILE), 1), self.layout.nodes)
         arguments = (self.weights, self._levels, self._rows, self._constant, *_ints(leaf, slot, backward))
         self._expand[0](grid, (_THREADS,), arguments, shared_mem=self._expand[1])
 
@@ -178,10 +180,10 @@ class _Kernels:
 
     def gather(self, step: int) -> None:
         arguments = (self._kept, self.sums, self._given, *_ints(step))
-        self._gather[0]((1 << self.plan.inner_bits,), (_THREADS,), arguments, shared_mem=self._gather[1])
+        self._gather[0]((1 << self.layout.inner_bits,), (_THREADS,), arguments, shared_mem=self._gather[1])
 
     def collect(self, leaf: int, slot: int) -> None:
-        grid = (-(-self.plan.all_sets // TILE), self.plan.nodes)
+        grid = (-(-self.layout.all_sets // TILE), self.layout.nodes)
         arguments = (self.gathered, self._gathered_levels, self._given, *_ints(leaf, slot))
         self._collect[0](grid, (_THREADS,), arguments, shared_mem=self._collect[1])
 
@@ -194,42 +196,42 @@ class _Kernels:
         function[0]((len(inners),), (_THREADS,), arguments, shared_mem=function[1])
 
     def _over_level(self, bit: int) -> tuple[tuple[int, int], tuple[int]]:
-        width = int(size_offsets(self.plan.max_parents)[self.plan.below + bit, self.plan.max_parents + 1])
-        return (-(-width // 256), self.plan.nodes), (256,)
+        width = int(size_offsets(self.layout.max_parents)[self.layout.below + bit, self.layout.max_parents + 1])
+        return (-(-width // 256), self.layout.nodes), (256,)
 
 
 @lru_cache(maxsize=32)
-def kernels_for(plan: DevicePlan) -> tuple[Any, list[Any]]:
-    """The kernels compiled for the sizes of a plan, and the small arrays that they look things up in."""
+def kernels_for(layout: DeviceLayout) -> tuple[Any, list[Any]]:
+    """The kernels compiled for the sizes of a layout, and the small arrays that they look things up in."""
     constants = (
-        ("NODES", plan.nodes),
-        ("LOW", plan.low),
-        ("MID", plan.mid),
-        ("TOP", plan.top),
-        ("SLOT_BITS", plan.slot_bits),
-        ("MAX_PARENTS", plan.max_parents),
-        ("FAMILIES", plan.families),
-        ("ROW_SETS", plan.row_sets),
-        ("CONSTANT_SETS", plan.all_sets - plan.row_sets),
-        ("ALL_SETS", plan.all_sets),
+        ("NODES", layout.nodes),
+        ("LOW", layout.low),
+        ("MID", layout.mid),
+        ("TOP", layout.top),
+        ("SLOT_BITS", layout.slot_bits),
+        ("MAX_PARENTS", layout.max_parents),
+        ("FAMILIES", layout.families),
+        ("ROW_SETS", layout.row_sets),
+        ("CONSTANT_SETS", layout.all_sets - layout.row_sets),
+        ("ALL_SETS", layout.all_sets),
     )
     module = device.compiled(_FILES, constants)
-    return module, _fill_tables(module, plan)
+    return module, _fill_tables(module, layout)
 
 
-def _fill_tables(module: Any, plan: DevicePlan) -> list[Any]:
+def _fill_tables(module: Any, layout: DeviceLayout) -> list[Any]:
     """Put the numbering of the parent sets on the device and tell the kernels where."""
     cupy = device.load_cupy()
-    subsets = np.arange(1 << plan.low, dtype=np.uint16)
+    subsets = np.arange(1 << layout.low, dtype=np.uint16)
     sizes = np.bitwise_count(subsets)
     by_size = subsets[np.argsort(sizes, kind="stable")]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(sizes, minlength=plan.low + 1))])
+    starts = np.concatenate([[0], np.cumsum(np.bincount(sizes, minlength=layout.low + 1))])
     contents = (
-        binomials(plan.max_parents).astype(np.int32),
-        size_offsets(plan.max_parents).astype(np.int32),
-        plan.level_bases,
-        plan.places(plan.low),
-        plan.places(plan.low - 1),
+        binomials(layout.max_parents).astype(np.int32),
+        size_offsets(layout.max_parents).astype(np.int32),
+        layout.level_bases,
+        layout.places(layout.low),
+        layout.places(layout.low - 1),
         by_size,
         starts.astype(np.int32),
     )

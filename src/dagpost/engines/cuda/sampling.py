@@ -33,8 +33,8 @@ def draw_dags(forward: DeviceForward, uniforms: Floats, *, stage: Stage) -> tupl
     Returns parent masks (samples, nodes) and the log weight of each graph.
     """
     cupy = device.load_cupy()
-    nodes, samples = forward.plan.nodes, len(uniforms)
-    module = _kernels(nodes, forward.plan.max_parents)
+    nodes, samples = forward.layout.nodes, len(uniforms)
+    module = _kernels(nodes, forward.layout.max_parents)
     numbers = cupy.asarray(np.ascontiguousarray(uniforms))
     sets_of_samples = cupy.full(samples, (1 << nodes) - 1, dtype=np.uint64)
     predecessors = cupy.zeros((samples, nodes), dtype=np.uint64)

@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.progress import Reporter, Stage, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.order import DeviceForward, forward_table, on_host
 from dagpost.exact.order import posterior_of_families
 from dagpost.exact.structure import StructurePosterior, StructureTables, cancelled, error_bound
-from dagpost.exact.walk import leaf_plan
+from dagpost.exact.walk import leaf_layout
 from dagpost.families.numbering import family_count, parent_sets
 
 #: Fewer nodes have no four lowest ones to spare; the host is done before a kernel is launched.
@@ -46,7 +46,9 @@ _PIECES = 200
 _FILES = ("widefloat.cuh", "structure.cu")
 
 
-def structure_posterior(log_weights: Floats, max_parents: int, *, reporter: Reporter = silent) -> StructurePosterior:
+def structure_posterior(
+    log_weights: Floats, max_parents: int, *, reporter: Reporter = NO_PROGRESS
+) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once, summed on the device."""
     cupy = device.load_cupy()
     nodes = len(log_weights)
@@ -68,7 +70,7 @@ def structure_posterior(log_weights: Floats, max_parents: int, *, reporter: Repo
     completions[exponents == _NOTHING] = 1.0
     tables = StructureTables(
         on_host(forward),
-        leaf_plan(nodes, max_parents),
+        leaf_layout(nodes, max_parents),
         cupy.asnumpy(graphs),
         cupy.asnumpy(completions),
         cupy.asnumpy(exponents),
@@ -78,7 +80,7 @@ def structure_posterior(log_weights: Floats, max_parents: int, *, reporter: Repo
     return StructurePosterior(tables, families, paths)
 
 
-def structure_evidence(log_weights: Floats, max_parents: int, *, reporter: Reporter = silent) -> float:
+def structure_evidence(log_weights: Floats, max_parents: int, *, reporter: Reporter = NO_PROGRESS) -> float:
     """Natural log of the sum over all graphs, each counted once."""
     require_memory(len(log_weights), max_parents)
     forward = forward_table(log_weights, max_parents, reporter=reporter)
@@ -89,12 +91,12 @@ def structure_evidence(log_weights: Floats, max_parents: int, *, reporter: Repor
     return math.log(total) + exponent * math.log(2.0) + float(forward.log_scales.sum())
 
 
-def descendant_sets(tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+def descendant_sets(tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
     """Entry `D`, a mask without `node`: the probability that the descendants of `node` are just `D`."""
     cupy = device.load_cupy()
-    nodes = tables.plan.nodes
-    require_memory(nodes, tables.plan.max_parents)
-    run = _Run(forward_table(tables.forward.log_weights, tables.plan.max_parents, reporter=reporter))
+    nodes = tables.layout.nodes
+    require_memory(nodes, tables.layout.max_parents)
+    run = _Run(forward_table(tables.forward.log_weights, tables.layout.max_parents, reporter=reporter))
     completions, exponents, given, _ = run.complete(cupy.asarray(tables.graphs), reporter)
     by_rest = run.chances(given, float(completions[0]), int(exponents[0]), node)
     result = np.zeros(1 << nodes)
@@ -128,10 +130,10 @@ class _Run:
 
     def __init__(self, forward: DeviceForward) -> None:
         self.cupy = device.load_cupy()
-        self.forward, self.nodes = forward, forward.plan.nodes
-        self.families_each = forward.plan.families
+        self.forward, self.nodes = forward, forward.layout.nodes
+        self.families_each = forward.layout.families
         self.module = _kernels(self.nodes, self.families_each)
-        self.alpha = dense_alpha(self.nodes, forward.plan.max_parents, forward.weights)
+        self.alpha = dense_alpha(self.nodes, forward.layout.max_parents, forward.weights)
 
     def sum_over_graphs(self, reporter: Reporter) -> Any:
         """`A(S)` for every set, relative to the exponent of `L(S)`."""
@@ -176,7 +178,7 @@ class _Run:
         """What the sums give to each weight. Destroys `given`."""
         _sum_bits(self.module, given, self.nodes, supersets=True)
         gathered = self.cupy.empty((self.nodes, self.families_each), dtype=np.int64)
-        sets = self.cupy.asarray(parent_sets(self.nodes - 1, self.forward.plan.max_parents).copy())
+        sets = self.cupy.asarray(parent_sets(self.nodes - 1, self.forward.layout.max_parents).copy())
         _over_families(self.module, "pick", (given, sets, gathered), gathered.size)
         return self.cupy.asnumpy(gathered)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from dagpost.engines.cuda.plan import DevicePlan
+from dagpost.engines.cuda.layout import DeviceLayout
 
 
 class OrderSteps(Protocol):
@@ -45,31 +45,31 @@ class OrderSteps(Protocol):
         """Transpose of `let_in`, on what was gathered."""
 
 
-def forward_walk(plan: DevicePlan, steps: OrderSteps) -> Iterator[None]:
+def forward_walk(layout: DeviceLayout, steps: OrderSteps) -> Iterator[None]:
     """All forward sums; pauses after every step."""
-    for step in range(plan.steps):
+    for step in range(layout.steps):
         if step:
-            leaf = step << plan.slot_bits
+            leaf = step << layout.slot_bits
             steps.let_in(leaf, _lowest_bit(leaf), False)
-        _fill_slots(plan, steps, step, backward=False)
-        for size in range(plan.inner_bits + 1):
+        _fill_slots(layout, steps, step, backward=False)
+        for size in range(layout.inner_bits + 1):
             steps.forward_blocks(step, size)
         yield
 
 
-def backward_walk(plan: DevicePlan, steps: OrderSteps) -> Iterator[None]:
+def backward_walk(layout: DeviceLayout, steps: OrderSteps) -> Iterator[None]:
     """All backward sums, and what every family takes part in; pauses after every step."""
-    changed = plan.top
-    for step in range(plan.steps - 1, -1, -1):
-        first = step << plan.slot_bits
-        for bit in range(changed - 1, plan.slot_bits - 1, -1):
+    changed = layout.top
+    for step in range(layout.steps - 1, -1, -1):
+        first = step << layout.slot_bits
+        for bit in range(changed - 1, layout.slot_bits - 1, -1):
             steps.let_in(first, bit, True)
-        _fill_slots(plan, steps, step, backward=True)
+        _fill_slots(layout, steps, step, backward=True)
         steps.keep_forward(step)
-        for size in range(plan.inner_bits, -1, -1):
+        for size in range(layout.inner_bits, -1, -1):
             steps.backward_blocks(step, size)
         steps.gather(step)
-        for slot in range((1 << plan.slot_bits) - 1, -1, -1):
+        for slot in range((1 << layout.slot_bits) - 1, -1, -1):
             steps.collect(first | slot, slot)
             if first | slot:
                 steps.give_back(first | slot, _lowest_bit(first | slot))
@@ -78,9 +78,9 @@ def backward_walk(plan: DevicePlan, steps: OrderSteps) -> Iterator[None]:
         yield
 
 
-def _fill_slots(plan: DevicePlan, steps: OrderSteps, step: int, *, backward: bool) -> None:
-    for slot in range(1 << plan.slot_bits):
-        leaf = step << plan.slot_bits | slot
+def _fill_slots(layout: DeviceLayout, steps: OrderSteps, step: int, *, backward: bool) -> None:
+    for slot in range(1 << layout.slot_bits):
+        leaf = step << layout.slot_bits | slot
         if slot:
             steps.let_in(leaf, _lowest_bit(slot), backward)
         steps.expand(leaf, slot, backward)

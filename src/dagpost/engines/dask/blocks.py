@@ -24,7 +24,7 @@ from dagpost._tools.arrays import Integers, Wide
 from dagpost._tools.kernels import kernel
 from dagpost.engines.dask.cluster import Cluster, Room
 from dagpost.exact.order_blocks import give_back_nodes
-from dagpost.exact.walk import Plan, make_plan, plan_with_top, waves
+from dagpost.exact.walk import Layout, layout_with_top, make_layout, waves
 
 SMALL = 24
 _LARGEST_CHUNK_BITS = 22
@@ -32,7 +32,7 @@ _LARGEST_CHUNK_BITS = 22
 
 def gathering_top(nodes: int, max_parents: int) -> int:
     """The number of top nodes across the chunks in which families are gathered; depends on `nodes` alone."""
-    return max(make_plan(nodes, max_parents).top, nodes - _LARGEST_CHUNK_BITS)
+    return max(make_layout(nodes, max_parents).top, nodes - _LARGEST_CHUNK_BITS)
 
 
 def block_top(nodes: int, max_parents: int, room: Room) -> int:
@@ -63,9 +63,9 @@ def _fits(nodes: int, top: int, room: Room) -> bool:
 
 
 @lru_cache(maxsize=8)
-def plan_of(nodes: int, max_parents: int, top: int) -> Plan:
-    """The plan of a task: made where it runs, since it is larger than what it is made from."""
-    return plan_with_top(nodes, max_parents, top)
+def layout_of(nodes: int, max_parents: int, top: int) -> Layout:
+    """The layout of a task: made where it runs, since it is larger than what it is made from."""
+    return layout_with_top(nodes, max_parents, top)
 
 
 def side_by_side(size: int, pulled: tuple[Wide, ...]) -> Wide:
@@ -155,6 +155,6 @@ def part_of(parts: tuple[Any, ...], number: int) -> Any:
 
 
 @kernel
-def give_back(plan: Plan, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
+def give_back(layout: Layout, contribution: Wide, gathered: Wide, chunk: int, first: int) -> None:
     """Add what a chunk gives to the weights of some nodes, from `first` on."""
-    give_back_nodes(plan, contribution, gathered, chunk, first)
+    give_back_nodes(layout, contribution, gathered, chunk, first)

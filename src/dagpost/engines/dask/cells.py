@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table, checked_table
 from dagpost.engines.dask.cluster import Cluster, writeable
@@ -68,7 +68,7 @@ def scores_of_parts(
     *,
     columns: Sequence[str] | None = None,
     interventions: str | None = None,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
 ) -> LocalScores:
     """Score every family from rows in parts, for a discrete score.
 
@@ -77,7 +77,7 @@ def scores_of_parts(
     """
     parts = Parts(engine.cluster, source)
     wanted = wanted_columns(columns, interventions)
-    with engine.cluster.taken_back_on_error():
+    with engine.cluster.release_on_error():
         seen = parts.map("levels", _values_of, wanted, interventions)
         levels, values, targets = parts.merged("levels", _merge_values, seen).result()
         whole = _table_of(levels, values, sum(targets.values()))

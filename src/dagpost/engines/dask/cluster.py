@@ -174,7 +174,7 @@ class Cluster:
             ) from None
         except OSError as error:
             raise ResourceError(gone(self.address)) from error
-        with self.taken_back_on_error():
+        with self.release_on_error():
             workers = self.client.run(_room_of_worker)
         others = {worker: room.version for worker, room in workers.items() if room.version != __version__}
         if others:
@@ -234,7 +234,7 @@ class Cluster:
             return self.submit(name, _itself, value)
 
     @contextmanager
-    def taken_back_on_error(self) -> Iterator[None]:
+    def release_on_error(self) -> Iterator[None]:
         """Take back what was handed over meanwhile if an error or an interrupt ends it; say errors of Dask plainly.
 
         A task runs as long as someone holds its future, and an interactive session holds the last traceback. What has

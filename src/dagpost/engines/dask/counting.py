@@ -68,7 +68,7 @@ def distinct_rows_of_parts(
 
     wanted = wanted_columns(columns, counts, interventions)
     parts = Parts(engine.cluster, source)
-    with engine.cluster.taken_back_on_error():
+    with engine.cluster.release_on_error():
         grouped = parts.map("distinct-rows", _group_part, wanted, counts, interventions, most)
         levels, table = parts.merged("merge-rows", _merge, grouped, most).result()
     if table is None or table.num_rows == 0:

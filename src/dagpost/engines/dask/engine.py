@@ -23,8 +23,8 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from dagpost._tools.progress import Reporter, Stage, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.dask.cluster import Cluster, load_distributed
 from dagpost.engines.threads import ThreadEngine
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats, Masks
     from dagpost.engines.dask.order import SpreadForward
     from dagpost.engines.dask.tasks import Spread
-    from dagpost.engines.host.backend import HostSums, Sums
+    from dagpost.engines.host.backend import ExactBackend, HostBackend
     from dagpost.exact.order import ForwardTable
     from dagpost.exact.structure import StructurePosterior, StructureTables
     from dagpost.sampling.dags import RankedFamilies
@@ -84,9 +84,9 @@ class DaskEngine(ThreadEngine):
         return self if threads is None else _engine_at(self._address, threads, self._cluster)
 
     @cached_property
-    def sums(self) -> Sums:
+    def sums(self) -> ExactBackend:
         """The sums of sums.py on the cluster."""
-        return DaskSums(self)
+        return DaskBackend(self)
 
     @cached_property
     def spread(self) -> Spread:
@@ -104,7 +104,7 @@ class DaskEngine(ThreadEngine):
         """The sums that scores of discrete data are made of; None where it is not worth the way."""
         from dagpost.engines.dask.scores import sum_cells
 
-        with self.cluster.taken_back_on_error():
+        with self.cluster.release_on_error():
             return sum_cells(self.cluster, rows, cells, max_size)
 
     def close(self) -> None:
@@ -184,8 +184,8 @@ def _engine_at(address: str, threads: int | None, cluster: Cluster | None = None
     return engine
 
 
-class DaskSums:
-    """`sums.Sums` on a cluster: engines/dask/order.py, drawing.py and structure.py."""
+class DaskBackend:
+    """`ExactBackend` on a cluster: engines/dask/order.py, drawing.py and structure.py."""
 
     name = "dask"
 
@@ -230,24 +230,29 @@ class DaskSums:
         return self._host.keeps_structure(nodes, max_parents)
 
     def forward_table(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> SpreadForward:
         from dagpost.engines.dask import order
 
-        with self.cluster.taken_back_on_error():
+        with self.cluster.release_on_error():
             return order.forward_table(self.cluster, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
 
     def family_probabilities(
         self,
         forward: SpreadForward,
         *,
-        reporter: Reporter = silent,
+        reporter: Reporter = NO_PROGRESS,
         keep_forward: bool = True,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Floats:
         from dagpost.engines.dask import order
 
-        with self.cluster.taken_back_on_error():
+        with self.cluster.release_on_error():
             return order.family_probabilities(
                 self.cluster, forward, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
             )
@@ -258,43 +263,53 @@ class DaskSums:
         from dagpost.engines.dask.sampling import draw_orders
         from dagpost.sampling.dags import draw_dags
 
-        nodes = forward.plan.nodes
-        with self.cluster.taken_back_on_error():
+        nodes = forward.layout.nodes
+        with self.cluster.release_on_error():
             orders = draw_orders(self.cluster, forward, uniforms[:, :nodes], stage=stage)
         drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
         stage.advance(len(uniforms))
         return drawn
 
     def draw_units(self, forward: SpreadForward) -> int:
-        return forward.plan.top + 2
+        return forward.layout.top + 2
 
     def on_host(self, forward: SpreadForward) -> ForwardTable:
         from dagpost.engines.dask.order import on_host
 
-        with self.cluster.taken_back_on_error():
+        with self.cluster.release_on_error():
             return on_host(forward)
 
     def structure_posterior(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> StructurePosterior:
         from dagpost.engines.dask import structure
 
         if not structure.is_worth_it(self.engine, len(log_weights), max_parents):
             return self._host.structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
-        with self.cluster.taken_back_on_error():
+        with self.cluster.release_on_error():
             found = structure.structure_posterior(
                 self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
             )
         return replace(found, engine=self.name)
 
     def structure_evidence(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> float:
         from dagpost.engines.dask import structure
 
         if not structure.is_worth_it(self.engine, len(log_weights), max_parents, evidence_only=True):
             return self._host.structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
-        with self.cluster.taken_back_on_error():
+        with self.cluster.release_on_error():
             return structure.structure_evidence(
                 self.engine, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
             )
@@ -306,19 +321,19 @@ class DaskSums:
         count: int,
         *,
         seed: np.random.SeedSequence,
-        reporter: Reporter = silent,
-        checkpoint: Checkpoint = none,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[Masks, Floats]:
         return self._host.sample_layers(tables, ranked, count, seed=seed, reporter=reporter, checkpoint=checkpoint)
 
-    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         return self._host.descendant_sets(tables, node, reporter=reporter)
 
-    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         return self._host.ancestor_sets(tables, node, reporter=reporter)
 
     @cached_property
-    def _host(self) -> HostSums:
-        from dagpost.engines.host.backend import HostSums
+    def _host(self) -> HostBackend:
+        from dagpost.engines.host.backend import HostBackend
 
-        return HostSums(self.engine)
+        return HostBackend(self.engine)

@@ -20,9 +20,9 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.memory import readable
-from dagpost._tools.progress import Reporter, silent
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.wide_floats import ZERO, to_logs
-from dagpost.checkpoints import Checkpoint, none
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.dask.blocks import (
     Fetched,
     Kept,
@@ -30,10 +30,10 @@ from dagpost.engines.dask.blocks import (
     cut_by_nodes_alone,
     gathering_top,
     give_back,
+    layout_of,
     nodes_in,
     nodes_not_in,
     places_of,
-    plan_of,
     side_by_side,
     starts_of,
     task_bytes,
@@ -49,7 +49,7 @@ from dagpost.exact.order import (
     wide_weights,
 )
 from dagpost.exact.order_blocks import backward_chunk, forward_chunk, gather_chunk
-from dagpost.exact.walk import Plan, entries_of, in_waves, make_plan, waves
+from dagpost.exact.walk import Layout, entries_of, in_waves, make_layout, waves
 from dagpost.families.numbering import family_count
 
 #: Groups of nodes whose families are gathered apart. Each is a task for every block, and tasks cost the scheduler time.
@@ -63,7 +63,7 @@ class SpreadForward:
     Like `exact.order.ForwardTable`; `weights` is a future too.
     """
 
-    plan: Plan
+    layout: Layout
     log_weights: Floats
     log_scales: Floats
     weights: Any
@@ -81,8 +81,8 @@ def forward_table(
     log_weights: Floats,
     max_parents: int,
     *,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> SpreadForward:
     """Sum over all orders of every set of nodes, on the cluster."""
     nodes = len(log_weights)
@@ -90,7 +90,7 @@ def forward_table(
     room = cluster.room()
     require_room(nodes, max_parents, room, tables=1)
     top = block_top(nodes, max_parents, room)
-    plan = plan_of(nodes, max_parents, top)
+    layout = layout_of(nodes, max_parents, top)
     scales = log_weights.max(axis=1)
     weights = cluster.hand_over("weights", wide_weights(log_weights, scales))
     places = places_of(cluster, top)
@@ -112,27 +112,27 @@ def forward_table(
     log_total = float(to_logs(last)[0])
     if not math.isfinite(log_total):
         raise no_graph()
-    return SpreadForward(plan, log_weights, scales, weights, blocks, log_total)
+    return SpreadForward(layout, log_weights, scales, weights, blocks, log_total)
 
 
 def family_probabilities(
     cluster: Cluster,
     forward: SpreadForward,
     *,
-    reporter: Reporter = silent,
+    reporter: Reporter = NO_PROGRESS,
     keep_forward: bool = True,
-    checkpoint: Checkpoint = none,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
     With `keep_forward=False` the blocks of the forward table go as soon as they are used; `forward` is of no use then.
     """
-    plan = forward.plan
-    nodes, top = plan.nodes, plan.top
-    require_room(nodes, plan.max_parents, cluster.room(), tables=1 + int(keep_forward))
+    layout = forward.layout
+    nodes, top = layout.nodes, layout.top
+    require_room(nodes, layout.max_parents, cluster.room(), tables=1 + int(keep_forward))
     blocks: list[Any] = [None] * (1 << top)
     given: list[list[Any]] = [[]] * (1 << top)
-    gathering = _Gathering(cluster, plan, forward.log_weights.shape)
+    gathering = _Gathering(cluster, layout, forward.log_weights.shape)
     kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
     saved = _worth(nodes, checkpoint).stage(
         "backward table by waves",
@@ -150,7 +150,7 @@ def family_probabilities(
         for wave in saved.left:
             for block in wave:
                 pulled = [blocks[block | (1 << node)] for node in nodes_not_in(block, top)]
-                head = (nodes, plan.max_parents, top, block)
+                head = (nodes, layout.max_parents, top, block)
                 arguments = (*head, forward.weights, *pulled)
                 blocks[block] = cluster.submit("backward-table", _backward_block, *arguments, at=places[block])
                 given[block] = gathering.gather(block, forward.blocks[block], blocks, places[block])
@@ -168,14 +168,14 @@ def family_probabilities(
 
 def on_host(forward: SpreadForward) -> ForwardTable:
     """The same table in the memory of this machine, fetched block by block."""
-    nodes, max_parents = forward.plan.nodes, forward.plan.max_parents
+    nodes, max_parents = forward.layout.nodes, forward.layout.max_parents
     require_memory(nodes, max_parents, tables=1, workers=1)
-    plan = make_plan(nodes, max_parents)
+    layout = make_layout(nodes, max_parents)
     sums = np.empty(1 << nodes, dtype=np.int64)
     for block, future in enumerate(forward.blocks):
-        entries_of(forward.plan, sums, block)[:] = future.result()
+        entries_of(forward.layout, sums, block)[:] = future.result()
     weights = wide_weights(forward.log_weights, forward.log_scales)
-    return ForwardTable(plan, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
+    return ForwardTable(layout, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
 
 
 def needed_bytes(nodes: int, max_parents: int, room: Room, tables: int) -> int:
@@ -207,18 +207,18 @@ def require_room(nodes: int, max_parents: int, room: Room, *, tables: int) -> No
 
 def _worth(nodes: int, checkpoint: Checkpoint) -> Checkpoint:
     """Small tables are made in seconds, and how they are cut depends on the workers: nothing is kept of them."""
-    return checkpoint if cut_by_nodes_alone(nodes) else none
+    return checkpoint if cut_by_nodes_alone(nodes) else NO_CHECKPOINT
 
 
 class _Gathering:
     """What the waves give to the weights, added up in the order of the host, for groups of nodes apart."""
 
-    def __init__(self, cluster: Cluster, plan: Plan, shape: tuple[int, int]) -> None:
-        self._cluster, self._plan, self._shape = cluster, plan, shape
-        self._top = gathering_top(plan.nodes, plan.max_parents)
+    def __init__(self, cluster: Cluster, layout: Layout, shape: tuple[int, int]) -> None:
+        self._cluster, self._layout, self._shape = cluster, layout, shape
+        self._top = gathering_top(layout.nodes, layout.max_parents)
         # One group where the whole takes a second or so: the fewer tasks the better.
-        count = min(MOST_GROUPS, plan.nodes) if cut_by_nodes_alone(plan.nodes) else 1
-        edges = [plan.nodes * number // count for number in range(count + 1)]
+        count = min(MOST_GROUPS, layout.nodes) if cut_by_nodes_alone(layout.nodes) else 1
+        edges = [layout.nodes * number // count for number in range(count + 1)]
         self.groups = list(pairwise(edges))
         self._read: Wide | None = None
         #: Sums, by group, after waves of which they are still needed, after the last wave that is done, and in the end.
@@ -242,21 +242,21 @@ class _Gathering:
 
     def gather(self, block: int, forward: Any, backward: list[Any], at: str | None) -> list[Any]:
         """What a block gives to each group of nodes; the blocks around it matter to top nodes alone."""
-        plan = self._plan
-        inner = plan.nodes - plan.top
+        layout = self._layout
+        inner = layout.nodes - layout.top
         futures = []
         for first, last in self.groups:
-            across = [node for node in nodes_not_in(block, plan.top) if first <= inner + node < last]
+            across = [node for node in nodes_not_in(block, layout.top) if first <= inner + node < last]
             pulled = [backward[block | (1 << node)] for node in across]
-            head = (plan.nodes, plan.max_parents, plan.top, block, (first, last), across)
+            head = (layout.nodes, layout.max_parents, layout.top, block, (first, last), across)
             arguments = (*head, forward, backward[block], *pulled)
             futures.append(self._cluster.submit("given-to-families", _gather_block, *arguments, at=at))
         return futures
 
     def add_up(self, given: list[list[Any]]) -> None:
         """Hand the chains of additions over: a link for each wave of chunks and group."""
-        plan, top, places = self._plan, self._top, self._cluster.places()
-        inner = top - plan.top
+        layout, top, places = self._layout, self._top, self._cluster.places()
+        inner = top - layout.top
         self._last = self._done
         # Where blocks hold several chunks, all waves are one link: there is no state between them that anyone asks for.
         steps = [in_waves(reversed(list(waves(top))))] if inner else list(reversed(list(waves(top))))
@@ -268,7 +268,7 @@ class _Gathering:
             links = []
             for group, (first, _) in enumerate(self.groups):
                 parts = [given[block][group] for block in blocks]
-                head = (plan.nodes, plan.max_parents, top, first, chunks, blocks, inner)
+                head = (layout.nodes, layout.max_parents, top, first, chunks, blocks, inner)
                 at = places.of(group, len(self.groups))
                 links.append(self._cluster.submit("families", _add_wave, *head, self._last[group], *parts, at=at))
             self._last = links
@@ -291,20 +291,20 @@ class _Gathering:
 
 
 def _forward_block(nodes: int, max_parents: int, top: int, block: int, weights: Wide, *pulled: Wide) -> Wide:
-    plan = plan_of(nodes, max_parents, top)
+    layout = layout_of(nodes, max_parents, top)
     size = 1 << (nodes - top)
     sums = side_by_side(size, pulled)
     starts = starts_of(top, nodes_in(block, top), size)
-    forward_chunk(plan, writeable(weights), sums, starts, block, no_cancel())
+    forward_chunk(layout, writeable(weights), sums, starts, block, no_cancel())
     return sums[:size].copy()
 
 
 def _backward_block(nodes: int, max_parents: int, top: int, block: int, weights: Wide, *pulled: Wide) -> Wide:
-    plan = plan_of(nodes, max_parents, top)
+    layout = layout_of(nodes, max_parents, top)
     size = 1 << (nodes - top)
     sums = side_by_side(size, pulled)
     starts = starts_of(top, nodes_not_in(block, top), size)
-    backward_chunk(plan, writeable(weights), sums[:0], sums, starts, block, False, no_cancel())
+    backward_chunk(layout, writeable(weights), sums[:0], sums, starts, block, False, no_cancel())
     return sums[:size].copy()
 
 
@@ -321,7 +321,7 @@ def _gather_block(
 ) -> Wide:
     """What each chunk of a block gives to a group of nodes: (chunks, nodes, sets)."""
     gathered_top = gathering_top(nodes, max_parents)
-    plan = plan_of(nodes, max_parents, gathered_top)
+    layout = layout_of(nodes, max_parents, gathered_top)
     inner = gathered_top - top
     size, chunk_size = 1 << (nodes - top), 1 << (nodes - gathered_top)
     sums = side_by_side(size, pulled)
@@ -333,7 +333,7 @@ def _gather_block(
         within = [(number ^ (1 << node)) * chunk_size for node in range(inner)]
         around = np.array([*within, *(starts + number * chunk_size)], dtype=np.int64)
         own = forward[number * chunk_size : (number + 1) * chunk_size]
-        given.append(gather_chunk(plan, own, sums, around, (block << inner) | number, *group, no_cancel()))
+        given.append(gather_chunk(layout, own, sums, around, (block << inner) | number, *group, no_cancel()))
     return np.stack(given).reshape(1 << inner, group[1] - group[0], -1)
 
 
@@ -353,13 +353,13 @@ def _add_wave(
     *given: Wide,
 ) -> Wide:
     """The sums for some nodes with what one wave of chunks gives."""
-    plan = plan_of(nodes, max_parents, top)
+    layout = layout_of(nodes, max_parents, top)
     # A new array: the old one may be needed again if this task is.
     sums = sums.copy()
     by_block = dict(zip(blocks, given, strict=True))
     for chunk in chunks:
         contribution = writeable(by_block[chunk >> inner][chunk & ((1 << inner) - 1)])
-        give_back(plan, contribution.reshape(-1), sums, chunk, first)
+        give_back(layout, contribution.reshape(-1), sums, chunk, first)
     return sums
 
 

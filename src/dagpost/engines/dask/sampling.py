@@ -18,10 +18,10 @@ from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import Stage
 from dagpost._tools.wide_floats import multiply, ratio, to_logs
-from dagpost.engines.dask.blocks import nodes_in, plan_of
+from dagpost.engines.dask.blocks import layout_of, nodes_in
 from dagpost.engines.dask.cluster import Cluster, large_graphs, no_cancel, writeable
 from dagpost.engines.dask.order import SpreadForward, entries
-from dagpost.exact.walk import Plan, waves
+from dagpost.exact.walk import Layout, waves
 from dagpost.sampling.orders import OrderSample, draw_chunk
 
 
@@ -41,17 +41,17 @@ class _Samples(NamedTuple):
 
 def draw_orders(cluster: Cluster, forward: SpreadForward, uniforms: Floats, *, stage: Stage) -> OrderSample:
     """One order for each row of `uniforms`; counts the samples on `stage` once a wave."""
-    plan = forward.plan
+    layout = forward.layout
     count = len(uniforms)
     samples = _Samples(
-        np.full(count, (1 << plan.nodes) - 1, dtype=np.int64),
+        np.full(count, (1 << layout.nodes) - 1, dtype=np.int64),
         np.ascontiguousarray(uniforms),
-        np.zeros((count, plan.nodes), dtype=np.uint8),
-        np.zeros((count, plan.nodes), dtype=np.int64),
-        np.zeros((count, plan.top + 1), dtype=np.int64),
+        np.zeros((count, layout.nodes), dtype=np.uint8),
+        np.zeros((count, layout.nodes), dtype=np.int64),
+        np.zeros((count, layout.top + 1), dtype=np.int64),
         np.full(count, -1.0),
     )
-    for wave in reversed(list(waves(plan.top))):
+    for wave in reversed(list(waves(layout.top))):
         # Once, unless rounding left a sample that waited nowhere to go but to a node of its own block.
         while _move_wave(cluster, forward, samples, wave):
             pass
@@ -63,11 +63,11 @@ def draw_orders(cluster: Cluster, forward: SpreadForward, uniforms: Floats, *, s
 
 def _move_wave(cluster: Cluster, forward: SpreadForward, samples: _Samples, wave: list[int]) -> bool:
     """Move the samples in the blocks of a wave on until they are in other blocks; whether there were any."""
-    plan = forward.plan
-    blocks = samples.sets >> (plan.nodes - plan.top)
+    layout = forward.layout
+    blocks = samples.sets >> (layout.nodes - layout.top)
     groups = [(block, np.flatnonzero((blocks == block) & (samples.sets > 0))) for block in wave]
     groups = [(block, members) for block, members in groups if len(members)]
-    head = (plan.nodes, plan.max_parents, plan.top)
+    head = (layout.nodes, layout.max_parents, layout.top)
     with large_graphs():
         moved = [
             cluster.submit(
@@ -109,8 +109,8 @@ def _take(samples: _Samples, members: Integers, result: _Samples) -> None:
 
 def _leave_blocks(cluster: Cluster, forward: SpreadForward, samples: _Samples) -> None:
     """Let the samples that wait choose, with the sums of the blocks that they may go to."""
-    plan = forward.plan
-    inner = plan.nodes - plan.top
+    layout = forward.layout
+    inner = layout.nodes - layout.top
     members = np.flatnonzero(samples.reached >= 0.0)
     if len(members) == 0:
         return
@@ -119,34 +119,34 @@ def _leave_blocks(cluster: Cluster, forward: SpreadForward, samples: _Samples) -
     wanted: dict[int, list[tuple[int, Integers]]] = {}
     for block in np.unique(blocks):
         rows = np.flatnonzero(blocks == block)
-        for node in nodes_in(int(block), plan.top):
+        for node in nodes_in(int(block), layout.top):
             wanted.setdefault(int(block) ^ (1 << node), []).append((node, rows))
     found = [
         cluster.submit("look-up", entries, forward.blocks[block], np.concatenate([places[rows] for _, rows in asked]))
         for block, asked in wanted.items()
     ]
-    before = np.zeros((len(members), plan.top), dtype=np.int64)
+    before = np.zeros((len(members), layout.top), dtype=np.int64)
     for asked, values in zip(wanted.values(), cluster.client.gather(found), strict=True):
         begin = 0
         for node, rows in asked:
             before[rows, node] = values[begin : begin + len(rows)]
             begin += len(rows)
-    _choose_top_node(plan, members, before, samples)
+    _choose_top_node(layout, members, before, samples)
 
 
 @kernel
-def _choose_top_node(plan: Plan, members: Integers, before: Wide, samples: _Samples) -> None:
+def _choose_top_node(layout: Layout, members: Integers, before: Wide, samples: _Samples) -> None:
     """Go on where `draw_chunk` stopped: the running sum takes the top nodes, in their order."""
-    inner = plan.nodes - plan.top
+    inner = layout.nodes - layout.top
     for row in range(len(members)):
         sample = members[row]
         whole = samples.sets[sample]
         placed = 0
-        for node in range(plan.nodes):
+        for node in range(layout.nodes):
             placed += (whole >> node) & 1
         running = samples.reached[sample]
         chosen = np.int64(samples.orders[sample, placed - 1])
-        for top in range(plan.top):
+        for top in range(layout.top):
             if (whole >> (inner + top)) & 1:
                 product = multiply(samples.waiting[sample, top + 1], before[row, top])
                 probability = ratio(product, samples.waiting[sample, 0])
@@ -167,7 +167,7 @@ def _move_block(
 ) -> Any:
     """The task: samples of one block, moved on as far as its own sums tell."""
     count = len(sets)
-    plan = plan_of(nodes, max_parents, top)
+    layout = layout_of(nodes, max_parents, top)
     samples = _Samples(
         sets.copy(),
         writeable(uniforms),
@@ -179,7 +179,7 @@ def _move_block(
     starts = np.full(top + 1, -1, dtype=np.int64)
     starts[top] = 0
     draw_chunk(
-        plan,
+        layout,
         writeable(weights),
         writeable(sums),
         starts,

@@ -17,8 +17,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.memory import readable
-from dagpost._tools.progress import Reporter, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.dask import order
 from dagpost.engines.dask.structure_completions import Completions, GraphSums, block_top, bytes_on_worker, completions
 from dagpost.engines.dask.structure_graphs import bytes_of_task, exponents_of_groups, sum_over_graphs
@@ -32,7 +32,7 @@ from dagpost.exact.structure import (
     log_total,
     require_memory,
 )
-from dagpost.exact.walk import leaf_plan
+from dagpost.exact.walk import leaf_layout
 
 if TYPE_CHECKING:
     from dagpost.engines.dask.cluster import Room
@@ -91,8 +91,8 @@ def structure_evidence(
     log_weights: Floats,
     max_parents: int,
     *,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> float:
     """Natural log of the sum over all graphs, each counted once."""
     forward, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
@@ -104,8 +104,8 @@ def structure_posterior(
     log_weights: Floats,
     max_parents: int,
     *,
-    reporter: Reporter = silent,
-    checkpoint: Checkpoint = none,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once."""
     nodes = len(log_weights)
@@ -163,5 +163,5 @@ def _on_host(
     pieces = values.reshape(len(found.blocks), -1), exponents.reshape(len(found.blocks), -1)
     for its_values, its_exponents, future in zip(*pieces, found.blocks, strict=True):
         its_values[:], its_exponents[:] = future.result()
-    plan = leaf_plan(nodes, graphs.max_parents)
-    return StructureTables(order.on_host(forward), plan, sums, values, exponents, log_evidence, bound)
+    layout = leaf_layout(nodes, graphs.max_parents)
+    return StructureTables(order.on_host(forward), layout, sums, values, exponents, log_evidence, bound)

@@ -22,7 +22,7 @@ from dagpost._tools.arrays import Exponents, Floats, Wide
 from dagpost._tools.progress import Reporter
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.checkpoints import Checkpoint
-from dagpost.engines.dask.blocks import Fetched, Kept, give_back, part_of, places_of, plan_of
+from dagpost.engines.dask.blocks import Fetched, Kept, give_back, layout_of, part_of, places_of
 from dagpost.engines.dask.cluster import Cluster, Room, no_cancel, writeable
 from dagpost.exact.alternating import block_leaves, group_top
 from dagpost.exact.completions import completions_of_leaf
@@ -109,7 +109,7 @@ def completions(
 
 def block_top(nodes: int) -> int:
     """The number of top nodes whose subsets number the blocks."""
-    return int(plan_of(nodes, 1, nodes).top) - block_leaves(nodes)
+    return int(layout_of(nodes, 1, nodes).top) - block_leaves(nodes)
 
 
 def bytes_on_worker(nodes: int, max_parents: int, room: Room) -> int:
@@ -123,8 +123,8 @@ def bytes_on_worker(nodes: int, max_parents: int, room: Room) -> int:
     at_once = (min(threads, -(-math.comb(top, size) // room.workers)) * 28 << (nodes - size) for size in range(top + 1))
     # What the largest wave gives to a group of nodes, 8 bytes a leaf, node and set of its low ones.
     group = -(-nodes // _node_group_count(nodes))
-    plan = plan_of(nodes, max_parents, nodes)
-    width = int(plan.offset[plan.low, max_parents + 1])
+    layout = layout_of(nodes, max_parents, nodes)
+    width = int(layout.offset[layout.low, max_parents + 1])
     given = 8 * math.comb(top, top // 2) * group * width << block_leaves(nodes)
     return max((12 << nodes) + max(at_once), given)
 
@@ -216,8 +216,8 @@ def _complete(
 
     Of the tables only what the kernel looks at is there: the rest is room that is never touched.
     """
-    plan, inner = plan_of(nodes, max_parents, nodes), block_leaves(nodes)
-    size = 1 << (plan.low + inner)
+    layout, inner = layout_of(nodes, max_parents, nodes), block_leaves(nodes)
+    size = 1 << (layout.low + inner)
     own = slice(block * size, (block + 1) * size)
     place_in_group = block % (len(graphs) // size) * size
     table, sums = np.empty(1 << nodes), np.empty(1 << nodes, dtype=np.int64)
@@ -233,7 +233,7 @@ def _complete(
     for wave in reversed(list(waves(inner))):
         for leaf in wave:
             arguments = (table, values, exponents, (block << inner) | leaf, -1, np.empty(0), no_cancel())
-            given[leaf] = completions_of_leaf(plan, weights, sums, *arguments)
+            given[leaf] = completions_of_leaf(layout, weights, sums, *arguments)
     contributions, paths, errors = zip(*(given[leaf] for leaf in range(1 << inner)), strict=True)
     width = len(contributions[0]) // nodes
     ends = [(first * width, last * width) for first, last in node_groups]
@@ -251,13 +251,13 @@ def _add_wave(
     *given: _Given,
 ) -> _Given:
     """The sums with what a wave of blocks gives, for some nodes from `first` on."""
-    plan, inner = plan_of(nodes, max_parents, nodes), block_leaves(nodes)
+    layout, inner = layout_of(nodes, max_parents, nodes), block_leaves(nodes)
     # New arrays: the old ones may be needed again if this task is.
     gathered, paths, error = before[0].copy(), before[1].copy(), before[2].copy()
     for within in reversed(list(waves(inner))):
         for block, (contributions, block_paths, block_errors) in zip(wave, given, strict=True):
             for leaf in within:
-                give_back(plan, writeable(contributions[leaf]), gathered, (block << inner) | leaf, first)
+                give_back(layout, writeable(contributions[leaf]), gathered, (block << inner) | leaf, first)
                 paths += block_paths[leaf]
                 error += block_errors[leaf]
     return gathered, paths, error

@@ -23,7 +23,7 @@ from dagpost.engines.dask.blocks import Fetched, part_of, places_of
 from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
 from dagpost.engines.dask.order import SpreadForward
 from dagpost.exact.alternating import group_top
-from dagpost.exact.graph_groups import alphas_of_group, give, group_plan, leaf_order
+from dagpost.exact.graph_groups import alphas_of_group, give, group_layout, leaf_order
 from dagpost.exact.walk import waves
 
 
@@ -40,8 +40,8 @@ def bytes_of_task(nodes: int) -> int:
 
 def exponents_of_groups(cluster: Cluster, forward: SpreadForward) -> list[Any]:
     """Futures of the binary exponents of the order-modular sums, group by group."""
-    top = group_top(forward.plan.nodes)
-    finer = forward.plan.top - top
+    top = group_top(forward.layout.nodes)
+    finer = forward.layout.top - top
     places = places_of(cluster, top)
     futures = []
     for group in range(1 << top):
@@ -82,10 +82,10 @@ class _Groups:
 
     def __init__(self, cluster: Cluster, forward: SpreadForward, exponents: list[Any]) -> None:
         self._cluster, self._weights, self._exponents = cluster, forward.weights, exponents
-        self._nodes, self._max_parents = forward.plan.nodes, forward.plan.max_parents
+        self._nodes, self._max_parents = forward.layout.nodes, forward.layout.max_parents
         self.top = group_top(self._nodes)
         self._places = places_of(cluster, self.top)
-        #: Sums that are finished, and sums so far.
+        #: ExactBackend that are finished, and sums so far.
         self.blocks: list[Any] = [None] * (1 << self.top)
         self._received: list[Any] = [None] * (1 << self.top)
         #: All sums, by the size of the wave after which they are so, and those after the last wave that is done.
@@ -163,11 +163,11 @@ def _finish(
     nodes: int, max_parents: int, group: int, weights: Wide, exponents: Exponents, received: Floats
 ) -> tuple[Floats, Wide]:
     """The sums of a group from what it received; with its alphas, for what it gives."""
-    plan = group_plan(nodes, max_parents)
-    alpha = alphas_of_group(plan, writeable(weights), group, no_cancel())
+    layout = group_layout(nodes, max_parents)
+    alpha = alphas_of_group(layout, writeable(weights), group, no_cancel())
     own = writeable(exponents)
-    leaves = leaf_order(nodes - plan.top - plan.low)
-    return give(plan, alpha, writeable(received), own, own, group, group, leaves, no_cancel()), alpha
+    leaves = leaf_order(nodes - layout.top - layout.low)
+    return give(layout, alpha, writeable(received), own, own, group, group, leaves, no_cancel()), alpha
 
 
 def _give(
@@ -179,11 +179,11 @@ def _give(
     exponents_from: Exponents,
     exponents_to: Exponents,
 ) -> Floats:
-    plan = group_plan(nodes, max_parents)
+    layout = group_layout(nodes, max_parents)
     sums, alpha = (writeable(array) for array in finished)
     exponents = writeable(exponents_from), writeable(exponents_to)
-    leaves = leaf_order(nodes - plan.top - plan.low)
-    result: Floats = give(plan, alpha, sums, *exponents, group, target, leaves, no_cancel())
+    leaves = leaf_order(nodes - layout.top - layout.low)
+    result: Floats = give(layout, alpha, sums, *exponents, group, target, leaves, no_cancel())
     return result
 
 

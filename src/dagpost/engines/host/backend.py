@@ -1,6 +1,6 @@
 """The exact sums over all orders and graphs, wherever they are taken.
 
-An engine that runs blocks of Python and Numba code needs nothing of its own: its sums are those of exact/ (`HostSums`).
+An engine that runs blocks of Python and Numba code needs nothing of its own: its sums are those of `HostBackend`.
 One that keeps the tables elsewhere, on a device or spread over a cluster, brings its own, behind the same names, and
 whoever asks for a table or a draw never knows which it is. What stands behind a forward table is the business of the
 sums that made it.
@@ -15,8 +15,8 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import Reporter, Stage, silent
-from dagpost.checkpoints import Checkpoint, none
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.exact import order, structure
 from dagpost.exact.order import ForwardTable
@@ -38,7 +38,7 @@ class Forward(Protocol):
         ...
 
 
-class Sums(Protocol):
+class ExactBackend(Protocol):
     """All that an engine computes from the weights of the families, in tables over all sets of nodes."""
 
     #: Kept in the provenance of what comes from these sums.
@@ -73,13 +73,23 @@ class Sums(Protocol):
         ...
 
     def forward_table(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Any:
         """Sums over all orders of every set of nodes (exact/order.py)."""
         ...
 
     def family_probabilities(
-        self, forward: Any, *, reporter: Reporter = silent, keep_forward: bool = True, checkpoint: Checkpoint = none
+        self,
+        forward: Any,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        keep_forward: bool = True,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Floats:
         """Posterior probability of every family when a graph counts once for every order (exact/order.py)."""
         ...
@@ -102,13 +112,23 @@ class Sums(Protocol):
         ...
 
     def structure_posterior(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> StructurePosterior:
         """Evidence, families and paths when every graph counts once (exact/structure.py)."""
         ...
 
     def structure_evidence(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> float:
         """Log evidence when every graph counts once."""
         ...
@@ -120,22 +140,22 @@ class Sums(Protocol):
         count: int,
         *,
         seed: np.random.SeedSequence,
-        reporter: Reporter = silent,
-        checkpoint: Checkpoint = none,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[Masks, Floats]:
         """Independent graphs when every graph counts once (sampling/layers.py)."""
         ...
 
-    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         """The probability of every set of descendants of a node when every graph counts once."""
         ...
 
-    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         """The probability of every set of ancestors of a node when every graph counts once."""
         ...
 
 
-class HostSums:
+class HostBackend:
     """The sums of exact/, on the threads (or whatever else runs blocks) of an engine."""
 
     name = "threads"
@@ -168,7 +188,12 @@ class HostSums:
         return needed <= _KEPT_SHARE * memory.available_bytes()
 
     def forward_table(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> ForwardTable:
         return order.forward_table(
             log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
@@ -178,9 +203,9 @@ class HostSums:
         self,
         forward: ForwardTable,
         *,
-        reporter: Reporter = silent,
+        reporter: Reporter = NO_PROGRESS,
         keep_forward: bool = True,
-        checkpoint: Checkpoint = none,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Floats:
         return order.family_probabilities(
             forward, engine=self.engine, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
@@ -189,27 +214,37 @@ class HostSums:
     def draw_dags(
         self, forward: ForwardTable, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
     ) -> tuple[Masks, Floats]:
-        nodes = forward.plan.nodes
+        nodes = forward.layout.nodes
         orders = draw_orders(forward, uniforms[:, :nodes].copy(), engine=self.engine, stage=stage)
         drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
         stage.advance(len(uniforms))
         return drawn
 
     def draw_units(self, forward: ForwardTable) -> int:
-        return forward.plan.top + 2
+        return forward.layout.top + 2
 
     def on_host(self, forward: ForwardTable) -> ForwardTable:
         return forward
 
     def structure_posterior(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> StructurePosterior:
         return structure.structure_posterior(
             log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
         )
 
     def structure_evidence(
-        self, log_weights: Floats, max_parents: int, *, reporter: Reporter = silent, checkpoint: Checkpoint = none
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> float:
         return structure.structure_evidence(
             log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
@@ -222,21 +257,21 @@ class HostSums:
         count: int,
         *,
         seed: np.random.SeedSequence,
-        reporter: Reporter = silent,
-        checkpoint: Checkpoint = none,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[Masks, Floats]:
         return sample_layers(
             tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
         )
 
-    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         return structure.descendant_sets(tables, node, engine=self.engine, reporter=reporter)
 
-    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = silent) -> Floats:
+    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         return structure.ancestor_sets(tables, node, engine=self.engine, reporter=reporter)
 
 
-def sums_of(engine: Engine) -> Sums:
+def backend_of(engine: Engine) -> ExactBackend:
     """The sums of an engine: its own, or those of the host on its workers."""
-    own: Sums | None = getattr(engine, "sums", None)
-    return HostSums(engine) if own is None else own
+    own: ExactBackend | None = getattr(engine, "sums", None)
+    return HostBackend(engine) if own is None else own

@@ -16,13 +16,13 @@ from tests.tools import fake_cupy
 
 from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
-from dagpost._tools.progress import reporter_for, silent
+from dagpost._tools.progress import NO_PROGRESS, reporter_for
 from dagpost._tools.uniforms import uniform_blocks
 from dagpost._tools.wide_floats import to_logs
-from dagpost.checkpoints import none
+from dagpost.checkpoints import NO_CHECKPOINT
 from dagpost.engines import ThreadEngine
-from dagpost.engines.cuda import device, plan
-from dagpost.engines.host.backend import HostSums
+from dagpost.engines.cuda import device, layout
+from dagpost.engines.host.backend import HostBackend
 from dagpost.errors import ResourceError
 from dagpost.families.numbering import family_count
 from dagpost.sampling.dags import rank_families
@@ -38,7 +38,7 @@ def why_not() -> str:
 
 
 NO_DEVICE = why_not()
-HOST = HostSums(ThreadEngine())
+HOST = HostBackend(ThreadEngine())
 
 on_a_device = pytest.mark.skipif(bool(NO_DEVICE), reason=NO_DEVICE or "there is a device")
 
@@ -95,10 +95,10 @@ def random_weights(nodes: int, max_parents: int, spread: float) -> np.ndarray:
 def test_order_modular_sums_are_those_of_the_host(cuda: Any, nodes: int, max_parents: int, spread: float) -> None:
     weights = random_weights(nodes, max_parents, spread)
     expected = HOST.forward_table(weights, max_parents)
-    found = cuda.forward_table(weights, max_parents, reporter=silent)
+    found = cuda.forward_table(weights, max_parents, reporter=NO_PROGRESS)
     assert found.log_evidence == pytest.approx(expected.log_evidence, rel=1e-13, abs=1e-9)
     for keep in (True, False):
-        families = cuda.family_probabilities(found, reporter=silent, keep_forward=keep)
+        families = cuda.family_probabilities(found, reporter=NO_PROGRESS, keep_forward=keep)
         np.testing.assert_allclose(families, HOST.family_probabilities(expected), atol=1e-9)
 
 
@@ -108,12 +108,12 @@ def test_any_cut_of_the_nodes_gives_the_same(
 ) -> None:
     """Several tiles of parent sets, several slots, several steps: what is large with the groups of every day."""
     for name, size in zip(("_LOW_NODES", "_MID_NODES", "_SLOT_BITS"), groups, strict=True):
-        monkeypatch.setattr(plan, name, size)
+        monkeypatch.setattr(layout, name, size)
     weights = random_weights(9, 3, 20.0)
-    expected, found = HOST.forward_table(weights, 3), cuda.forward_table(weights, 3, reporter=silent)
-    assert found.plan.low == groups[0]
+    expected, found = HOST.forward_table(weights, 3), cuda.forward_table(weights, 3, reporter=NO_PROGRESS)
+    assert found.layout.low == groups[0]
     np.testing.assert_allclose(to_logs(cuda.on_host(found).sums), to_logs(expected.sums), rtol=1e-12, atol=1e-9)
-    families = cuda.family_probabilities(found, reporter=silent)
+    families = cuda.family_probabilities(found, reporter=NO_PROGRESS)
     np.testing.assert_allclose(families, HOST.family_probabilities(expected), atol=1e-9)
 
 
@@ -124,7 +124,7 @@ def test_a_device_with_less_shared_memory_gives_the_same(cuda: Any, monkeypatch:
     nodes = samples(20, 7)
     weights = random_weights(nodes, 3, 20.0)
     expected, found = HOST.forward_table(weights, 3), cuda.forward_table(weights, 3)
-    assert max(found.plan.tile_bytes, found.plan.block_bytes) <= shared < plan.make_plan(nodes, 3).block_bytes
+    assert max(found.layout.tile_bytes, found.layout.block_bytes) <= shared < layout.make_layout(nodes, 3).block_bytes
     families = cuda.family_probabilities(found)
     np.testing.assert_allclose(families, HOST.family_probabilities(expected), atol=1e-9)
 
@@ -137,9 +137,9 @@ def test_a_device_with_less_shared_memory_gives_the_same(cuda: Any, monkeypatch:
 def test_structure_modular_sums_are_those_of_the_host(cuda: Any, nodes: int, max_parents: int, spread: float) -> None:
     weights = random_weights(nodes, max_parents, spread)
     expected = HOST.structure_posterior(weights, max_parents)
-    found = cuda.structure_posterior(weights, max_parents, reporter=silent)
+    found = cuda.structure_posterior(weights, max_parents, reporter=NO_PROGRESS)
     assert found.tables.log_evidence == pytest.approx(expected.tables.log_evidence, rel=1e-13, abs=1e-9)
-    assert cuda.structure_evidence(weights, max_parents, reporter=silent) == pytest.approx(
+    assert cuda.structure_evidence(weights, max_parents, reporter=NO_PROGRESS) == pytest.approx(
         expected.tables.log_evidence, rel=1e-13, abs=1e-9
     )
     np.testing.assert_allclose(found.families, expected.families, atol=1e-9)
@@ -147,18 +147,18 @@ def test_structure_modular_sums_are_those_of_the_host(cuda: Any, nodes: int, max
     assert 0.0 < found.tables.error_bound < 1e-7
     for node in (0, nodes - 1):
         sets = HOST.descendant_sets(expected.tables, node)
-        np.testing.assert_allclose(cuda.descendant_sets(found.tables, node, reporter=silent), sets, atol=1e-9)
+        np.testing.assert_allclose(cuda.descendant_sets(found.tables, node, reporter=NO_PROGRESS), sets, atol=1e-9)
 
 
 def test_drawn_graphs_have_their_exact_probabilities(cuda: Any) -> None:
     """Chi-square over all graphs of four nodes; false alarm 1e-6."""
     weights, count = random_weights(4, 3, 1.0), samples(200_000, 20_000)
-    table = cuda.forward_table(weights, 3, reporter=silent)
+    table = cuda.forward_table(weights, 3, reporter=NO_PROGRESS)
     uniforms = np.concatenate(list(uniform_blocks(np.random.SeedSequence(7), count, 8, 1 << 16)))
-    parents, log_joint = cuda.draw_dags(table, lambda: None, uniforms, stage=silent.stage("", 1))
+    parents, log_joint = cuda.draw_dags(table, lambda: None, uniforms, stage=NO_PROGRESS.stage("", 1))
     host = HOST.forward_table(weights, 3)
     others, other_log_joint = HOST.draw_dags(
-        host, lambda: rank_families(weights, 3), uniforms, stage=silent.stage("", 1)
+        host, lambda: rank_families(weights, 3), uniforms, stage=NO_PROGRESS.stage("", 1)
     )
     keys = (parents << np.arange(0, 16, 4, dtype=np.uint64)).sum(axis=1)
     other_keys = (others << np.arange(0, 16, 4, dtype=np.uint64)).sum(axis=1)
@@ -181,10 +181,10 @@ def test_edges_of_drawn_graphs_are_as_frequent_as_they_are_probable(cuda: Any, n
     from dagpost.exact.order import edge_probabilities
 
     weights, count = random_weights(nodes, max_parents, 2.0), samples(50_000, 10_000)
-    table = cuda.forward_table(weights, max_parents, reporter=silent)
+    table = cuda.forward_table(weights, max_parents, reporter=NO_PROGRESS)
     uniforms = np.concatenate(list(uniform_blocks(np.random.SeedSequence(3), count, 2 * nodes, 1 << 16)))
-    parents, _ = cuda.draw_dags(table, lambda: None, uniforms, stage=silent.stage("", 1))
-    edges = edge_probabilities(cuda.family_probabilities(table, reporter=silent), max_parents)
+    parents, _ = cuda.draw_dags(table, lambda: None, uniforms, stage=NO_PROGRESS.stage("", 1))
+    edges = edge_probabilities(cuda.family_probabilities(table, reporter=NO_PROGRESS), max_parents)
     bits = (parents[:, :, None] >> np.arange(nodes, dtype=np.uint64)) & np.uint64(1)
     frequencies = bits.mean(axis=0).T
     # Bernstein's inequality, over all pairs and both sides.
@@ -194,11 +194,11 @@ def test_edges_of_drawn_graphs_are_as_frequent_as_they_are_probable(cuda: Any, n
 
 
 def test_a_graph_does_not_depend_on_those_drawn_beside_it(cuda: Any) -> None:
-    table = cuda.forward_table(random_weights(6, 3, 1.0), 3, reporter=silent)
+    table = cuda.forward_table(random_weights(6, 3, 1.0), 3, reporter=NO_PROGRESS)
     uniforms = np.random.default_rng(5).random((300, 12))
-    together, weights_together = cuda.draw_dags(table, lambda: None, uniforms, stage=silent.stage("", 1))
+    together, weights_together = cuda.draw_dags(table, lambda: None, uniforms, stage=NO_PROGRESS.stage("", 1))
     for rows in (slice(0, 5), slice(150, 290), slice(299, 300)):
-        alone, weights_alone = cuda.draw_dags(table, lambda: None, uniforms[rows], stage=silent.stage("", 1))
+        alone, weights_alone = cuda.draw_dags(table, lambda: None, uniforms[rows], stage=NO_PROGRESS.stage("", 1))
         np.testing.assert_array_equal(alone, together[rows])
         np.testing.assert_array_equal(weights_alone, weights_together[rows])
     assert len(np.unique(together, axis=0)) > 100
@@ -211,7 +211,7 @@ def test_graphs_by_layers_are_those_of_the_host(cuda: Any, nodes: int, max_paren
     weights = random_weights(nodes, max_parents, spread)
     posterior, ranked = HOST.structure_posterior(weights, max_parents), rank_families(weights, max_parents)
     seed, count = np.random.SeedSequence(11), samples(5000, 1500)
-    options = {"seed": seed, "reporter": silent, "checkpoint": none}
+    options = {"seed": seed, "reporter": NO_PROGRESS, "checkpoint": NO_CHECKPOINT}
     expected, expected_weights = HOST.sample_layers(posterior.tables, ranked, count, **options)  # type: ignore[arg-type]
     found, found_weights = cuda.sample_layers(posterior.tables, ranked, count, **options)
     same = (found == expected).all(axis=1)
@@ -274,7 +274,7 @@ def test_nothing_is_taken_of_a_device_that_is_too_small(cuda: Any, monkeypatch: 
     weights = random_weights(20, 1, 1.0)
     for sums in (cuda.forward_table, cuda.structure_posterior, cuda.structure_evidence):
         with pytest.raises(ResourceError, match=r"68.2 MB are free: up to 1\d variables fit"):
-            sums(weights, 1, reporter=silent)
+            sums(weights, 1, reporter=NO_PROGRESS)
 
 
 @pytest.mark.parametrize("stage", ["forward table", "edge probabilities", "sums over graphs", "graphs"])
@@ -288,7 +288,7 @@ def test_an_interrupt_leaves_the_device_clean(cuda: Any, stage: str) -> None:
         if reached == stage and done > total // 2:
             raise KeyboardInterrupt
 
-    run(silent)
+    run(NO_PROGRESS)
     free = device.free_bytes()
     with pytest.raises(KeyboardInterrupt) as held:
         run(reporter_for(interrupt))
@@ -301,12 +301,12 @@ def interruptible(cuda: Any, stage: str, weights: np.ndarray) -> Callable[[Any],
     if stage == "forward table":
         return lambda reporter: cuda.forward_table(weights, 2, reporter=reporter)
     if stage == "edge probabilities":
-        table = cuda.forward_table(weights, 2, reporter=silent)
+        table = cuda.forward_table(weights, 2, reporter=NO_PROGRESS)
         return lambda reporter: cuda.family_probabilities(table, reporter=reporter)
     if stage == "sums over graphs":
         return lambda reporter: cuda.structure_posterior(weights, 2, reporter=reporter)
     tables, ranked = HOST.structure_posterior(weights, 2).tables, rank_families(weights, 2)
-    options = {"seed": np.random.SeedSequence(1), "checkpoint": none}
+    options = {"seed": np.random.SeedSequence(1), "checkpoint": NO_CHECKPOINT}
     return lambda reporter: cuda.sample_layers(tables, ranked, 50, reporter=reporter, **options)
 
 
@@ -329,9 +329,9 @@ def test_a_table_that_the_host_cannot_hold_stays_on_the_device(cuda: Any, monkey
 @on_a_device
 def test_the_kernels_compile_for_the_largest_problems() -> None:
     from dagpost.engines.cuda import layers, order, sampling, scores, structure
-    from dagpost.engines.cuda.plan import make_plan
+    from dagpost.engines.cuda.layout import make_layout
 
-    module, _ = order.kernels_for(make_plan(34, 5))
+    module, _ = order.kernels_for(make_layout(34, 5))
     assert module.get_function("backward_blocks").max_threads_per_block >= 512
     assert sampling._kernels(34, 5).get_function("draw_parents") is not None
     assert structure._kernels(27, family_count(26, 4)).get_function("completions_of_sets") is not None

@@ -12,7 +12,7 @@ import pytest
 from tests.tools import fake_cupy
 
 from dagpost import DagPosterior, datasets
-from dagpost.engines.cuda import device, plan
+from dagpost.engines.cuda import device, layout
 from dagpost.engines.cuda.device import DeviceError, load_cupy
 from dagpost.posterior import settings
 
@@ -93,9 +93,9 @@ def test_a_copy_of_a_model_leaves_the_table_on_the_device_behind() -> None:
 @pytest.mark.parametrize("kilobytes", [48, 64, 99, 227])
 def test_what_a_kernel_asks_for_fits_the_shared_memory_of_any_device(kilobytes: int) -> None:
     for nodes in (1, 2, 12, 20, 34):
-        found = plan.make_plan(nodes, 5, kilobytes << 10)
+        found = layout.make_layout(nodes, 5, kilobytes << 10)
         assert max(found.tile_bytes, found.block_bytes) <= kilobytes << 10
         assert found.low + found.mid + found.top == nodes
         assert found.low >= 1
     # Where there is enough, nothing is given away.
-    assert plan.make_plan(34, 5, 227 << 10) == plan.make_plan(34, 5)
+    assert layout.make_layout(34, 5, 227 << 10) == layout.make_layout(34, 5)

@@ -23,14 +23,14 @@ from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
-from dagpost.engines.host.backend import HostSums, Sums  # noqa: E402
+from dagpost.engines.host.backend import ExactBackend, HostBackend  # noqa: E402
 from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.sampling.dags import rank_families  # noqa: E402
 from dagpost.scores import local_scores  # noqa: E402
 
 IDENTITY = {"data": "some", "seed": 1}
-HOST = HostSums(ThreadEngine(2))
+HOST = HostBackend(ThreadEngine(2))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def weights_of(nodes: int, max_parents: int = 4) -> Any:
     return 5.0 * np.random.default_rng(nodes).normal(size=(nodes, family_count(nodes - 1, min(max_parents, nodes - 1))))
 
 
-def everything(sums: Sums, nodes: int, *, reporter: Any = None, samples: int = 3000) -> dict[str, Any]:
+def everything(sums: ExactBackend, nodes: int, *, reporter: Any = None, samples: int = 3000) -> dict[str, Any]:
     """All that the sums give for some weights: table, evidence, families, graphs."""
     weights, max_parents = weights_of(nodes), min(4, nodes - 1)
     options = {} if reporter is None else {"reporter": reporter}
@@ -140,7 +140,7 @@ def test_blocks_that_do_not_fit_into_memory_go_to_disk_and_come_back() -> None:
         del forward
 
 
-def run_with_checkpoint(sums: Sums, checkpoint: Checkpoint, stop: Callable[[str, int, int], None]) -> Any:
+def run_with_checkpoint(sums: ExactBackend, checkpoint: Checkpoint, stop: Callable[[str, int, int], None]) -> Any:
     with checkpoint.task("fit", IDENTITY):
         reporter = reporter_for(stop)
         forward = sums.forward_table(weights_of(19), 4, reporter=reporter, checkpoint=checkpoint)

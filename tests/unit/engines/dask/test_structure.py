@@ -24,14 +24,14 @@ from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, structure, structure_completions  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
 from dagpost.engines.dask.structure_completions import block_top  # noqa: E402
-from dagpost.engines.host.backend import HostSums  # noqa: E402
+from dagpost.engines.host.backend import HostBackend  # noqa: E402
 from dagpost.errors import ResourceError  # noqa: E402
 from dagpost.exact.alternating import block_leaves, group_top  # noqa: E402
-from dagpost.exact.graph_groups import alphas_of_group, give, group_plan, leaf_order  # noqa: E402
+from dagpost.exact.graph_groups import alphas_of_group, give, group_layout, leaf_order  # noqa: E402
 from dagpost.exact.walk import in_waves, waves  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 
-HOST = HostSums(ThreadEngine(2))
+HOST = HostBackend(ThreadEngine(2))
 MAX_PARENTS = 3
 TABLES = "graphs", "completions", "completion_exponents", "log_evidence", "error_bound"
 TASKS = "forward-table", "graph-", "given-to-graph", "add-graph", "completions", "families-and-paths"
@@ -53,12 +53,12 @@ def weights_of(nodes: int) -> Any:
     return 3.0 * np.random.default_rng(nodes).normal(size=(nodes, family_count(nodes - 1, min(MAX_PARENTS, nodes - 1))))
 
 
-def posterior(where: DaskEngine | HostSums, nodes: int, **options: Any) -> Any:
+def posterior(where: DaskEngine | HostBackend, nodes: int, **options: Any) -> Any:
     """What threads or a cluster give; the cluster even where it is not worth it."""
     arguments = weights_of(nodes), min(MAX_PARENTS, nodes - 1)
-    if isinstance(where, HostSums):
+    if isinstance(where, HostBackend):
         return where.structure_posterior(*arguments, **options)
-    with where.cluster.taken_back_on_error():
+    with where.cluster.release_on_error():
         return structure.structure_posterior(where, *arguments, **options)
 
 
@@ -93,26 +93,26 @@ def test_everything_is_what_threads_give_on_more_workers(
 
 @pytest.mark.parametrize("nodes", [12, 15, 17])
 def test_the_number_of_threads_does_not_change_a_bit(nodes: int) -> None:
-    alone = posterior(HostSums(ThreadEngine(1)), nodes)
+    alone = posterior(HostBackend(ThreadEngine(1)), nodes)
     for threads in (2, 5):
-        assert_same(alone, posterior(HostSums(ThreadEngine(threads)), nodes))
+        assert_same(alone, posterior(HostBackend(ThreadEngine(threads)), nodes))
 
 
 @pytest.mark.parametrize("nodes", [3, 11, 13, 16])
 def test_groups_give_to_each_other_what_leaves_give_in_one_table(nodes: int) -> None:
     tables = posterior(HOST, nodes).tables
-    plan = group_plan(nodes, tables.plan.max_parents)
-    leaves, cancel = leaf_order(nodes - plan.top - plan.low), np.zeros(1, dtype=np.int64)
-    exponents = (tables.forward.sums >> FRACTION_BITS).astype(np.int32).reshape(1 << plan.top, -1)
+    layout = group_layout(nodes, tables.layout.max_parents)
+    leaves, cancel = leaf_order(nodes - layout.top - layout.low), np.zeros(1, dtype=np.int64)
+    exponents = (tables.forward.sums >> FRACTION_BITS).astype(np.int32).reshape(1 << layout.top, -1)
     sums = np.zeros(exponents.shape)
     sums[0, 0] = 1.0
-    for group in in_waves(waves(plan.top)):
-        alpha = alphas_of_group(plan, tables.forward.weights, group, cancel)
+    for group in in_waves(waves(layout.top)):
+        alpha = alphas_of_group(layout, tables.forward.weights, group, cancel)
         own = exponents[group]
-        sums[group] = give(plan, alpha, sums[group], own, own, group, group, leaves, cancel)
-        for above in range(group + 1, 1 << plan.top):
+        sums[group] = give(layout, alpha, sums[group], own, own, group, group, leaves, cancel)
+        for above in range(group + 1, 1 << layout.top):
             if above & group == group:
-                sums[above] += give(plan, alpha, sums[group], own, exponents[above], group, above, leaves, cancel)
+                sums[above] += give(layout, alpha, sums[group], own, exponents[above], group, above, leaves, cancel)
     assert np.array_equal(sums.reshape(-1), tables.graphs)
 
 

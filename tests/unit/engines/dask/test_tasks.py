@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 distributed = pytest.importorskip("distributed")
 
 from dagpost import BDeu, Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
-from dagpost.checkpoints import none  # noqa: E402
+from dagpost.checkpoints import NO_CHECKPOINT  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, cluster, structure  # noqa: E402
 from dagpost.errors import DagpostWarning, InputError  # noqa: E402
@@ -103,7 +103,7 @@ def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: Dask
             families=families,
             seed=np.random.SeedSequence(1),
             engine=where,
-            checkpoint=none,
+            checkpoint=NO_CHECKPOINT,
         )[0]
         for where in (ThreadEngine(1), engine.spread)
     ]

@@ -28,7 +28,7 @@ _GROUPS = 4
 
 
 @dataclass(frozen=True)
-class DevicePlan:
+class DeviceLayout:
     """The groups that `nodes` nodes fall into: the first `low`, the next `mid`, and `top`; see the module."""
 
     nodes: int
@@ -121,18 +121,18 @@ def padded(size: int) -> int:
     return size + (size >> 4) + 1
 
 
-def make_plan(nodes: int, max_parents: int, shared_bytes: int | None = None) -> DevicePlan:
+def make_layout(nodes: int, max_parents: int, shared_bytes: int | None = None) -> DeviceLayout:
     """The groups that `nodes` nodes get where a block of threads has so much shared memory (None: all it can use).
 
-    >>> plan = make_plan(34, 5)
-    >>> plan.low, plan.mid, plan.top, plan.steps
+    >>> layout = make_layout(34, 5)
+    >>> layout.low, layout.mid, layout.top, layout.steps
     (11, 10, 13, 512)
     """
     fewer = 0
     while True:
         low = min(nodes, _LOW_NODES - fewer)
         mid = min(nodes - low, _MID_NODES - fewer)
-        plan = DevicePlan(nodes, min(max_parents, nodes - 1), low, mid, min(_SLOT_BITS, nodes - low - mid))
-        if shared_bytes is None or max(plan.tile_bytes, plan.block_bytes) <= shared_bytes:
-            return plan
+        layout = DeviceLayout(nodes, min(max_parents, nodes - 1), low, mid, min(_SLOT_BITS, nodes - low - mid))
+        if shared_bytes is None or max(layout.tile_bytes, layout.block_bytes) <= shared_bytes:
+            return layout
         fewer += 1

@@ -1,0 +1,94 @@
+"""Things that are known by a name: scores, priors, methods and engines, ours and those of other packages.
+
+A registry lists where ours live, as ``"module:Class"``; each class says its own name. A class of another package joins in
+one of two ways:
+
+- it derives from our base class, which adds it when it is defined: enough for objects, and for files read in a process
+  that has imported the package;
+- its package names it under an entry point, ``dagpost.scores`` for instance: then it is found by name everywhere, on the
+  command line too.
+
+Reading a file never imports what the file names, only what is installed and declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from dagpost._tools.text import nearest
+from dagpost.errors import InputError
+
+Kind = TypeVar("Kind")
+
+
+class Registry(Generic[Kind]):
+    """Classes of one kind by name.
+
+    Parameters
+    ----------
+    kind
+        What they are, for messages: "score".
+    group
+        The entry points of other packages: "dagpost.scores".
+    homes
+        Ours, in the order in which they are listed to people.
+
+    >>> scores = Registry("score", "dagpost.scores", ["dagpost.scores.bic:BIC"])
+    >>> scores.names()
+    ('bic',)
+    """
+
+    def __init__(self, kind: str, group: str, homes: Sequence[str]) -> None:
+        self.kind, self.group, self.homes = kind, group, tuple(homes)
+        self._added: dict[str, type[Kind]] = {}
+        self._loaded = False
+
+    def add(self, class_: type[Kind]) -> None:
+        """Make a class known; a name belongs to the first that takes it."""
+        name: str = class_.name  # type: ignore[attr-defined]
+        before = self._added.get(name)
+        if before is not None and _place(before) != _place(class_):
+            raise InputError(
+                f"The {self.kind} name {name!r} is taken by {_place(before)}. Give {_place(class_)} another name."
+            )
+        self._added[name] = class_
+
+    def classes(self) -> dict[str, type[Kind]]:
+        """Every class by name: ours first, then those of other packages."""
+        if not self._loaded:
+            ours = [_loaded(home) for home in self.homes]
+            others = {name: found for name, found in self._added.items() if found not in ours}
+            self._added = {}
+            for found in (*ours, *others.values()):
+                self.add(found)
+            self._loaded = True
+            for point in entry_points(group=self.group):
+                self.add(point.load())
+        return dict(self._added)
+
+    def names(self) -> tuple[str, ...]:
+        """All names."""
+        return tuple(self.classes())
+
+    def named(self, name: str) -> type[Kind]:
+        """The class of a name; an unknown name is an error that suggests the nearest one."""
+        classes = self.classes()
+        if name in classes:
+            return classes[name]
+        raise InputError(f"There is no {self.kind} {name!r}.{nearest(name, list(classes))}")
+
+    def of_class(self, class_name: str) -> type[Kind] | None:
+        """The class whose Python name this is, as files write it down; None where nobody has brought it."""
+        return next((found for found in self.classes().values() if found.__name__ == class_name), None)
+
+
+def _loaded(home: str) -> Any:
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _place(class_: type[Any]) -> str:
+    return f"{class_.__module__}.{class_.__qualname__}"
