@@ -1,12 +1,12 @@
 """Things that are known by a name: scores, priors, methods and engines, ours and those of other packages.
 
-A registry lists where ours live, as ``"module:Class"``; each class says its own name. A class of another package joins in
-one of two ways:
+A registry lists where ours live, as ``"module:Class"``; each class says its own name. A class of another package joins
+in one of two ways:
 
 - it derives from our base class, which adds it when it is defined: enough for objects, and for files read in a process
   that has imported the package;
-- its package names it under an entry point, ``dagpost.scores`` for instance: then it is found by name everywhere, on the
-  command line too.
+- its package names it under an entry point, ``dagpost.scores`` for instance: it is then found by name everywhere, on
+  the command line too.
 
 Reading a file never imports what the file names, only what is installed and declared.
 """
