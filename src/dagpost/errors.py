@@ -13,12 +13,30 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from dagpost._tools.spelling import in_python, parameters_in
+
 _PACKAGE = str(Path(__file__).parent)
 _collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 
 
 class DagpostError(Exception):
-    """Base of all errors that dagpost raises on purpose."""
+    """Base of all errors that dagpost raises on purpose.
+
+    `marked` is the message with the marks of _tools/spelling.py, from which the command line makes its own words.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(in_python(message))
+        self.marked = message
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter that is wrong or would help, where the message names one."""
+        return next(iter(parameters_in(self.marked)), None)
+
+    def __reduce__(self) -> tuple[type[DagpostError], tuple[str]]:
+        """Errors travel between processes with their marks."""
+        return type(self), (self.marked,)
 
 
 class InputError(DagpostError, ValueError):
@@ -38,12 +56,16 @@ class ResourceError(DagpostError, MemoryError):
 
 
 class DagpostWarning(UserWarning):
-    """Something in the input looks unintended, but the work goes on."""
+    """Something in the input looks unintended, but the work goes on; `marked` is as in `DagpostError`."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(in_python(message))
+        self.marked = message
 
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Take down what `warn` says in this thread meanwhile; `warnings.catch_warnings` would concern all threads."""
+    """Note what `warn` says in this thread meanwhile; `warnings.catch_warnings` would affect all threads."""
     said: list[str] = []
     token = _collected.set(said)
     try:
@@ -62,4 +84,4 @@ def warn(message: str) -> None:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, DagpostWarning, stacklevel=level + 1)
+    warnings.warn(DagpostWarning(message), stacklevel=level + 1)

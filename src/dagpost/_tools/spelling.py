@@ -1,0 +1,85 @@
+"""One message for two kinds of readers: a parameter of a function is an option of a command.
+
+A message may hold marks for what Python and the command line write differently. `in_python` and `in_options` read them:
+
+    f"Set {setting('modularity', 'order')}."       Set modularity='order'.       Set --modularity order.
+    f"{parameter('seed')} must be positive."       The 'seed' must be positive.  --seed must be positive.
+    f"Use {either('best(3)', 'dagpost best')}."    Use best(3).                  Use dagpost best.
+
+Errors and warnings keep the marks for the command line and show the words of Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_OPEN, _BETWEEN, _CLOSE = "\ue000", "\ue001", "\ue002"
+_MARK = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
+_SETTING, _PARAMETER, _EITHER = "s", "p", "e"
+
+
+def setting(name: str, value: object) -> str:
+    """A parameter with one of its values: ``name='value'``, or ``--name value``."""
+    return _mark(_SETTING, name, value if isinstance(value, str) else repr(value), repr(value))
+
+
+def parameter(name: str, owner: str | None = None) -> str:
+    """A parameter as the subject of a sentence: ``The 'name' parameter of Owner``, or ``--name``."""
+    return _mark(_PARAMETER, name, owner or "")
+
+
+def either(python: str, command_line: str) -> str:
+    """Words that differ altogether."""
+    return _mark(_EITHER, python, command_line)
+
+
+def in_python(message: str) -> str:
+    """A message for people who write Python.
+
+    >>> in_python(f"Set {setting('modularity', 'order')}. {parameter('seed', 'DagPosterior')} is not used.")
+    "Set modularity='order'. The 'seed' parameter of DagPosterior is not used."
+    """
+
+    def spelled(found: re.Match[str]) -> str:
+        kind, first, *rest = found[1].split(_BETWEEN)
+        if kind == _SETTING:
+            return f"{first}={rest[1]}"
+        if kind == _PARAMETER:
+            return f"The '{first}' parameter of {rest[0]}" if rest[0] else f"The '{first}'"
+        return first
+
+    return _MARK.sub(spelled, message)
+
+
+def in_options(message: str, options: Mapping[str, str]) -> str:
+    """A message for people at the command line; `options` are those that are not named after their parameter.
+
+    >>> in_options(f"Set {setting('tiers', 'A,B')}, or {setting('max_parents', 3)}.", {"tiers": "--tier"})
+    'Set --tier A,B, or --max-parents 3.'
+    """
+
+    def option(name: str) -> str:
+        return options.get(name, f"--{name.replace('_', '-')}")
+
+    def spelled(found: re.Match[str]) -> str:
+        kind, first, *rest = found[1].split(_BETWEEN)
+        if kind == _SETTING:
+            return f"{option(first)} {rest[0]}"
+        return option(first) if kind == _PARAMETER else rest[0]
+
+    return _MARK.sub(spelled, message)
+
+
+def parameters_in(message: str) -> list[str]:
+    """The parameters that a message speaks of, in order.
+
+    >>> parameters_in(f"{parameter('seed')} and {setting('method', 'auto')}")
+    ['seed', 'method']
+    """
+    marks = [found[1].split(_BETWEEN) for found in _MARK.finditer(message)]
+    return [mark[1] for mark in marks if mark[0] != _EITHER]
+
+
+def _mark(*parts: str) -> str:
+    return f"{_OPEN}{_BETWEEN.join(parts)}{_CLOSE}"
