@@ -1,4 +1,4 @@
-"""Names of variables and levels: finding them, and showing them safely."""
+"""Names, levels and times as people read them: finding them, and showing them safely."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dagpost.errors import InputError
 
 _SHOWN = 8
+_YEAR = 365.25 * 86_400.0
 
 
 def node_called(node: int, names: Sequence[str] | None) -> str:
@@ -56,3 +57,19 @@ def printable(text: object) -> str:
     'a\\\\x1b[31m'
     """
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(24.2), duration(300.0), duration(0.2)
+    ('24 seconds', '5 minutes', 'under a second')
+    """
+    if seconds > 1_000 * _YEAR:
+        return "thousands of years"
+    for unit, length in (("years", _YEAR), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0)):
+        if seconds >= 2.0 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    if seconds < 1.0:
+        return "under a second"
+    return f"{seconds:.0f} second{'' if round(seconds) == 1 else 's'}"

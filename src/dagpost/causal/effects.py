@@ -25,7 +25,7 @@ from dagpost.causal.results import CausalEffect
 from dagpost.errors import InputError
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
-from dagpost.posterior.settings import check_seed
+from dagpost._tools.checks import seed_number
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, resolve_score
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def causal_effect(
     resolved = _check_score(score)
     x, y = _check_pair(sample, table, treatment, outcome)
     check_confidence(confidence)
-    check_seed(seed)
+    seed_number(seed)
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
         raise InputError(f"The number of 'draws' must be an int of at least 1. Got {draws!r} instead.")
     what, remedy = f"Drawing {draws:,} times from the posterior of an effect", "Ask for fewer draws."
@@ -145,7 +145,7 @@ def causal_effect(
         set_of_sample=_fixed(np.where(set_of < len(effects.means), set_of, -1)[order]),
         graphs=len(sample),
         observations=effects.observations,
-        modularity=sample.modularity,
+        modularity=sample.target,
     )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.text import printable, readable_level
-from dagpost.posterior.estimate import MODULARITY_WORDS, check_confidence
+from dagpost.methods.choice import target_named
+from dagpost.posterior.estimate import check_confidence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,7 @@ class CausalEffect:
         return (
             f"{deed} changes {changed} by {_short(self.mean)} on average, {100 * self.confidence:.6g}% between "
             f"{_short(lower)} and {_short(upper)}, and not at all with probability {self.zero_probability:.3f} "
-            f"({self.graphs:,} graphs; {MODULARITY_WORDS[self.modularity]})."
+            f"({self.graphs:,} graphs; {target_named(self.modularity).words})."
         )
 
     def _repr_html_(self) -> str:

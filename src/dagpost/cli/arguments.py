@@ -6,7 +6,7 @@ import csv
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from dagpost.cli.choices import ScoreName, Strategy
+from dagpost.cli.choices import Strategy
 from dagpost.cli.files import refuse_results
 from dagpost.errors import InputError
 
@@ -35,30 +35,24 @@ def parse_table(
     )
 
 
-def parse_score(name: ScoreName, ess: float | None) -> Any:
-    """A score by its name, with its one setting."""
-    from dagpost.scores import BDeu
+def parse_score(name: str, ess: float | None) -> Any:
+    """A score by its name; --ess is its equivalent sample size, where it has one."""
+    from dagpost.scores.registry import SCORES
 
-    if name is ScoreName.BDEU:
-        return BDeu(1.0 if ess is None else ess)
-    if ess is not None:
-        raise InputError(f"--ess is a setting of the bdeu score; {name.value} has none.")
-    return name.value
+    kind = SCORES.named(name)
+    if ess is None:
+        return kind()
+    if "equivalent_sample_size" not in {entry.name for entry in fields(kind)}:
+        raise InputError(f"--ess is the equivalent sample size of a score; {name} has none.")
+    return kind(equivalent_sample_size=ess)
 
 
 def parse_prior(text: str) -> Any:
-    """A prior by its name; `edge:P` has its probability after the colon."""
-    from dagpost.priors.structure_priors import EdgePrior
+    """A prior by its name, such as `uniform`, with what follows a colon, such as `edge:0.1`."""
+    from dagpost.priors.registry import PRIORS
 
-    kind, colon, number = text.partition(":")
-    try:
-        if colon and kind == "edge":
-            return EdgePrior(float(number))
-    except ValueError:
-        pass
-    if colon or text not in ("uniform", "indegree"):
-        raise InputError(f"--prior must be uniform, indegree or edge:P with P between 0 and 1. Got {text!r} instead.")
-    return text
+    name, colon, argument = text.partition(":")
+    return PRIORS.named(name).from_text(argument if colon else None)
 
 
 def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
@@ -93,15 +87,18 @@ def _unquoted(name: str) -> str:
 def parse_method(text: str) -> Any:
     """A method by its name, with settings after a colon."""
     from dagpost._tools.text import nearest
-    from dagpost.methods.drawing import METHODS, resolve_method
+    from dagpost._tools.text import nearest
+    from dagpost.methods.choice import AUTO
+    from dagpost.methods.registry import METHODS
 
     name, colon, settings = text.partition(":")
-    if name not in ("auto", *METHODS):
-        raise InputError(f"--method has no {name!r}.{nearest(name, ('auto', *METHODS))}")
-    method = resolve_method(name)
+    names = (AUTO, *METHODS.names())
+    if name not in names:
+        raise InputError(f"--method has no {name!r}.{nearest(name, names)}")
     if not colon:
-        return method
-    if isinstance(method, str):
+        return name
+    method = None if name == AUTO else METHODS.named(name)()
+    if method is None or not fields(method):  # type: ignore[arg-type]
         raise InputError(f"The method {name} has no settings. Got {text!r}: leave out what follows the colon.")
     return type(method)(**_parse_settings(name, method, settings))
 

@@ -9,7 +9,6 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli.application import add_command, say
 from dagpost.cli.arguments import parse_edges, parse_prior, parse_score, parse_table
-from dagpost.cli.choices import ScoreName
 from dagpost.cli.files import load_model
 from dagpost.cli.options import (
     BinsOption,
@@ -28,10 +27,10 @@ from dagpost.cli.options import (
     refuse_options_of_tables,
 )
 from dagpost.cli.output import print_json
-from dagpost.posterior.estimate import MODULARITY_WORDS
 
 if TYPE_CHECKING:
-    from dagpost.data.table import Table
+    from dagpost.methods.kbest import KBest
+    from dagpost.methods.targets import STRUCTURE
     from dagpost.model import DagPosterior
     from dagpost.posterior.sample import DagSample
 
@@ -52,7 +51,7 @@ def best(
         ),
     ],
     number: Annotated[int, typer.Option("-k", "--number", metavar="NUMBER", help="How many graphs to list.")] = 10,
-    score: ScoreOption = ScoreName.BDEU,
+    score: ScoreOption = "bdeu",
     ess: EssOption = None,
     prior: PriorOption = "uniform",
     max_parents: MaxParentsOption = 5,
@@ -79,56 +78,33 @@ def best(
 
     from dagpost.files.archive import is_archive
     from dagpost.model import DagPosterior
-    from dagpost.posterior.settings import check_count
+    from dagpost._tools.checks import whole_number
 
-    check_count("count", number)
+    whole_number(number, "count")
     if source != "-" and is_archive(source):
         refuse_options_of_tables(ctx, source)
         fitted = load_model(Path(source), threads=threads, quiet=quiet)
         found = fitted.best(number)
-        if fitted.target_ != "structure" and not quiet:
+        if fitted.target_ != STRUCTURE and not quiet:
             say(
                 f"these are the best of all graphs, each counted once; the model itself speaks of something else "
-                f"({MODULARITY_WORDS[fitted.target_]})."
+                f"({fitted.target_.words})."
             )
     else:
         model = DagPosterior(
             score=parse_score(score, ess),
             prior=parse_prior(prior),
             max_parents=max_parents,
-            method="kbest",
+            method=KBest.name,
             required=parse_edges(required),
             forbidden=parse_edges(forbidden),
             threads=threads,
             progress=False if quiet else None,
         )
         table = parse_table(source, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
-        found = _best_of_table(model, table, number)
+        # A fit by this method computes scores and nothing else.
+        found = model.fit(table).best(number)
     _show(found, as_json=as_json)
-
-
-def _best_of_table(model: DagPosterior, table: Table, number: int) -> DagSample:
-    """From the scores alone; a fit would compute the whole posterior first."""
-    from dagpost._tools.progress import reporter_for
-    from dagpost.methods import drawing as methods
-    from dagpost.posterior.fitting import weigh_families
-    from dagpost.posterior.settings import check_settings, resolve_engine
-    from dagpost.priors.constraints import Constraints
-    from dagpost.priors.structure_priors import resolve_prior
-    from dagpost.scores import resolve_score
-
-    check_settings(model)
-    tables = weigh_families(
-        model.method,
-        table,
-        resolve_score(model.score.setting),
-        resolve_prior(model.prior),
-        Constraints(model.required, model.forbidden, None),
-        model.max_parents,
-        resolve_engine(model.engine, model.threads, len(table.names)),
-        reporter_for(model.progress),
-    )
-    return methods.best(tables, table.names, number, {})
 
 
 def _show(found: DagSample, *, as_json: bool) -> None:

@@ -1,8 +1,4 @@
-"""The names that options take, as shells complete them and the help lists them.
-
-They are written here once more because the modules that own them load numba, and `dagpost --help` must not: a test
-holds both lists together.
-"""
+"""The names that options take, as shells complete them and the help lists them: all from the registries."""
 
 from __future__ import annotations
 
@@ -12,51 +8,40 @@ import zipfile
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import typer
 
-#: Every method, with what one word can say of it.
-METHODS = {
-    "auto": "the best that is affordable",
-    "exact-layers": "independent graphs, each counted once",
-    "dds": "independent graphs, with --modularity order",
-    "iw-dds": "those of dds, weighted",
-    "linear-extensions": "those of dds, weighted by the orders they fit",
-    "kbest": "the most probable graphs instead of a sample",
-    "order-mcmc": "chains over orders, with --modularity order",
-    "partial-order-mcmc": "chains over partial orders, with --modularity order",
-    "partition-mcmc": "chains over partitions",
-    "structure-mcmc": "chains over graphs",
-    "hybrid-mcmc": "chains over graphs with exact edges behind them",
-    "bootstrap": "greedy search in resampled rows",
-    "trees": "trees only, exact",
-    "given-order": "graphs that fit one order only, exact",
-}
-
-PRIORS = {
-    "uniform": "every parent set weighs the same",
-    "indegree": "every number of parents weighs the same",
-    "edge:": "edge:P, every edge is there with probability P",
-}
+from dagpost._tools.registry import Registry
+from dagpost.engines.registry import ENGINES
+from dagpost.methods.choice import AUTO
+from dagpost.methods.registry import METHODS
+from dagpost.priors.registry import PRIORS
+from dagpost.scores.registry import SCORES
 
 
-class ScoreName(StrEnum):
-    """Scores that have a name."""
-
-    BDEU = "bdeu"
-    BDE = "bde"
-    K2 = "k2"
-    BIC = "bic"
-    BGE = "bge"
+def methods() -> dict[str, str]:
+    """Every method, with what a few words can say of it."""
+    return {AUTO: "the best that is affordable", **_summaries(METHODS)}
 
 
-class EngineName(StrEnum):
-    """Where the tables of exact sums stand."""
+def engines() -> dict[str, str]:
+    """Every engine, with what a few words can say of it."""
+    return {AUTO: "a device where there is one with enough room, else threads", **_summaries(ENGINES)}
 
-    AUTO = "auto"
-    THREADS = "threads"
-    CUDA = "cuda"
-    DASK = "dask"
+
+def priors() -> dict[str, str]:
+    """Every prior as it is typed, with what a few words can say of it."""
+    kinds = PRIORS.classes()
+    return {f"{name}:{kind.argument}" if kind.argument else name: kind.summary for name, kind in kinds.items()}
+
+
+def _summaries(registry: Registry[Any]) -> dict[str, str]:
+    return {name: kind.summary for name, kind in registry.classes().items()}
+
+
+def _beginning(known: dict[str, str], incomplete: str) -> list[tuple[str, str]]:
+    return [(name, words) for name, words in known.items() if name.startswith(incomplete)]
 
 
 class Modularity(StrEnum):
@@ -83,12 +68,22 @@ class Unseen(StrEnum):
 
 def complete_method(incomplete: str) -> list[tuple[str, str]]:
     """Methods that begin so."""
-    return [(name, words) for name, words in METHODS.items() if name.startswith(incomplete)]
+    return _beginning(methods(), incomplete)
+
+
+def complete_score(incomplete: str) -> list[tuple[str, str]]:
+    """Scores that begin so."""
+    return _beginning(_summaries(SCORES), incomplete)
+
+
+def complete_engine(incomplete: str) -> list[tuple[str, str]]:
+    """Engines that begin so."""
+    return _beginning(engines(), incomplete)
 
 
 def complete_prior(incomplete: str) -> list[tuple[str, str]]:
     """Priors that begin so."""
-    return [(name, words) for name, words in PRIORS.items() if name.startswith(incomplete)]
+    return [(name.partition(":")[0] + ":" * (":" in name), words) for name, words in _beginning(priors(), incomplete)]
 
 
 def complete_dataset(incomplete: str) -> list[tuple[str, str]]:

@@ -8,23 +8,26 @@ from typing import Any
 
 import typer
 
-from dagpost.cli.choices import EngineName
 from dagpost.errors import InputError
+from dagpost.methods.choice import AUTO
 
 
 @contextmanager
-def chosen_engine(name: EngineName, cluster: str | None, threads: int | None, *, quiet: bool) -> Iterator[Any]:
+def chosen_engine(name: str, cluster: str | None, threads: int | None, *, quiet: bool) -> Iterator[Any]:
     """What `DagPosterior(engine=...)` takes; of a cluster, where to watch it."""
     from dagpost.engines import ThreadEngine
-
-    # Before a table is read for nothing.
-    ThreadEngine(threads)
-    if cluster is not None and name not in (EngineName.AUTO, EngineName.DASK):
-        raise InputError(f"--cluster is for --engine dask; it cannot go with --engine {name.value}.")
-    if cluster is None and name is not EngineName.DASK:
-        yield name.value
-        return
     from dagpost.engines.dask.engine import DaskEngine
+    from dagpost.engines.registry import ENGINES
+
+    # Before a table is read in vain.
+    ThreadEngine(threads)
+    if name != AUTO:
+        ENGINES.named(name)
+    if cluster is not None and name not in (AUTO, DaskEngine.name):
+        raise InputError(f"--cluster is for --engine {DaskEngine.name}; it cannot be used with --engine {name}.")
+    if cluster is None and name != DaskEngine.name:
+        yield name
+        return
 
     with DaskEngine(cluster, threads=threads) as engine:
         if not quiet:

@@ -27,14 +27,9 @@ _HTML = (b"<!doctype html", b"<html")
 
 def load_model(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior:
     """A fitted model that works on so many threads, with bars unless the user wants quiet."""
-    from dagpost._tools.progress import reporter_for
     from dagpost.model import DagPosterior
-    from dagpost.posterior.settings import resolve_engine
 
-    model = DagPosterior.load(path)
-    model._tables.engine = resolve_engine("auto", threads, len(model.names_))
-    model._tables.reporter = reporter_for(False if quiet else None)
-    return model
+    return DagPosterior.load(path, threads=threads, progress=False if quiet else None)
 
 
 def load_source(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior | DagSample:

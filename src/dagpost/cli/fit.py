@@ -10,7 +10,7 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError, add_command
 from dagpost.cli.arguments import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
-from dagpost.cli.choices import EngineName, Modularity, ScoreName
+from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
 from dagpost.cli.options import (
@@ -63,7 +63,7 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    score: ScoreOption = ScoreName.BDEU,
+    score: ScoreOption = "bdeu",
     ess: EssOption = None,
     prior: PriorOption = "uniform",
     modularity: ModularityOption = Modularity.STRUCTURE,
@@ -81,7 +81,7 @@ def fit(
     bins: BinsOption = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
-    engine: EngineOption = EngineName.AUTO,
+    engine: EngineOption = "auto",
     cluster: ClusterOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -94,8 +94,7 @@ def fit(
     Example: dagpost fit coronary.csv --counts counts
     """
     from dagpost.model import DagPosterior
-    from dagpost.posterior.plan import announce, plan_of
-    from dagpost.posterior.settings import check_settings
+    from dagpost.cli.plan import announce
 
     # First: what would be said of the place for the model, which may be the same file, would mislead.
     refuse_results(table)
@@ -118,11 +117,10 @@ def fit(
             seed=seed,
             progress=False if quiet else None,
         )
-        check_settings(model)
         data = parse_table(table, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
         checkpoint = checkpoint_for(model_file, quiet=quiet)
         with keeping(checkpoint):
-            plan = plan_of(model, data)
+            plan = model.plan(data)
             if not quiet:
                 announce(plan, f"{len(data.names)} variables, {data.observations:,} observations")
             model.fit(data, checkpoint=checkpoint)
@@ -169,9 +167,8 @@ def _hint(listed: EdgeList, model_file: Path | None) -> None:
 
 def _broken_off(model: DagPosterior) -> bool:
     """Whether Ctrl-C ended the chains that the edges come from: they then give what they have."""
-    from dagpost.methods.drawing import CHAINS
-
-    return not model.exact_ and model.method_ in CHAINS and len(model.own_sample()) < model.samples
+    chains = not model.exact_ and model.fitted_.method.draws == "chains"
+    return chains and len(model.own_sample()) < model.samples
 
 
 def _what_is_kept(model: DagPosterior, model_file: Path | None, checkpoint: Checkpoint | None) -> str:

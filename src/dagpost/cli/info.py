@@ -24,11 +24,12 @@ from dagpost.cli.options import (
     refuse_options_of_tables,
 )
 from dagpost.cli.output import print_columns, print_json
-from dagpost.cli.wording import duration
-from dagpost.posterior.estimate import MODULARITY_WORDS
+from dagpost._tools.text import duration
+from dagpost.methods.choice import target_named
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
+    from dagpost.methods.targets import Target
 
 #: One line of what is shown: a label and what it says.
 Line = tuple[str, str]
@@ -112,11 +113,11 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
         ("score", readable_setting(settings["score"])),
         ("prior", readable_setting(settings["prior"])),
-        ("modularity", f"{settings['modularity']} ({MODULARITY_WORDS[settings['modularity']]})"),
+        ("modularity", f"{settings['modularity']} ({target_named(settings['modularity').words]})"),
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
-        ("edges", f"{how} ({MODULARITY_WORDS[target]}){evidence}"),
+        ("edges", f"{how} ({target_named(target).words}){evidence}"),
         ("computed on", about.get("engine", "not recorded")),
         ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
     ]
@@ -137,11 +138,14 @@ _PARTS = {
 }
 
 
-def _target(method: Any, modularity: str) -> str:
-    from dagpost.methods.drawing import resolve_method
-    from dagpost.posterior.settings import restore
+def _target(method: Any, modularity: str) -> Target:
+    """What a model counts; where its method is not known here, what its modularity says."""
+    from dagpost._tools.json_settings import from_json
+    from dagpost.methods.choice import resolve_method
+    from dagpost.methods.registry import METHODS
 
-    return str(getattr(resolve_method(restore(method)), "target", modularity))
+    found = resolve_method(from_json(method, METHODS))
+    return target_named(modularity) if found is None else found.target
 
 
 def _constraints(settings: dict[str, Any]) -> list[Line]:
@@ -154,7 +158,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     lines = [
         ("graphs", f"{about['arrays']['parents']['shape'][0]:,}"),
         ("method", readable_setting(origin.get("method", about["method"]))),
-        ("speaks of", MODULARITY_WORDS[about["modularity"]]),
+        ("speaks of", target_named(about["modularity").words]),
         ("estimator", about["estimator"]),
         ("seed", str(origin.get("seed"))),
         ("computed on", origin.get("engine", "not recorded")),
@@ -212,28 +216,21 @@ def _costs(table: Table, max_parents: int, threads: int | None) -> list[dict[str
     """Time and memory of exact answers under both priors, and what `--method auto` would do instead."""
     from dagpost._tools.memory import available_bytes
     from dagpost.engines import ThreadEngine
-    from dagpost.exact import order, structure
+    from dagpost.methods.targets import MODULARITIES
     from dagpost.model import DagPosterior
-    from dagpost.posterior.plan import plan_of
-    from dagpost.posterior.settings import check_settings
+    from dagpost.posterior.plan import cost_of_exact_edges
 
-    nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
-    workers, free = ThreadEngine(threads).workers, available_bytes()
-    needs = {
-        "structure": (structure.expected_seconds(nodes, workers), structure.memory_needed(nodes, limit, workers)),
-        "order": (order.expected_seconds(nodes, workers), order.table_bytes(nodes)),
-    }
     costs = []
-    for modularity, (seconds, size) in needs.items():
+    for modularity in MODULARITIES:
         model = DagPosterior(modularity=modularity, max_parents=max_parents, threads=threads)  # type: ignore[arg-type]
-        check_settings(model)
-        plan = plan_of(model, table)
+        plan = model.plan(table)
+        exact = cost_of_exact_edges(modularity, len(table.names), max_parents, ThreadEngine(threads))
         costs.append(
             {
                 "modularity": modularity,
-                "seconds": seconds,
-                "bytes": size,
-                "fits": size <= free,
+                "seconds": exact.seconds,
+                "bytes": exact.size,
+                "fits": exact.size <= available_bytes(),
                 "method": plan.method,
                 "reason": plan.reason,
                 "edges": "exact" if plan.exact else "sampled",

@@ -8,9 +8,19 @@ from typing import Annotated
 
 import typer
 
-from dagpost.cli.choices import METHODS, EngineName, ScoreName, Strategy, complete_method, complete_prior
 from dagpost.cli.choices import Modularity as ModularityName
+from dagpost.cli.choices import (
+    Strategy,
+    complete_engine,
+    complete_method,
+    complete_prior,
+    complete_score,
+    engines,
+    methods,
+    priors,
+)
 from dagpost.errors import InputError
+from dagpost.scores.registry import SCORES
 
 
 def _probability(value: float) -> float:
@@ -32,7 +42,7 @@ def refuse_options_of_tables(ctx: typer.Context, source: str) -> None:
         given = ctx.get_parameter_source(name)
         if given is not None and given.name == "COMMANDLINE":
             option = name.replace("_", "-")
-            raise InputError(f"--{option} is for tables; {source!r} is no table, and was made with its own settings.")
+            raise InputError(f"--{option} is for tables; {source!r} is not a table, and has its own settings.")
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -46,10 +56,11 @@ ThreadsOption = Annotated[
     typer.Option(metavar="NUMBER", help="Threads to use; every core unless given.", show_default=False),
 ]
 EngineOption = Annotated[
-    EngineName,
+    str,
     typer.Option(
-        help="Where exact tables stand: on threads here, on a CUDA device (taken by itself where there is one), or "
-        "spread over a Dask cluster of processes."
+        metavar="ENGINE",
+        autocompletion=complete_engine,
+        help=f"Where exact tables are made: {', '.join(engines())}.",
     ),
 ]
 ClusterOption = Annotated[
@@ -102,7 +113,12 @@ BinsOption = Annotated[
 ]
 
 ScoreOption = Annotated[
-    ScoreName, typer.Option(help="How well a parent set explains a column; bge is for continuous columns.")
+    str,
+    typer.Option(
+        metavar="SCORE",
+        autocompletion=complete_score,
+        help=f"How well a parent set explains a column: {', '.join(SCORES.names())}.",
+    ),
 ]
 EssOption = Annotated[
     float | None,
@@ -115,7 +131,7 @@ PriorOption = Annotated[
     typer.Option(
         metavar="PRIOR",
         autocompletion=complete_prior,
-        help="uniform, indegree, or edge:P for edges of probability P each.",
+        help=f"What was believed before: {', '.join(priors())}.",
     ),
 ]
 ModularityOption = Annotated[
@@ -127,7 +143,7 @@ MethodOption = Annotated[
     typer.Option(
         metavar="METHOD",
         autocompletion=complete_method,
-        help=f"How graphs are found: {', '.join(METHODS)}. Settings follow a colon, as in partition-mcmc:chains=8,"
+        help=f"How graphs are found: {', '.join(methods())}. Settings follow a colon, as in partition-mcmc:chains=8,"
         "thinning=50; an order is written given-order:order=A>B>C, causes first.",
     ),
 ]

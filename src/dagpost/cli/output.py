@@ -18,7 +18,6 @@ import typer
 
 from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.text import printable
-from dagpost.posterior.estimate import MODULARITY_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +96,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
 
 def summary(model: DagPosterior) -> list[str]:
     """How the edges were found and under which prior, and how far to trust them."""
-    words = MODULARITY_WORDS[model.target_]
+    words = model.target_.words
     if model.exact_:
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}."]
@@ -108,7 +107,7 @@ def summary(model: DagPosterior) -> list[str]:
 
 def _trust(model: DagPosterior) -> str:
     """How far sampling error reaches, where no chain says so itself."""
-    if model.target_ == "bootstrap":
+    if not model.target_.posterior:
         return "A share of replicates says how stable an edge is under resampling, not how probable it is."
     worth = model.own_sample().effective_samples
     if not worth > 0.0 or math.isinf(worth):
@@ -123,8 +122,8 @@ def _trust(model: DagPosterior) -> str:
 
 def assumptions(model: DagPosterior) -> str:
     """What all of it rests on, in one sentence."""
-    settings = model._settings
+    settings = model.fitted_.settings
     most = "1 parent" if model.max_parents_ == 1 else f"{model.max_parents_} parents"
-    limit = "" if model.target_ in ("trees", "forests") else f", at most {most} a variable"
+    limit = "" if model.target_.most_parents is not None else f", at most {most} a variable"
     given = f"{readable_setting(settings['score'])} score, {readable_setting(settings['prior'])} prior{limit}"
     return f"Given: {given}. Arrows are not yet causes."

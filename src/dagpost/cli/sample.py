@@ -74,18 +74,18 @@ def sample(
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
     from dagpost.posterior.estimate import check_confidence
-    from dagpost.posterior.plan import announce, plan_of_sample
+    from dagpost.cli.plan import announce
     from dagpost.posterior.sample import DagSample
 
     check_confidence(confidence)
     target = may_write(output or Path(f"{model.stem}-graphs.dagpost"), "sample")
     before = None if resume is None else DagSample.load(resume)
     fitted = load_model(model, threads=threads, quiet=quiet)
-    asked = fitted._usual_count() if number is None else number
+    asked = fitted.fitted_.usual_count if number is None else number
     checkpoint = checkpoint_for(target, quiet=quiet)
     with keeping(checkpoint):
         if not quiet and precision is None:
-            announce(plan_of_sample(fitted, asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
+            announce(fitted.plan_sample(asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
         drawn = fitted.sample(
             number, precision=precision, confidence=confidence, seed=seed, resume=before, checkpoint=checkpoint
         )

@@ -70,7 +70,6 @@ _OF_RUNS = _OPTIONS | {
 _DIFFERS = re.compile(rf"([(;] ?)({'|'.join(_OF_RUNS)}): (?=.* there)")
 _COLUMN = re.compile(r"(^|: )'(counts|interventions)' names ")
 _LONG_NAMES = ("MCMC", "Prior", "GivenOrder", "Bootstrap", "Trees")
-_YEAR = 365.25 * 86_400.0
 #: Whole phrases that make sense in Python only.
 _PYTHON = (
     (
@@ -174,19 +173,3 @@ def _value_of(options: Sequence[str], arguments: Sequence[str]) -> str | None:
 def printable_lines(text: str) -> str:
     """Text from the data without anything that a terminal would obey, line breaks kept."""
     return "\n".join(printable(line) for line in text.split("\n"))
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> duration(24.2), duration(300.0), duration(0.2)
-    ('24 seconds', '5 minutes', 'under a second')
-    """
-    if seconds > 1_000 * _YEAR:
-        return "thousands of years"
-    for unit, length in (("years", _YEAR), ("days", 86_400.0), ("hours", 3_600.0), ("minutes", 60.0)):
-        if seconds >= 2.0 * length:
-            return f"{seconds / length:,.0f} {unit}"
-    if seconds < 1.0:
-        return "under a second"
-    return f"{seconds:.0f} second{'' if round(seconds) == 1 else 's'}"

@@ -153,14 +153,14 @@ class Table:
     def _names_in(self, mask: int) -> list[str]:
         return [name for position, name in enumerate(self.names) if mask >> position & 1]
 
-    def _summary(self) -> str:
+    def summary(self) -> str:
         counted = "" if self.counts is None else f" that stand for {self.observations:,} observations"
         summary = f"Table of {len(self.names)} columns and {self.rows:,} rows{counted}"
         if self.interventions is not None:
             summary += f", {int((self.interventions != 0).sum()):,} of them with interventions"
         return summary
 
-    def _descriptions(self) -> list[str]:
+    def descriptions(self) -> list[str]:
         return [
             f"continuous, {column.min():.4g} to {column.max():.4g}"
             if levels is None
@@ -170,15 +170,15 @@ class Table:
 
     def __repr__(self) -> str:
         width = max(len(name) for name in self.names)
-        lines = [f"  {n:<{width}}  {d}" for n, d in zip(self.names, self._descriptions(), strict=True)]
-        return "\n".join([self._summary(), *lines])
+        lines = [f"  {n:<{width}}  {d}" for n, d in zip(self.names, self.descriptions(), strict=True)]
+        return "\n".join([self.summary(), *lines])
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th>{html.escape(name)}</th><td>{html.escape(description)}</td></tr>"
-            for name, description in zip(self.names, self._descriptions(), strict=True)
+            for name, description in zip(self.names, self.descriptions(), strict=True)
         )
-        return f"<table><caption>{html.escape(self._summary())}</caption>{rows}</table>"
+        return f"<table><caption>{html.escape(self.summary())}</caption>{rows}</table>"
 
 
 def as_table(

@@ -51,5 +51,5 @@ def to_arviz(sample: DagSample) -> Any:
         },
         coords={"parent": names, "child": names},
         dims={"edge": ["parent", "child"]},
-        attrs={"posterior": {"method": sample.method, "modularity": sample.modularity}},
+        attrs={"posterior": {"method": sample.method, "modularity": str(sample.target)}},
     )

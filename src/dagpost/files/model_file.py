@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,147 +17,161 @@ from dagpost._tools.progress import reporter_for
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.families.numbering import family_count
-from dagpost.files import archive as storage
+from dagpost.files import archive
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.table_rows import rows_of, table_of
-from dagpost.methods.drawing import resolve_method
-from dagpost.posterior.answers import ExactResults
+from dagpost.methods.base import Method
+from dagpost.methods.choice import resolve_method
+from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.results import ExactResults, Results
+from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import describe, resolve_engine, restore
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
 
-if TYPE_CHECKING:
-    from dagpost.model import DagPosterior
-    from dagpost.posterior.sample import DagSample
-
-Model = TypeVar("Model", bound="DagPosterior")
-
-_DATA = ("names", "levels", "observations", "data_fingerprint")
 _SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
 
+Arrays = dict[str, NDArray[Any]]
 
-def save_model(model: DagPosterior, path: str | os.PathLike[str], *, rows: bool) -> None:
+
+def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> None:
     """Write a fitted model to one file; an older one is replaced whole."""
-    results, tables = model._results, model._tables
-    arrays: dict[str, NDArray[Any]] = {"edges": model.edge_probabilities_.to_numpy()}
-    if isinstance(tables, ExactWorkspace):
-        arrays["log_weights"] = tables.log_weights
+    results, workspace, data = fitted.results, fitted.workspace, fitted.data
+    arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0), **workspace.kept}
+    small_size = None
+    if isinstance(workspace, ExactWorkspace):
+        arrays["log_weights"] = workspace.log_weights
     else:
-        weights = tables.weights
+        weights, small_size = workspace.weights, workspace.weights.small_size
         arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
-    if results is not None:
-        arrays["families"] = results.families
-        if results.paths is not None:
-            arrays["paths"] = results.paths
-    if tables.replicates is not None:
-        arrays |= {"replicates": tables.replicates[0], "replicate_weights": tables.replicates[1]}
+    if results.sums is not None:
+        arrays["families"] = results.sums.families
+        if results.sums.paths is not None:
+            arrays["paths"] = results.sums.paths
     about = {
-        **model._about_data,
-        "settings": model._settings,
-        "max_parents": model.max_parents_,
-        "small_size": None if isinstance(tables, ExactWorkspace) else tables.weights.small_size,
-        "method": [describe(model._method), model.method_reason_],
-        "exact": model.exact_,
-        "engine": model.engine_,
-        "verdict": model.verdict_,
-        "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
-        "error_bound": None if results is None else results.error_bound,
-        "replicates_seed": tables.replicates_seed,
-        "replicates_engine": None if tables.replicates is None else tables.replicates_engine,
+        "names": list(data.names),
+        "levels": [None if levels is None else list(levels) for levels in data.levels],
+        "observations": data.observations,
+        "data_fingerprint": data.fingerprint,
+        "interventions": data.interventions,
+        "settings": dict(fitted.settings),
+        "max_parents": workspace.max_parents,
+        "small_size": small_size,
+        "method": [describe(fitted.method), fitted.reason],
+        "exact": results.exact,
+        "engine": results.engine,
+        "verdict": results.verdict,
+        "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
+        "error_bound": None if results.sums is None else results.sums.error_bound,
+        **workspace.facts,
     }
-    for prefix, (details, more) in _data_parts(model, rows).items():
+    for prefix, (details, more) in _data_parts(fitted, rows).items():
         about[prefix.removesuffix("_")] = details
         arrays |= {prefix + name: array for name, array in more.items()}
-    storage.write_archive(path, "model", about, arrays)
+    archive.write_archive(path, "model", about, arrays)
 
 
-def load_model(kind: type[Model], path: str | os.PathLike[str]) -> Model:
-    """Read a model that `save_model` wrote."""
-    about, arrays = storage.read_archive(path, "model")
+def load_model(
+    path: str | os.PathLike[str], engine: Any, threads: int | None, progress: Any
+) -> tuple[Fitted, dict[str, Any]]:
+    """Read a model that `save_model` wrote, and the settings of its `DagPosterior`."""
+    about, arrays = archive.read_archive(path, "model")
     try:
         settings = dict(about["settings"])
-        for key in ("score", "prior", "method"):
-            settings[key] = restore(settings[key])
-        model = kind(**settings)
-        model._settings = dict(about["settings"])
-        model._score = settings["score"]
-        model._about_data = {key: about[key] for key in _DATA}
-        # Older files do not say.
-        model._about_data["interventions"] = bool(about.get("interventions", False))
         names = tuple(map(str, about["names"]))
-        tables = _tables(about, arrays, len(names))
-        method, reason = about["method"]
-        model._open(names, tables, resolve_method(restore(method)), str(reason))
-        evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
-        results, edges = None, _of_shape("edges", arrays, (len(names), len(names)))
-        if "families" in arrays:
-            families = _of_shape("families", arrays, arrays["log_weights"].shape)
-            paths = _of_shape("paths", arrays, edges.shape) if "paths" in arrays else None
-            results = ExactResults(model.modularity, evidence, families, paths, float(about["error_bound"]))
-        model._adopt(evidence, edges, results, bool(about.get("exact", results is not None)))
-        model.engine_ = str(about.get("engine", "not recorded"))
-        model.verdict_ = about.get("verdict")
-        _restore_data(model, about, arrays)
+        method = resolve_method(restore(about["method"][0]))
+        if method is None:
+            raise ValueError("no method")
+        workspace = _workspace(about, arrays, len(names), method)
+        workspace.run_on(resolve_engine(engine, threads, len(names)), reporter_for(progress))
+        data = DataFacts(
+            names,
+            tuple(None if levels is None else tuple(levels) for levels in about["levels"]),
+            about["observations"],
+            str(about["data_fingerprint"]),
+            # Older files do not say.
+            bool(about.get("interventions", False)),
+        )
+        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
+        table = None if parts[_ROWS] is None else table_of(*parts[_ROWS])
+        chosen = {key: restore(settings[key]) for key in ("score", "prior", "method")}
+        reason = str(about["method"][1])
+        fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
+        fitted.remember("results", _results(fitted, about, arrays))
+        if parts[_SAMPLE] is not None:
+            fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
+        if parts[_STATISTICS] is not None:
+            fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{os.fspath(path)!r} lacks parts of a model ({error}). Fit the model again.") from error
-    return model
+    return fitted, {**settings, **chosen}
 
 
-def _data_parts(model: DagPosterior, rows: bool) -> dict[str, tuple[dict[str, Any], dict[str, NDArray[Any]]]]:
+def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
 
-    The sample is drawn for the file if it is not there yet and takes no long time to draw.
+    The sample is drawn for the file if it is not there yet and does not take long to draw.
     """
     parts = {}
-    sample = _sample_to_keep(model)
+    sample = _sample_to_keep(fitted)
     if sample is not None:
         parts[_SAMPLE] = parts_of(sample)
-        statistics = model._statistics_to_keep()
+        statistics = statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
     if rows:
-        if model._table is None:
+        if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
-        parts[_ROWS] = rows_of(model._table)
+        parts[_ROWS] = rows_of(fitted.table)
     return parts
 
 
-def _sample_to_keep(model: DagPosterior) -> DagSample | None:
-    if model._drawn is None and not model._draws_quickly():
+def _sample_to_keep(fitted: Fitted) -> DagSample | None:
+    if fitted.drawn is None and not fitted.draws_quickly:
         return None
     try:
-        return model.own_sample()
+        return fitted.own_sample()
     except ResourceError as error:
         # What there is must not be lost because of what could be made again.
         warn(f"The model is saved without a sample of its own, which could not be drawn. {error}")
         return None
 
 
-def _restore_data(model: DagPosterior, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    def part(prefix: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-        details = about.get(prefix.removesuffix("_"))
-        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        return None if details is None else (details, own)
-
-    sample, statistics, rows = part(_SAMPLE), part(_STATISTICS), part(_ROWS)
-    if sample is not None:
-        model._drawn = sample_of(*sample)
-        if model._drawn.names != model.names_:
-            raise ValueError("its sample is of other variables")
-    if statistics is not None:
-        model._statistics = statistics_from(*statistics)
-    if rows is not None:
-        model._table = table_of(*rows)
+def _part(prefix: str, about: dict[str, Any], arrays: Arrays) -> Any:
+    details = about.get(prefix.removesuffix("_"))
+    own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return None if details is None else (details, own)
 
 
-def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) -> Workspace:
-    engine, reporter, max_parents = resolve_engine("auto", None, nodes), reporter_for(None), int(about["max_parents"])
-    tables: Workspace
+def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
+    if sample.names != names:
+        raise ValueError("its sample is of other variables")
+    return sample
+
+
+def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
+    evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
+    nodes, sums = len(fitted.names), None
+    if "families" in arrays:
+        families = _of_shape("families", arrays, arrays["log_weights"].shape)
+        paths = _of_shape("paths", arrays, (nodes, nodes)) if "paths" in arrays else None
+        sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]))
+        if fitted.modularity == "structure":
+            fitted.workspace.structure_log_evidence = evidence
+    edges = _of_shape("edges", arrays, (nodes, nodes))
+    exact, engine = bool(about.get("exact", sums is not None)), str(about.get("engine", "not recorded"))
+    return Results(evidence, edges, exact, sums, engine, about.get("verdict"))
+
+
+def _workspace(about: dict[str, Any], arrays: Arrays, nodes: int, method: Method) -> Workspace:
+    engine, reporter, max_parents = resolve_engine("threads", 1, nodes), reporter_for(False), int(about["max_parents"])
+    workspace: Workspace
     if about.get("small_size") is None:
         shape = (nodes, family_count(nodes - 1, max_parents))
-        tables = ExactWorkspace(_of_shape("log_weights", arrays, shape), max_parents, engine, reporter)
+        workspace = ExactWorkspace(_of_shape("log_weights", arrays, shape), max_parents, engine, reporter)
     else:
         small_size, candidates = int(about["small_size"]), arrays["candidates"].astype(np.int64)
         width = candidates.shape[1]
@@ -165,19 +179,15 @@ def _tables(about: dict[str, Any], arrays: dict[str, NDArray[Any]], nodes: int) 
             raise ValueError(f"candidates of shape {candidates.shape}")
         inner = _of_shape("inner", arrays, (nodes, family_count(width, max_parents)))
         small = _of_shape("small", arrays, (nodes, family_count(nodes - 1, small_size)))
-        tables = Workspace(FamilyWeights(max_parents, small_size, candidates, inner, small), engine, reporter)
-    if "replicates" in arrays:
-        graphs = len(arrays["replicates"])
-        parents = _of_shape("replicates", arrays, (graphs, nodes), np.uint64)
-        tables.replicates = (parents, _of_shape("replicate_weights", arrays, (graphs,)))
-        tables.replicates_seed = about.get("replicates_seed")
-        tables.replicates_engine = str(about.get("replicates_engine", "threads"))
-    return tables
+        workspace = Workspace(FamilyWeights(max_parents, small_size, candidates, inner, small), engine, reporter)
+    workspace.kept.update({name: arrays[name] for name in method.kept_arrays if name in arrays})
+    workspace.facts.update({name: about.get(name) for name in method.kept_facts})
+    if workspace.kept:
+        method.check_kept(workspace.kept, nodes)
+    return workspace
 
 
-def _of_shape(
-    name: str, arrays: dict[str, NDArray[Any]], shape: tuple[int, ...], kind: type[np.generic] = np.float64
-) -> NDArray[Any]:
+def _of_shape(name: str, arrays: Arrays, shape: tuple[int, ...]) -> NDArray[Any]:
     if arrays[name].shape != shape:
-        raise ValueError(f"{name} of shape {arrays[name].shape} where {shape} is due")
-    return arrays[name].astype(kind)
+        raise ValueError(f"{name} of shape {arrays[name].shape} instead of {shape}")
+    return arrays[name].astype(np.float64)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from dagpost.errors import InputError
 from dagpost.files import archive as storage
 from dagpost.mcmc.chains import ChainRecord
+from dagpost.methods.choice import target_named
+from dagpost.methods.registry import METHODS
 from dagpost.posterior.sample import DagSample
 
 _NUMBERS = ("log_joint", "log_proposal", "log_extensions", "weights")
@@ -39,8 +41,9 @@ def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
     """A sample as JSON and arrays."""
     about: dict[str, Any] = {
         "names": list(sample.names),
-        "modularity": sample.modularity,
+        "modularity": str(sample.target),
         "method": sample.method,
+        "draws": sample.draws,
         "estimator": sample.estimator,
         "log_evidence": None if math.isnan(sample.log_evidence) else sample.log_evidence,
         "guarantee": sample.guarantee,
@@ -64,14 +67,20 @@ def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSamp
         names=tuple(map(str, about["names"])),
         parents=arrays["parents"],
         **{name: arrays[name].astype(np.float64) for name in _NUMBERS},
-        modularity=str(about["modularity"]),
+        target=target_named(str(about["modularity"])),
         method=str(about["method"]),
+        draws=_draws(about),
         estimator=str(about["estimator"]),
         log_evidence=math.nan if evidence is None else float(evidence),
         guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
         provenance=dict(about["provenance"]),
         chains=_record(about["chains"], arrays) if about.get("chains") is not None else None,
     )
+
+
+def _draws(about: dict[str, Any]) -> str:
+    """What kind of graphs these are; older files leave that to their method."""
+    return str(about["draws"]) if "draws" in about else METHODS.named(str(about["method"])).draws
 
 
 def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainRecord:

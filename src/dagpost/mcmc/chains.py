@@ -5,8 +5,8 @@ round with a random generator of its own, seeded by (seed, chain, round). So whe
 number of rounds, nothing else: it can be broken off after any round, written to a file and taken up again, with the
 same graphs as an unbroken run, whatever the number of threads.
 
-What one method adds is in its own file (order.py, partition.py, ...): a settings class with the methods of
-`ChainMethod` below.
+What one chain adds is in its own file (order.py, partition.py, ...); its settings are in methods/, behind
+`ChainMethod` of methods/chain.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,9 @@ from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import largest_r_hat
 
 if TYPE_CHECKING:
-    from dagpost.posterior.workspace import Workspace
+    from dagpost.methods.chain import ChainMethod
 
 ROUND_GRAPHS = 100
-_MOST_CHAINS = 1000
 #: Seconds between two looks at how well the chains agree.
 _LOOK_SECONDS = 2.0
 #: Draws of a chain that such a look takes into account.
@@ -54,54 +53,6 @@ class Round(NamedTuple):
     edges: Floats
     proposed: Integers
     accepted: Integers
-
-
-class ChainMethod(Protocol):
-    """What the settings of a chain offer. A state is a named tuple of arrays, which `advance` changes in place."""
-
-    @property
-    def chains(self) -> int:
-        """How many chains."""
-        ...
-
-    @property
-    def thinning(self) -> int:
-        """Steps from one kept graph to the next."""
-        ...
-
-    @property
-    def burn_in(self) -> int:
-        """Steps before the first kept graph, rounded up to whole rounds."""
-        ...
-
-    @property
-    def moves(self) -> tuple[str, ...]:
-        """Names of the kinds of moves."""
-        ...
-
-    @property
-    def state(self) -> type[Any]:
-        """The named tuple that a state is."""
-        ...
-
-    @property
-    def gives_edges(self) -> bool:
-        """Whether rounds have `edges`."""
-        ...
-
-    def prepare(self, tables: Workspace) -> Any:
-        """What all chains of a run read: the weights of the families and, perhaps, more."""
-        ...
-
-    def start(self, context: Any, generator: np.random.Generator) -> Any:
-        """A state to start from, far from others."""
-        ...
-
-    def advance(
-        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
-    ) -> None:
-        """Move `state` on, round after round; give up early once `cancel[0]` is not 0."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,16 +90,6 @@ class ChainRun:
     log_joint: Floats
     record: ChainRecord
     interrupted: bool = False
-
-
-def check_settings(owner: str, **settings: int) -> None:
-    """Refuse settings of a chain that are no whole numbers, or too small."""
-    for name, value in settings.items():
-        least = 0 if name == "burn_in" else 1
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InputError(f"The {name!r} parameter of {owner} must be an int of at least {least}. Got {value!r}.")
-        if name == "chains" and value > _MOST_CHAINS:
-            raise InputError(f"The 'chains' parameter of {owner} must be at most {_MOST_CHAINS:,}. Got {value!r}.")
 
 
 def run_chains(

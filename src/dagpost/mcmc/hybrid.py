@@ -20,30 +20,23 @@ Eaton & Murphy, "Bayesian structure learning using dynamic programming and MCMC"
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
-from dagpost.errors import InputError
-from dagpost.exact.order import edge_probabilities
 from dagpost.families.family_sums import FamilyTables, bits_of
-from dagpost.mcmc.chains import Round, check_settings
+from dagpost.mcmc.chains import Round
 from dagpost.mcmc.reversal import is_acyclic, node_of
 from dagpost.mcmc.structure import (
-    LOCAL_MOVES,
     GraphState,
-    is_share,
     keep,
     local_step,
     no_surroundings,
-    random_graph,
     survey,
     weigh,
 )
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 _GLOBAL = 3
 #: The least chance of an edge, of its reverse and of none in a proposed graph.
@@ -59,70 +52,6 @@ class HybridContext(NamedTuple):
     families: FamilyTables
     chances: Floats
     log_odds: Floats
-
-
-@dataclass(frozen=True)
-class HybridMCMC:
-    """A chain over graphs with exact edges behind it; `DagPosterior(method=HybridMCMC(), modularity="structure")`.
-
-    He, Tian & Wu (2016) run one chain of 190,000 steps and keep 30,000 graphs: `HybridMCMC(chains=1)`.
-
-    Parameters
-    ----------
-    chains
-        How many chains, each from a graph that fits a random order.
-    thinning
-        Steps from one kept graph to the next.
-    burn_in
-        Steps before the first kept graph.
-    local
-        Share of the steps that add, delete or reverse one edge; all others propose a whole new graph.
-
-    >>> HybridMCMC(chains=1)
-    HybridMCMC(chains=1, thinning=3, burn_in=100000, local=0.1)
-    """
-
-    chains: int = 4
-    thinning: int = 3
-    burn_in: int = 100_000
-    local: float = 0.1
-
-    name: ClassVar[str] = "hybrid-mcmc"
-    modularity: ClassVar[str] = "structure"
-    moves: ClassVar[tuple[str, ...]] = (*LOCAL_MOVES, "global")
-    state: ClassVar[type[GraphState]] = GraphState
-    gives_edges: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_settings("HybridMCMC", chains=self.chains, thinning=self.thinning, burn_in=self.burn_in)
-        if not is_share(self.local):
-            raise InputError(f"The 'local' parameter of HybridMCMC must be a number from 0 to 1. Got {self.local!r}.")
-
-    def prepare(self, tables: Workspace) -> HybridContext:
-        """The weights of the families, and the exact edges when a graph counts once for every order it fits."""
-        if not isinstance(tables, ExactWorkspace):
-            raise InputError(
-                f"HybridMCMC needs sums over all orders, which are out of reach for {tables.nodes} variables. "
-                "Use PartitionMCMC or StructureMCMC, or leave columns out."
-            )
-        edges = edge_probabilities(tables.order_families(tables.forward()), tables.max_parents)
-        return HybridContext(tables.families, *proposal_of(edges))
-
-    def start(self, context: HybridContext, generator: np.random.Generator) -> GraphState:
-        """A graph that fits a random order."""
-        return random_graph(context.families, generator)
-
-    def advance(
-        self,
-        context: HybridContext,
-        state: GraphState,
-        generator: np.random.Generator,
-        output: Round,
-        cancel: Integers,
-    ) -> None:
-        """One round."""
-        _advance(context, state, float(self.local), generator, output, cancel)
 
 
 def proposal_of(edges: Floats) -> tuple[Floats, Floats]:
@@ -197,7 +126,7 @@ def _global_step(
 
 
 @kernel
-def _advance(
+def advance(
     context: HybridContext,
     state: GraphState,
     local: float,

@@ -15,8 +15,7 @@ Friedman & Koller, "Being Bayesian about network structure", Machine Learning 50
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,10 +24,11 @@ from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.errors import NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_sum_inside
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
-from dagpost.mcmc.chains import Round, check_settings
-from dagpost.posterior.workspace import Workspace
+from dagpost.mcmc.chains import Round
 
 _NEIGHBOURS, _SWAP, _SHIFT = 0, 1, 2
+#: Kinds of moves.
+KINDS = 3
 
 
 class OrderState(NamedTuple):
@@ -38,59 +38,13 @@ class OrderState(NamedTuple):
     log_sums: Floats
 
 
-@dataclass(frozen=True)
-class OrderMCMC:
-    """A chain over orders; `DagPosterior(method=OrderMCMC(chains=8), modularity="order")`.
-
-    Parameters
-    ----------
-    chains
-        How many chains, each from a random order.
-    thinning
-        Steps from one kept graph to the next.
-    burn_in
-        Steps before the first kept graph.
-
-    >>> OrderMCMC(thinning=100)
-    OrderMCMC(chains=4, thinning=100, burn_in=20000)
-    """
-
-    chains: int = 4
-    thinning: int = 20
-    burn_in: int = 20_000
-
-    name: ClassVar[str] = "order-mcmc"
-    modularity: ClassVar[str] = "order"
-    moves: ClassVar[tuple[str, ...]] = ("swap neighbours", "swap any two", "shift one")
-    state: ClassVar[type[OrderState]] = OrderState
-    gives_edges: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_settings("OrderMCMC", chains=self.chains, thinning=self.thinning, burn_in=self.burn_in)
-
-    def prepare(self, tables: Workspace) -> FamilyTables:
-        """The weights of the families."""
-        return tables.families
-
-    def start(self, context: FamilyTables, generator: np.random.Generator) -> OrderState:
-        """A random order that some graph fits."""
-        nodes = len(context.candidates)
-        state = OrderState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes))
-        if not random_order(context, state.order, state.log_sums, generator):
-            raise NoGraphError(NO_ORDER)
-        return state
-
-    def advance(
-        self,
-        context: FamilyTables,
-        state: OrderState,
-        generator: np.random.Generator,
-        output: Round,
-        cancel: Integers,
-    ) -> None:
-        """One round."""
-        _advance(context, state, generator, output, cancel)
+def start(tables: FamilyTables, generator: np.random.Generator) -> OrderState:
+    """A random order that some graph fits."""
+    nodes = len(tables.candidates)
+    state = OrderState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes))
+    if not random_order(tables, state.order, state.log_sums, generator):
+        raise NoGraphError(NO_ORDER)
+    return state
 
 
 @kernel
@@ -224,7 +178,7 @@ def choose(log_weights: Floats, count: int, uniform: float) -> int:
 
 
 @kernel
-def _advance(
+def advance(
     tables: FamilyTables, state: OrderState, generator: np.random.Generator, output: Round, cancel: Integers
 ) -> None:
     nodes = len(state.order)

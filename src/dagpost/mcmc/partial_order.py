@@ -23,16 +23,15 @@ Niinimäki, Parviainen & Koivisto, "Partial order MCMC for structure discovery i
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inlined, kernel
-from dagpost.errors import InputError, NoGraphError
-from dagpost.families.family_sums import NO_ORDER
+from dagpost.errors import NoGraphError
+from dagpost.families.family_sums import NO_ORDER, FamilyTables
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.buckets import (
     BucketFamilies,
@@ -46,11 +45,9 @@ from dagpost.mcmc.buckets import (
     sum_backward,
     sum_bucket,
 )
-from dagpost.mcmc.chains import Round, check_settings
+from dagpost.mcmc.chains import Round
 from dagpost.mcmc.order import OrderState, random_order, shift
-from dagpost.posterior.workspace import Workspace
 
-LARGEST_BUCKET = 20
 _SWAP_NEIGHBOURS, _SWAP, _WINDOW, _SHIFT = 0, 1, 2, 3
 #: With which probability a step is of which kind; a bucket of one node has no window, and shifts instead.
 CHANCES = (0.1, 0.1, 0.5, 0.3)
@@ -63,93 +60,26 @@ class PartialOrderState(NamedTuple):
     order: Integers
 
 
-@dataclass(frozen=True)
-class PartialOrderMCMC:
-    """A chain over bucket orders; `DagPosterior(method=PartialOrderMCMC(bucket_size=8), modularity="order")`.
+def prepare(families: FamilyTables, bucket_size: int, at_once: int) -> BucketFamilies:
+    """The weights of the families, laid out for buckets, if the sums of `at_once` chains fit into memory."""
+    nodes = len(families.candidates)
+    size = min(bucket_size, nodes)
+    slots = 2 * math.ceil(nodes / size) + 1
+    memory.require(
+        at_once * bucket_bytes(slots, size),
+        f"Partial Order MCMC with buckets of {size} nodes, {at_once} chains at a time,",
+        "Use smaller buckets.",
+    )
+    return bucket_families(families)
 
-    Parameters
-    ----------
-    bucket_size
-        Nodes in a bucket, up to 20. A step costs twice as much with each further one, and leads further.
-    chains
-        How many chains, each from a random order.
-    thinning
-        Steps from one kept graph to the next.
-    burn_in
-        Steps before the first kept graph.
-    graphs_a_state
-        Graphs that are kept of one bucket order, once there have been steps enough for all of them.
-    swaps_only
-        Whether nodes only swap places, as in the paper. Such chains take far longer.
 
-    >>> PartialOrderMCMC(thinning=50, burn_in=10_000)
-    PartialOrderMCMC(bucket_size=10, chains=4, thinning=50, burn_in=10000, graphs_a_state=1, swaps_only=False)
-    """
-
-    bucket_size: int = 10
-    chains: int = 4
-    thinning: int = 10
-    burn_in: int = 5_000
-    graphs_a_state: int = 1
-    swaps_only: bool = False
-
-    name: ClassVar[str] = "partial-order-mcmc"
-    modularity: ClassVar[str] = "order"
-    moves: ClassVar[tuple[str, ...]] = ("swap between neighbours", "swap any two", "redraw a window", "shift one")
-    state: ClassVar[type[PartialOrderState]] = PartialOrderState
-    gives_edges: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_settings(
-            "PartialOrderMCMC",
-            bucket_size=self.bucket_size,
-            chains=self.chains,
-            thinning=self.thinning,
-            burn_in=self.burn_in,
-            graphs_a_state=self.graphs_a_state,
-        )
-        if self.bucket_size > LARGEST_BUCKET:
-            raise InputError(
-                f"The 'bucket_size' parameter of PartialOrderMCMC must be an int in [1, {LARGEST_BUCKET}]. "
-                f"Got {self.bucket_size!r}."
-            )
-        if not isinstance(self.swaps_only, bool):
-            raise InputError(
-                f"The 'swaps_only' parameter of PartialOrderMCMC must be True or False. Got {self.swaps_only!r}."
-            )
-
-    def prepare(self, tables: Workspace) -> BucketFamilies:
-        """The weights of the families."""
-        size = min(self.bucket_size, tables.nodes)
-        slots = 2 * math.ceil(tables.nodes / size) + 1
-        at_once = min(self.chains, tables.engine.workers)
-        memory.require(
-            at_once * bucket_bytes(slots, size),
-            f"Partial Order MCMC with buckets of {size} nodes, {at_once} chains at a time,",
-            "Use smaller buckets.",
-        )
-        return bucket_families(tables.families)
-
-    def start(self, context: BucketFamilies, generator: np.random.Generator) -> PartialOrderState:
-        """The buckets of a random order that some graph fits."""
-        nodes = len(context.tables.candidates)
-        state = PartialOrderState(np.zeros(nodes, dtype=np.int64))
-        if not random_order(context.tables, state.order, np.zeros(nodes), generator):
-            raise NoGraphError(NO_ORDER)
-        return state
-
-    def advance(
-        self,
-        context: BucketFamilies,
-        state: PartialOrderState,
-        generator: np.random.Generator,
-        output: Round,
-        cancel: Integers,
-    ) -> None:
-        """One round."""
-        chances = np.array(SWAPS_ONLY if self.swaps_only else CHANCES)
-        _advance(context, state, self.bucket_size, self.graphs_a_state, chances, generator, output, cancel)
+def start(context: BucketFamilies, generator: np.random.Generator) -> PartialOrderState:
+    """The buckets of a random order that some graph fits."""
+    nodes = len(context.tables.candidates)
+    state = PartialOrderState(np.zeros(nodes, dtype=np.int64))
+    if not random_order(context.tables, state.order, np.zeros(nodes), generator):
+        raise NoGraphError(NO_ORDER)
+    return state
 
 
 class _Buckets(NamedTuple):
@@ -314,7 +244,7 @@ def _add_edges(families: BucketFamilies, buckets: _Buckets, times: int, edges: F
 
 
 @kernel
-def _advance(
+def advance(
     families: BucketFamilies,
     state: PartialOrderState,
     bucket_size: int,

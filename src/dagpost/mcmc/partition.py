@@ -25,8 +25,7 @@ Kuipers & Moffa, "Partition MCMC for inference on acyclic digraphs", Journal of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,11 +33,10 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.families.family_sums import FamilyTables, log_sum_meeting
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
-from dagpost.mcmc.chains import Round, check_settings
-from dagpost.mcmc.order import OrderMCMC
+from dagpost.mcmc import order
+from dagpost.mcmc.chains import Round
 from dagpost.mcmc.partition_moves import REVERSALS, REVERSE, step
 from dagpost.mcmc.parts import confine, find_parts, room_for, write_parts
-from dagpost.posterior.workspace import Workspace
 
 #: How likely a step is of each kind, in the order of partition_moves.py.
 CHANCES = (0.05, 0.05, 0.1, 0.2, 0.6)
@@ -59,78 +57,32 @@ class PartitionState(NamedTuple):
     approach: Integers
 
 
-@dataclass(frozen=True)
-class PartitionMCMC:
-    """A chain over ordered partitions; `DagPosterior(method=PartitionMCMC(chains=8), modularity="structure")`.
+def start(tables: FamilyTables, generator: np.random.Generator) -> PartitionState:
+    """The partition of a graph that fits a random order."""
+    nodes = len(tables.candidates)
+    approach = np.array([APPROACH * nodes**2], dtype=np.int64)
+    state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes), approach)
+    _take_partition_of(tables, _graph_after_orders(tables, generator, 0, np.zeros(1, dtype=np.int64)), state)
+    return state
 
-    Parameters
-    ----------
-    chains
-        How many chains, each from a random order.
-    thinning
-        Steps from one kept graph to the next.
-    burn_in
-        Steps before the first kept graph.
 
-    >>> PartitionMCMC(thinning=100)
-    PartitionMCMC(chains=4, thinning=100, burn_in=10000)
-    """
-
-    chains: int = 4
-    thinning: int = 20
-    burn_in: int = 10_000
-
-    name: ClassVar[str] = "partition-mcmc"
-    modularity: ClassVar[str] = "structure"
-    moves: ClassVar[tuple[str, ...]] = (
-        "split or join",
-        "swap neighbours",
-        "swap any two",
-        "move one",
-        "new edge reversal",
-    )
-    state: ClassVar[type[PartitionState]] = PartitionState
-    gives_edges: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_settings("PartitionMCMC", chains=self.chains, thinning=self.thinning, burn_in=self.burn_in)
-
-    def prepare(self, tables: Workspace) -> FamilyTables:
-        """The weights of the families."""
-        return tables.families
-
-    def start(self, context: FamilyTables, generator: np.random.Generator) -> PartitionState:
-        """The partition of a graph that fits a random order."""
-        nodes = len(context.candidates)
-        approach = np.array([APPROACH * nodes**2], dtype=np.int64)
-        state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes), approach)
-        _take_partition_of(context, _graph_after_orders(context, generator, 0, np.zeros(1, dtype=np.int64)), state)
-        return state
-
-    def advance(
-        self,
-        context: FamilyTables,
-        state: PartitionState,
-        generator: np.random.Generator,
-        output: Round,
-        cancel: Integers,
-    ) -> None:
-        """One round."""
-        if state.approach[0] > 0:
-            parents = _graph_after_orders(context, generator, int(state.approach[0]), cancel)
-            if cancel[0] != 0:
-                return
-            _take_partition_of(context, parents, state)
-            state.approach[0] = 0
-        _advance(context, state, generator, output, cancel)
+def advance(
+    tables: FamilyTables, state: PartitionState, generator: np.random.Generator, output: Round, cancel: Integers
+) -> None:
+    """One round; the first begins with steps over orders, which lead near good partitions."""
+    if state.approach[0] > 0:
+        parents = _graph_after_orders(tables, generator, int(state.approach[0]), cancel)
+        if cancel[0] != 0:
+            return
+        _take_partition_of(tables, parents, state)
+        state.approach[0] = 0
+    _advance(tables, state, generator, output, cancel)
 
 
 def _graph_after_orders(tables: FamilyTables, generator: np.random.Generator, steps: int, cancel: Integers) -> Masks:
     """A graph that fits the order where some steps of Order MCMC end that began at a random order."""
-    orders = OrderMCMC()
-    state = orders.start(tables, generator)
-    nodes, kinds = len(state.order), len(orders.moves)
+    state = order.start(tables, generator)
+    nodes = len(state.order)
     pieces = max(1, math.ceil(steps / _PIECE))
     output = Round(
         min(steps, _PIECE),
@@ -138,10 +90,10 @@ def _graph_after_orders(tables: FamilyTables, generator: np.random.Generator, st
         np.zeros(pieces),
         np.zeros(pieces),
         np.zeros((nodes, nodes)),
-        np.zeros(kinds, dtype=np.int64),
-        np.zeros(kinds, dtype=np.int64),
+        np.zeros(order.KINDS, dtype=np.int64),
+        np.zeros(order.KINDS, dtype=np.int64),
     )
-    orders.advance(tables, state, generator, output, cancel)
+    order.advance(tables, state, generator, output, cancel)
     return output.parents[-1]
 
 

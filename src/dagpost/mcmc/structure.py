@@ -17,96 +17,26 @@ Madigan & York, "Bayesian graphical models for discrete data", International Sta
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined, kernel
-from dagpost.errors import InputError, NoGraphError
+from dagpost.errors import NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, bits_of, log_weight_of
 from dagpost.families.graphs import draw_graph
-from dagpost.mcmc.chains import Round, check_settings
+from dagpost.mcmc.chains import Round
 from dagpost.mcmc.order import random_order
 from dagpost.mcmc.reversal import all_nodes, find_descendants, node_of, nth_member, reverse_edge
-from dagpost.posterior.workspace import Workspace
 
 _ADD, _DELETE, _REVERSE, _NEW_EDGE_REVERSAL = 0, 1, 2, 3
-LOCAL_MOVES = ("add", "delete", "reverse")
 
 
 class GraphState(NamedTuple):
     """A graph: the parents of every node."""
 
     parents: Masks
-
-
-@dataclass(frozen=True)
-class StructureMCMC:
-    """A chain over graphs; `DagPosterior(method=StructureMCMC(chains=8), modularity="structure")`.
-
-    Parameters
-    ----------
-    chains
-        How many chains, each from a graph that fits a random order.
-    thinning
-        Steps from one kept graph to the next.
-    burn_in
-        Steps before the first kept graph.
-    reversals
-        Share of the steps that are new edge reversals (Grzegorczyk & Husmeier 2008); 0 is the chain of Madigan & York.
-
-    >>> StructureMCMC(reversals=0.0)
-    StructureMCMC(chains=4, thinning=100, burn_in=100000, reversals=0.0)
-    """
-
-    chains: int = 4
-    thinning: int = 100
-    burn_in: int = 100_000
-    reversals: float = 1 / 15
-
-    name: ClassVar[str] = "structure-mcmc"
-    modularity: ClassVar[str] = "structure"
-    moves: ClassVar[tuple[str, ...]] = (*LOCAL_MOVES, "new edge reversal")
-    state: ClassVar[type[GraphState]] = GraphState
-    gives_edges: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_settings("StructureMCMC", chains=self.chains, thinning=self.thinning, burn_in=self.burn_in)
-        # With new edge reversals alone, no chain would ever leave or reach the graph without edges.
-        if not (is_share(self.reversals) and self.reversals < 1.0):
-            raise InputError(
-                "The 'reversals' parameter of StructureMCMC must be a number from 0 to less than 1. "
-                f"Got {self.reversals!r}."
-            )
-
-    def prepare(self, tables: Workspace) -> FamilyTables:
-        """The weights of the families."""
-        return tables.families
-
-    def start(self, context: FamilyTables, generator: np.random.Generator) -> GraphState:
-        """A graph that fits a random order."""
-        return random_graph(context, generator)
-
-    def advance(
-        self,
-        context: FamilyTables,
-        state: GraphState,
-        generator: np.random.Generator,
-        output: Round,
-        cancel: Integers,
-    ) -> None:
-        """One round."""
-        _advance(context, state, float(self.reversals), generator, output, cancel)
-
-
-def is_share(value: object) -> bool:
-    """Whether this is a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, float | int | np.floating | np.integer):
-        return False
-    return bool(0.0 <= value <= 1.0)
 
 
 def random_graph(tables: FamilyTables, generator: np.random.Generator) -> GraphState:
@@ -245,7 +175,7 @@ def local_step(
 
 
 @kernel
-def _advance(
+def advance(
     tables: FamilyTables,
     state: GraphState,
     reversals: float,

@@ -11,7 +11,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, family_for, say
-from dagpost.posterior.settings import check_count
+from dagpost._tools.checks import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) 
         if query.given is not None:
             raise InputError("A trace is of one statement without a condition. Leave out what stands after '|'.")
         values, label = evaluate([query.feature], sample.parents, sample.names)[0].astype(np.float64), ""
-    chains = by_chain(values, sample._chain_lengths)
+    chains = by_chain(values, sample.chain_lengths)
     draws = chains.shape[1]
     if statement is not None:
         chains = np.cumsum(chains, axis=1) / np.arange(1, draws + 1)
@@ -101,7 +101,7 @@ def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes
     'R-hat'
     """
     _check_chains(sample)
-    check_count("count", count)
+    whole_number(count, "count")
     from dagpost.mcmc.diagnostics import LARGEST_R_HAT, UNCERTAIN
 
     found = sample.diagnostics()
@@ -159,8 +159,8 @@ def _check_chains(sample: Any) -> None:
             "This picture is of a DagSample that chains drew, such as "
             f"DagPosterior(method='partition-mcmc').fit(table).sample(). Got {type(sample).__name__} instead."
         )
-    if not sample._from_chains:
+    if not sample.from_chains:
         # The sentence of `diagnostics`, which says why.
         sample.diagnostics()
-    if math.prod(sample._chain_lengths) == 0:
+    if math.prod(sample.chain_lengths) == 0:
         raise InputError("Some chains drew no graph: there is nothing to compare.")

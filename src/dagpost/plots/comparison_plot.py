@@ -10,7 +10,7 @@ import numpy as np
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, SHAPES, axes_for, columns_of, edge_text, family_for, plain, say
 from dagpost.plots.sources import probabilities_of
-from dagpost.posterior.settings import check_count
+from dagpost._tools.checks import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def comparison(
     >>> len(ax.get_yticks())
     5
     """
-    check_count("count", count)
+    whole_number(count, "count")
     if relation not in (("->", "~>", None) if second is None else ("->", "~>")):
         raise InputError(f"The relation must be '->', '~>' or None. Got {relation!r} instead.")
     if second is not None:
@@ -145,3 +145,20 @@ def _of_two(
     measure = " or ".join(dict.fromkeys([one.measure, two.measure]))
     said = " ".join(f"{plain(label)}: {own.sentence}" for label, own in zip(labels, (one, two), strict=True))
     return tuple(labels), rows, measure, f"Both: {one.sentence}" if one.sentence == two.sentence else said
+
+
+def plot_comparison(
+    compared: Comparison, *, relation: str | None = "->", count: int = 12, ax: Axes | None = None
+) -> Axes:
+    """Draw the edges and paths that move most, one dot for each model on a line from the least to the most.
+
+    Parameters
+    ----------
+    relation
+        "->" for edges, "~>" for paths, None for both.
+    count
+        How many lines at most.
+    ax
+        Where to draw; None: in a new figure.
+    """
+    return comparison(compared, relation=relation, count=count, ax=ax)

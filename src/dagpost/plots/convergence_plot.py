@@ -146,7 +146,7 @@ def _sizes(most: int, points: int) -> list[int]:
 
 def _beginning(sample: Any, size: int) -> Any:
     """The first graphs of a sample; of one of chains, the first of each."""
-    lengths = sample._chain_lengths if sample._from_chains else (len(sample),)
+    lengths = sample.chain_lengths if sample.from_chains else (len(sample),)
     if len(lengths) == 1:
         return sample[:size]
     ends = np.cumsum(lengths)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dagpost.plots.figures import COLOURS, axes_for, edge_text, family_for, say
 from dagpost.plots.sources import Probabilities, interval_words, probabilities_of
-from dagpost.posterior.settings import check_count
+from dagpost._tools.checks import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
     >>> len(ax.get_yticks())
     3
     """
-    check_count("count", count)
+    whole_number(count, "count")
     shown = probabilities_of(source)
     chosen = _most_probable(shown, count)
     ax = axes_for(ax, 6.0, 1.3 + 0.26 * max(len(chosen), 1))

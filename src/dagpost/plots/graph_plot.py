@@ -21,7 +21,7 @@ from dagpost.plots import placing
 from dagpost.plots.direction import DIRECTIONS, LABELS, direction_of
 from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, wrapped
 from dagpost.plots.layering import Edge, acyclic_orientation
-from dagpost.plots.sources import SHARE, probabilities_of
+from dagpost.plots.sources import probabilities_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +88,7 @@ def graph(
     # What is not known of a pair is not guessed: the other direction is the least it can be.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
-    share = shown.measure == SHARE
+    share = shown.share
     pairs, hidden = _visible_pairs(edges, threshold, share)
     oriented = acyclic_orientation(edges, pairs)
     own, ax = ax is None, axes_for(ax, 6.0, 4.5)
@@ -104,7 +104,7 @@ def graph(
     }
     listed = [word for word in DIRECTIONS if word != "unknown" or word in directions.values()]
     listed = ["picked"] if share else listed
-    scale = _fit(ax, own, place, nodes, caption, _Legend(shown.measure, listed))
+    scale = _fit(ax, own, place, nodes, caption, _Legend(shown.share, listed))
     _draw_edges(ax, edges, directions, place, nodes, scale, numbers)
     return ax
 
@@ -212,7 +212,7 @@ def _placed(layout: Any, positions: Any, oriented: Sequence[Edge], sizes: Any) -
 class _Legend:
     """What the legend explains: what the numbers are, and the words for directions."""
 
-    measure: str
+    share: bool
     directions: Sequence[str]
 
     @property
@@ -277,7 +277,7 @@ def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> No
         family=family_for(lines),
         gid="caption",
     )
-    what = "share with an edge" if legend.measure == SHARE else "probability of an edge"
+    what = "share with an edge" if legend.share else "probability of an edge"
     columns: list[tuple[float, str, list[Any], list[str]]] = [
         (0.0, what, [SampleLine(chance) for chance in (0.25, 0.5, 1.0)], ["0.25", "0.5", "1"]),
         (

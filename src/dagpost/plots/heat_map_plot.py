@@ -11,7 +11,7 @@ from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.plots.figures import axes_for, family_for, plain, say
 from dagpost.plots.layering import acyclic_orientation, topological_order
-from dagpost.plots.sources import SHARE, probabilities_of
+from dagpost.plots.sources import probabilities_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def heat_map(
     if colour_bar:
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, fraction=0.06, pad=0.03)
         words = f"from {relation} to"
-        bar.set_label(f"{shown.measure}: {words}" if shown.measure == SHARE else f"P({words})")
+        bar.set_label(f"{shown.measure}: {words}" if shown.share else f"P({words})")
         bar.outline.set_visible(False)
     say(ax, shown.sentence)
     return ax

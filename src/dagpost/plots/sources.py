@@ -14,7 +14,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
-from dagpost.posterior.estimate import MODULARITY_WORDS
+from dagpost.posterior.answers import exact_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = DagPosterior | DagSample | pd.DataFrame
 
-#: What the numbers of a bootstrap are.
-SHARE = "share of replicates"
-#: What a greedy search does where the data leave directions open; its replicates agree on them for no other reason.
-PICKED = "Directions that the data cannot tell are picked by the search, always the same way."
+_SHARE = "share of replicates"
 _AMONG = "Among the most probable graphs only"
 
 
@@ -35,13 +32,18 @@ _AMONG = "Among the most probable graphs only"
 class Probabilities:
     """Names, the probability of a relation for every pair (0 on the diagonal), and what these numbers are.
 
-    `sentence` says it in full, `measure` in a word or two, for an axis: shares of a bootstrap are no probabilities.
+    `sentence` says it in full, `measure` in a word or two, for an axis: shares of replicates are not probabilities.
     """
 
     names: tuple[str, ...]
     matrix: Floats
     sentence: str
     measure: str
+
+    @property
+    def share(self) -> bool:
+        """Whether the numbers are shares of replicates."""
+        return self.measure == _SHARE
 
 
 def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
@@ -100,47 +102,39 @@ def _checked(frame: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
 
 
 def _measure(source: Any) -> str:
-    target = source.target_ if hasattr(source, "names_") else source.modularity
-    return SHARE if target == "bootstrap" else "posterior probability"
+    target = source.target_ if hasattr(source, "fitted_") else source.target
+    return "posterior probability" if target.posterior else _SHARE
 
 
 def _sentence(source: Any, relation: str) -> str:
-    if not hasattr(source, "names_"):
+    if not hasattr(source, "fitted_"):
         return _of_sample(source)
-    words = MODULARITY_WORDS[source.target_]
-    if _is_exact(source, relation):
+    fitted = source.fitted_
+    words = fitted.target.words
+    if exact_matrix(relation, fitted) is not None:
         return f"Exact ({words})."
-    if source._drawn is not None:
-        return _of_sample(source._drawn)
+    if fitted.drawn is not None:
+        return _of_sample(fitted.drawn)
     # A model from a file may have no sample yet, and drawing one takes its time.
-    if source.target_ == "bootstrap":
-        return f"{words.capitalize()}. {PICKED}"
-    return f"{_AMONG if source.method_ == 'kbest' else f'Estimated by {source.method_}'} ({words})."
+    if not fitted.target.posterior:
+        return f"{words.capitalize()}. {fitted.target.directions}"
+    how = _AMONG if fitted.method.draws == "listed" else f"Estimated by {fitted.method.name}"
+    return f"{how} ({words})."
 
 
-def _of_sample(sample: Any) -> str:
+def _of_sample(sample: DagSample) -> str:
     """How many graphs, and by which method; of chains also whether to trust them. Not everything is an estimate."""
-    count, words = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", MODULARITY_WORDS[sample.modularity]
-    if sample.modularity == "bootstrap":
-        replicates = f"{len(sample):,} bootstrap replicate{'' if len(sample) == 1 else 's'}"
-        return f"Share of {replicates}, not a posterior probability. {PICKED}"
+    count, words = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", sample.target.words
+    if not sample.target.posterior:
+        replicates = f"{len(sample):,} {sample.method} replicate{'' if len(sample) == 1 else 's'}"
+        return f"Share of {replicates}, not a posterior probability. {sample.target.directions}"
     if sample.estimator == "given weights":
         return f"Weighted shares of {count} that were picked ({words})."
-    if sample.method == "kbest":
+    if sample.listed:
         # A slice of a list does not know whether it begins with the best one.
         covered = f", {percent(sample.covered)} of the posterior" if math.isfinite(sample.covered) else ""
         return f"Among {len(sample):,} of the most probable graphs only{covered} ({words})."
     trust = ""
-    if sample._from_chains:
+    if sample.from_chains:
         trust = f", {'to be trusted' if sample.diagnostics().trusted else 'not to be trusted yet'}"
     return f"Estimated from {count} by {sample.method}{trust} ({words})."
-
-
-def _is_exact(model: Any, relation: str) -> bool:
-    from dagpost.posterior.answers import exact_paths
-    from dagpost.posterior.workspace import ExactWorkspace
-
-    if relation in ("->", "--"):
-        return bool(model.exact_)
-    known = model._results is not None and isinstance(model._tables, ExactWorkspace) and relation == "~>"
-    return known and exact_paths(model._tables, model._results) is not None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,13 @@ from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.exact import paths
 from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.features import Feature, OneNodeReach, Query, Term, one_node_reach, parent_conditions
-from dagpost.features.predicates import And, Path
+from dagpost.features.predicates import And, Edge, Path
+from dagpost.posterior.estimate import Estimate, exact_estimate
+from dagpost.posterior.results import ExactResults
 from dagpost.posterior.workspace import ExactWorkspace
+
+if TYPE_CHECKING:
+    from dagpost.posterior.fitted import Fitted
 
 #: An exact answer that would take longer than this is left to samples.
 _PATIENCE_SECONDS = 30.0
@@ -32,21 +38,6 @@ _PATIENCE_SECONDS = 30.0
 _LARGEST_ERROR = 1e-7
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
 _RATIO_ERROR = 1e-8
-
-
-@dataclass(frozen=True, eq=False)
-class ExactResults:
-    """What fitting computed exactly: the evidence, the probability of every family and, perhaps, of every path.
-
-    `error_bound` is how far rounding may have moved a probability: any of them where the sums alternate ("structure"),
-    in proportion to itself where they do not ("order").
-    """
-
-    modularity: str
-    log_evidence: float
-    families: Floats
-    paths: Floats | None
-    error_bound: float
 
 
 @dataclass(frozen=True)
@@ -57,22 +48,62 @@ class Answer:
     error: float
 
 
-def exact_probability(
-    query: Query, names: Sequence[str], tables: ExactWorkspace, results: ExactResults
-) -> float | None:
-    """The probability of a statement, or None where it cannot be computed exactly in reasonable time and memory.
+def exact_sums(fitted: Fitted) -> tuple[ExactWorkspace, ExactResults] | None:
+    """The one judge of what is exact beyond edges: where all families were summed, their tables and results."""
+    workspace, sums = fitted.workspace, fitted.results.sums
+    return (workspace, sums) if isinstance(workspace, ExactWorkspace) and sums is not None else None
 
-    It is nan if no graph satisfies the condition.
-    """
+
+def exact_answer(query: Query, fitted: Fitted) -> Estimate | None:
+    """The exact probability of a statement, or None where only a sample can tell in reasonable time and memory."""
+    found = exact_sums(fitted)
+    if found is None:
+        if not fitted.results.exact or query.given is not None or not isinstance(query.feature, Edge):
+            return None
+        parent, child = (position_of(name, fitted.names) for name in (query.feature.parent, query.feature.child))
+        return exact_estimate(float(np.clip(fitted.results.edges[parent, child], 0.0, 1.0)), fitted.target)
     try:
-        return _exact_probability(query, names, tables, results)
+        value = _exact_probability(query, fitted.names, *found)
     except (PrecisionError, ResourceError):
         return None
+    if value is None:
+        return None
+    if math.isnan(value):
+        return Estimate(math.nan, 0.0, 1.0, 1.0, "the condition is impossible", 0, 0.0, fitted.target)
+    return exact_estimate(value, fitted.target)
+
+
+def exact_matrix(relation: str, fitted: Fitted, patience: float = _PATIENCE_SECONDS) -> Floats | None:
+    """The exact probability of a relation for every pair, or None where that is left to samples."""
+    if relation in ("->", "--"):
+        edges = np.clip(fitted.results.edges, 0.0, 1.0)
+        return None if not fitted.results.exact else edges if relation == "->" else edges + edges.T
+    found = exact_sums(fitted)
+    return exact_paths(*found, patience) if found is not None and relation == "~>" else None
+
+
+def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
+    """The allowed parent sets of a variable, as column numbers, with their probabilities, most probable first.
+
+    None where the probabilities of whole parent sets are not computed.
+    """
+    found = exact_sums(fitted)
+    if found is None:
+        return None
+    workspace, sums = found
+    node = position_of(child, fitted.names)
+    probabilities = sums.families[node]
+    best_first = np.argsort(-probabilities, kind="stable")
+    best_first = best_first[np.isfinite(workspace.log_weights[node, best_first])][:count]
+    masks = unsqueeze_all(parent_sets(workspace.nodes - 1, workspace.max_parents)[best_first].copy(), node).tolist()
+    sets = [tuple(bit for bit in range(workspace.nodes) if mask >> bit & 1) for mask in masks]
+    return list(zip(sets, probabilities[best_first].tolist(), strict=True))
 
 
 def _exact_probability(
     query: Query, names: Sequence[str], tables: ExactWorkspace, results: ExactResults
 ) -> float | None:
+    """The probability; nan if no graph satisfies the condition."""
     if query.given is None:
         answer = _answer(query.feature, names, tables, results)
         return None if answer is None else answer.value
@@ -119,8 +150,7 @@ def _affordable(terms: Sequence[Term], tables: ExactWorkspace, modularity: str) 
     passes = sum(len(term.conditions) > 1 for term in terms)
     if modularity == "structure" and passes and not tables.structure_is_affordable():
         return False
-    whole = tables.sums.structure_seconds if modularity == "structure" else tables.sums.order_seconds
-    return passes * whole(tables.nodes) / 2.0 <= _PATIENCE_SECONDS
+    return passes * tables.seconds(modularity) / 2.0 <= _PATIENCE_SECONDS
 
 
 def _conjunction(term: Term, tables: ExactWorkspace, results: ExactResults) -> Answer:
@@ -188,13 +218,12 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
 def _reach(reach: OneNodeReach, tables: ExactWorkspace, modularity: str) -> float | None:
     """Probability that the descendants or the ancestors of one node meet a condition."""
     if modularity == "structure":
-        seconds = tables.sums.structure_seconds(tables.nodes)
-        if not tables.structure_is_affordable() or seconds > _PATIENCE_SECONDS:
+        if not tables.structure_is_affordable() or tables.seconds(modularity) > _PATIENCE_SECONDS:
             return None
-        find = tables.sums.descendant_sets if reach.direction == "descendants" else tables.sums.ancestor_sets
+        find = tables.backend.descendant_sets if reach.direction == "descendants" else tables.backend.ancestor_sets
         sets = find(tables.structure().tables, reach.node, reporter=tables.reporter)
     else:
-        if reach.direction == "ancestors" or not _order_paths_affordable(tables, sources=1):
+        if reach.direction == "ancestors" or not _order_paths_affordable(tables, 1):
             return None
         forward = tables.host_forward()
         sets = paths.order_descendant_sets(forward, reach.node, engine=tables.engine, reporter=tables.reporter)
@@ -202,17 +231,17 @@ def _reach(reach: OneNodeReach, tables: ExactWorkspace, modularity: str) -> floa
     return float(sets[reach.condition(masks)].sum())
 
 
-def exact_paths(tables: ExactWorkspace, results: ExactResults) -> Floats | None:
+def exact_paths(tables: ExactWorkspace, results: ExactResults, patience: float = _PATIENCE_SECONDS) -> Floats | None:
     """The probability of a directed path for every pair, or None where that is left to samples."""
     if results.paths is not None:
         return results.paths
-    if results.modularity == "order" and _order_paths_affordable(tables, sources=tables.nodes):
+    if "order_paths" in tables.__dict__ or _order_paths_affordable(tables, tables.nodes, patience):
         return tables.order_paths
     return None
 
 
-def _order_paths_affordable(tables: ExactWorkspace, sources: int) -> bool:
+def _order_paths_affordable(tables: ExactWorkspace, sources: int, patience: float = _PATIENCE_SECONDS) -> bool:
     return (
-        paths.expected_seconds(tables.nodes, sources, tables.engine.workers) <= _PATIENCE_SECONDS
+        paths.expected_seconds(tables.nodes, sources, tables.engine.workers) <= patience
         and paths.memory_needed(tables.nodes, 1) <= memory.available_bytes()
     )

@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from dagpost.errors import InputError
-
-#: What is counted: under which prior, or, for methods with a target of their own (targets.py), over what.
-MODULARITY_WORDS = {
-    "order": "each graph counted once for every order it fits",
-    "structure": "each graph counted once",
-    "trees": "trees only, each counted once",
-    "forests": "graphs of at most one parent a variable only, each counted once",
-    "given-order": "graphs that fit the given order only, each counted once",
-    "bootstrap": "share of bootstrap replicates, not a posterior probability",
-}
+from dagpost.methods.choice import target_named
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +28,7 @@ class Estimate:
     - "weights as given", "the condition never occurred", "the condition is impossible": nothing is known.
 
     `samples` graphs were looked at, worth `effective_samples` independent ones (beyond that number where their exact
-    weights say more than counting does). `modularity` is the prior under which it holds.
+    weights say more than counting does). `modularity` says what is counted.
 
     >>> exact_estimate(0.25, "order")
     0.2500 (exact; each graph counted once for every order it fits)
@@ -59,11 +50,11 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.rule == "exact":
-            return f"{self.value:.4f} (exact; {MODULARITY_WORDS[self.modularity]})"
+            return f"{self.value:.4f} (exact; {target_named(self.modularity).words})"
         value = "unknown" if math.isnan(self.value) else f"{self.value:.4f}"
         return (
             f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {100 * self.confidence:.6g}%, "
-            f"{self.samples:,} graphs; {MODULARITY_WORDS[self.modularity]})"
+            f"{self.samples:,} graphs; {target_named(self.modularity).words})"
         )
 
     def __repr__(self) -> str:

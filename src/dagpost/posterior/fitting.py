@@ -1,205 +1,180 @@
-"""What fitting computes: the weights of the families, then the evidence and the edges, exact where that is due.
+"""From a model's settings and a table, or scores, to the `Fitted` record; and from that to samples.
 
-All families are scored where a method needs them or where they are few enough for chains; else those among candidate
-parents. Exact sums are due wherever they are affordable; beside a chain, which is asked for because it is quick, only
-where they are quick too.
+A fit computes what was asked for: a method that needs no sums over all graphs, such as DDS, gets none before somebody
+looks at the edges. With a checkpoint everything is computed at once, so that a kill loses nothing.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+import hashlib
+from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
-
-from dagpost._tools.arrays import Floats
-from dagpost._tools.progress import Reporter
+from dagpost._tools.checks import seed_number, whole_number
+from dagpost._tools.progress import reporter_for
+from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine, spread_name
-from dagpost.errors import warn
-from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
-from dagpost.mcmc.candidates import weights_among_candidates
-from dagpost.methods.drawing import (
-    CHAINS,
-    OWN_TARGETS,
-    choose_method,
-    name_of,
-    new_seed,
-    resolve_method,
-    scores_candidates_only,
-)
-from dagpost.methods.own_targets import GivenOrder, Trees
-from dagpost.posterior.answers import ExactResults
+from dagpost.checkpoints.folder import digest_of
+from dagpost.data.table import Table
+from dagpost.engines.host.backend import backend_of
+from dagpost.errors import InputError
+from dagpost.exact.order import check_weights
+from dagpost.methods.base import Method, Study
+from dagpost.methods.choice import check_modularity, choose_method, resolve_method
+from dagpost.methods.dds import DDS
+from dagpost.methods.exact_layers import ExactLayers
+from dagpost.posterior.estimate import hoeffding_draws
+from dagpost.posterior.fitted import DataFacts, Fitted
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.settings import describe, restore
-from dagpost.posterior.weights import evidence_ratio
+from dagpost.posterior.settings import (
+    check_settings,
+    describe,
+    described_settings,
+    identity_of,
+    resolve_engine,
+    restore,
+)
+from dagpost.posterior.weighing import weigh_families
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import StructurePrior, log_prior
-from dagpost.scores import Score, local_scores
-from dagpost.search.replicates import bootstrap_dags
+from dagpost.priors.structure_priors import log_prior, resolve_prior
+from dagpost.scores import LocalScores, resolve_score
 
-if TYPE_CHECKING:
-    from dagpost.data.table import Table
-
-#: Beside a chain, exact edges are computed only if that takes no longer than this.
-QUICK_SECONDS = 30.0
+#: What stands in the place of a score where a model was made from scores.
+_GIVEN_SCORES = "given scores"
 
 
-class Computed(NamedTuple):
-    """Log evidence (nan where unknown), edges, all else that is exact, and whether the edges are."""
+def checked_method(model: Any) -> Method | None:
+    """The method of a model, once no setting is wrong."""
+    check_settings(model)
+    method = resolve_method(model.method)
+    check_modularity(method, model.modularity)
+    return method
 
-    log_evidence: float
-    edges: Floats
-    results: ExactResults | None
-    exact: bool
+
+def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
+    """Compute the posterior of a table with the settings of a model."""
+    method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
+    if method is not None:
+        method.check_names(table.names)
+    engine = resolve_engine(model.engine, model.threads, len(table.names))
+    study = Study(table, resolve_score(model.score), resolve_prior(model.prior), constraints, model.max_parents)
+    data, settings = DataFacts.of_table(table), described_settings(model, constraints)
+    identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
+    with checked_checkpoint(checkpoint).task("fit", identity) as kept:
+        workspace = weigh_families(method, study, engine, reporter_for(model.progress), checkpoint=kept)
+        with workspace.checkpointed(kept):
+            if method is not None:
+                method.at_fit(study, workspace, model.seed)
+            return _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
 
 
-def weigh_families(
-    method: Any,
-    table: Table,
-    score: Score,
-    prior: StructurePrior,
-    constraints: Constraints,
-    max_parents: int,
-    engine: Engine,
-    reporter: Reporter,
+def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -> Fitted:
+    """The same from local scores that come from elsewhere."""
+    method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
+    if not isinstance(scores, LocalScores):
+        raise InputError(f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {scores!r} instead.")
+    scores = scores.up_to(model.max_parents)
+    names = scores.names
+    if method is not None:
+        if method.needs_rows:
+            raise InputError(f"The method {method.name!r} needs rows, and scores have none. Use fit(table).")
+        method.check_names(names)
+    log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
+    check_weights(log_weights, scores.max_parents, names)
+    engine = resolve_engine(model.engine, model.threads, len(names))
+    workspace = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
+    fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
+    data = DataFacts(names, (None,) * len(names), None, fingerprint)
+    settings = {**described_settings(model, constraints), "score": _GIVEN_SCORES}
+    identity = identity_of(fingerprint, settings, engine=backend_of(engine).name)
+    with checked_checkpoint(checkpoint).task("fit", identity) as kept, workspace.checkpointed(kept):
+        everything = checkpoint is not None
+        return _settled(method, settings, data, _GIVEN_SCORES, workspace, None, everything=everything)
+
+
+def _settled(
+    method: Method | None,
+    settings: Mapping[str, Any],
+    data: DataFacts,
+    score: Any,
+    workspace: Workspace,
+    table: Table | None,
     *,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-) -> Workspace:
-    """Score the families that a method needs and add the prior."""
-    few = checkpoint.decided(
-        "whether to score candidates only",
-        lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
-    )
-    if isinstance(describe(score), str) or isinstance(describe(prior), str):
-        # What the user's own code says may have changed since a kill: it is asked again.
-        checkpoint = NO_CHECKPOINT
-    if few:
-        weights = weights_among_candidates(
-            table, score, prior, constraints, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint
-        )
-        return Workspace(weights, engine, reporter)
-    scores = local_scores(table, score, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
-    log_weights = scores.values
-    log_weights += log_prior(table.names, scores.max_parents, prior, constraints)
-    return ExactWorkspace(log_weights, scores.max_parents, engine, reporter)
-
-
-def settle_method(method: Any, modularity: str, tables: Workspace) -> tuple[Any, str]:
-    """The method that is meant, and why; what "auto" once chose holds for a run that goes on after a kill."""
-    if method != "auto":
-        return choose_method(method, modularity, tables)
+    everything: bool,
+) -> Fitted:
+    """Settle the method; what was once chosen holds for a run that resumes after a kill."""
 
     def choose() -> list[Any]:
-        chosen, reason = choose_method(method, modularity, tables)
+        chosen, reason = choose_method(method, settings["modularity"], workspace)
         return [describe(chosen), reason]
 
-    chosen, reason = tables.checkpoint.decided("method", choose)
-    return resolve_method(restore(chosen)), str(reason)
-
-
-def find_replicates(
-    table: Table,
-    score: Score,
-    prior: StructurePrior,
-    constraints: Constraints,
-    max_parents: int,
-    count: int,
-    seed: int | None,
-    tables: Workspace,
-) -> None:
-    """Add the graphs of `count` resampled tables to the tables of a model."""
-    sequence = new_seed(seed, tables)
-    tables.replicates_seed = int(sequence.entropy)  # type: ignore[arg-type]
-    tables.replicates_engine = spread_name(tables.engine)
-    tables.replicates = bootstrap_dags(
-        table,
-        score,
-        prior,
-        constraints,
-        max_parents,
-        count,
-        families=tables.families,
-        seed=sequence,
-        engine=tables.engine,
-        reporter=tables.reporter,
-        checkpoint=tables.checkpoint,
-    )
-
-
-def compute(
-    method: Any,
-    reason: str,
-    modularity: str,
-    tables: Workspace,
-    names: tuple[str, ...],
-    samples: int,
-    own_sample: Callable[[], DagSample],
-) -> Computed:
-    """The evidence and the edges: exact where that is due, else from the `samples` graphs that `own_sample` draws."""
-    name = name_of(method)
-    if name in OWN_TARGETS:
-        return _of_own_target(method, tables, names, own_sample)
-    if not isinstance(tables, ExactWorkspace) or not tables.checkpoint.decided(
-        "whether to sum exactly", lambda: should_sum_exactly(name, modularity, tables)
-    ):
-        return _estimated(name, reason, samples, tables, own_sample)
-    if modularity == "order":
-        forward = tables.forward()
-        families = tables.order_families(forward)
-        results = ExactResults("order", forward.log_evidence, families, None, RELATIVE_ERROR)
+    if method is None:
+        described, reason = workspace.checkpoint.decided("method", choose)
+        chosen = resolve_method(restore(described))
+        assert chosen is not None
     else:
-        posterior = tables.structure()
-        families = posterior.families
-        exact = posterior.tables
-        results = ExactResults("structure", exact.log_evidence, families, posterior.paths, exact.error_bound)
-    return Computed(results.log_evidence, edge_probabilities(families, tables.max_parents), results, True)
+        chosen, reason = choose_method(method, settings["modularity"], workspace)
+    if not isinstance(workspace, ExactWorkspace):
+        reason += f"; considered is {workspace.weights.describe()}"
+    fitted = Fitted(data, settings, score, chosen, str(reason), workspace, table)
+    if method is None or chosen.edges_at_fit or everything:
+        # Computed now, and remembered.
+        _ = fitted.results
+    return fitted
 
 
-def should_sum_exactly(name: str, modularity: str, tables: ExactWorkspace) -> bool:
-    """Whether the sums over all graphs, or orders, are worth their time."""
-    if name in CHAINS:
-        seconds = tables.sums.structure_seconds if modularity == "structure" else tables.sums.order_seconds
-        if seconds(tables.nodes) > QUICK_SECONDS:
-            return False
-    if modularity == "order":
-        return name not in CHAINS or tables.order_fits()
-    return name == "exact-layers" or tables.structure_is_affordable()
+def draw_sample(
+    fitted: Fitted,
+    count: int | None,
+    precision: float | None,
+    confidence: float,
+    seed: int | None,
+    resume: DagSample | None,
+    checkpoint: Checkpoint | None,
+) -> DagSample:
+    """Draw as many graphs as are asked for, or as a precision takes."""
+    method, guarantee = fitted.method, None
+    if precision is not None:
+        _check_guarantee(method, count)
+        count, guarantee = hoeffding_draws(precision, confidence), (precision, confidence)
+    count = whole_number(fitted.usual_count if count is None else count, "count")
+    seed = seed_number(seed)
+    if resume is not None and (method.draws != "chains" or seed is not None):
+        raise InputError("Only chains can be resumed, and with the seed that they began with: give no other.")
+    if resume is not None and not isinstance(resume, DagSample):
+        raise InputError(f"Chains resume from a whole sample of chains, not from {resume!r} or a part of one.")
+    identity = identity_of(
+        fitted.data.fingerprint,
+        {**fitted.settings, "method": describe(method), "seed": seed},
+        engine=fitted.workspace.backend.name,
+        graphs=count,
+        resumed_from=None if resume is None else digest_of([resume.parents, resume.log_joint]),
+    )
+    with checked_checkpoint(checkpoint).task("sample", identity) as kept, fitted.workspace.checkpointed(kept):
+        sample = fitted.draw(count, seed, guarantee=guarantee, resume=resume)
+        if checkpoint is not None:
+            # Sums that the file will hold are made where a kill does not lose them.
+            _ = sample.log_evidence
+        return sample
 
 
-def _of_own_target(
-    method: Any, tables: Workspace, names: tuple[str, ...], own_sample: Callable[[], DagSample]
-) -> Computed:
-    """Log evidence and edges of a method that speaks of something else than all graphs."""
-    if isinstance(method, Trees):
-        trees = tables.tree_posterior(method, names)
-        edges = trees.families.T.copy()
-        np.fill_diagonal(edges, 0.0)
-        return Computed(trees.log_evidence, edges, None, True)
-    if isinstance(method, GivenOrder):
-        given = tables.given_order_posterior(method, names)
-        return Computed(given.log_evidence, given.edges, None, True)
-    return Computed(math.nan, own_sample().edge_frequencies().to_numpy(), None, False)
-
-
-def _estimated(
-    name: str, reason: str, samples: int, tables: Workspace, own_sample: Callable[[], DagSample]
-) -> Computed:
-    """Edges from a sample; the evidence, where weighted draws tell it."""
-    sample = own_sample()
-    if not reason.startswith("as asked") or name not in CHAINS:
-        hint = "" if name in CHAINS else " With modularity='order' they would be exact."
-        warn(
-            f"Edge probabilities are estimated from {samples:,} graphs ({name}), since exact sums would take too long "
-            f"or too much memory.{hint}"
+def _check_guarantee(method: Method, count: int | None) -> None:
+    if count is not None:
+        raise InputError("Ask for a number of graphs or for a precision, not for both.")
+    if not method.guarantees_precision:
+        why = "resemble each other" if method.draws == "chains" else "are not independent draws of equal weight"
+        raise InputError(
+            f"The graphs of {method.name!r} {why}, so no number of them guarantees a precision. Use "
+            f"{setting('method', DDS.name)} with {setting('modularity', 'order')}, or fewer variables with "
+            f"{setting('method', ExactLayers.name)}, or ask for a number."
         )
-    if sample.chains is not None and sample.chains.edges is not None:
-        # Better than frequencies: the exact probabilities given each state, averaged over the states.
-        shares = np.array(sample.chains.lengths) / len(sample)
-        return Computed(math.nan, np.tensordot(shares, sample.chains.edges, axes=1), None, False)
-    log_evidence = math.nan
-    if isinstance(tables, ExactWorkspace) and name in ("iw-dds", "linear-extensions"):
-        log_evidence = tables.order_log_evidence + evidence_ratio(sample.log_extensions)[0]
-    return Computed(log_evidence, sample.edge_frequencies().to_numpy(), None, False)
+
+
+def checked_checkpoint(checkpoint: Checkpoint | None) -> Checkpoint:
+    """The checkpoint of a run, or that of a run without one."""
+    if checkpoint is None:
+        return NO_CHECKPOINT
+    if isinstance(checkpoint, Checkpoint):
+        return checkpoint
+    raise InputError(f"A checkpoint is an object: Checkpoint({str(checkpoint)!r}). Got {checkpoint!r} instead.")

@@ -10,41 +10,36 @@ import html
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.mcmc.chains import ChainRecord
-from dagpost.mcmc.diagnostics import ChainDiagnostics, chain_estimate, diagnose
-from dagpost.plots.accessor import Plotting
-from dagpost.posterior.estimate import MODULARITY_WORDS, Estimate, check_confidence, hoeffding_estimate
+from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
+from dagpost.methods.base import Draws, Method
+from dagpost.methods.choice import target_named
+from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
+from dagpost.posterior.chain_estimate import chain_estimate
+from dagpost.posterior.estimate import Estimate, check_confidence, hoeffding_estimate
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample, weigh, weighted_estimate
-from dagpost.report.reporting import Reporting
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+    from matplotlib.axes import Axes
 
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 Statement = str | Feature | Query | Callable[..., bool]
 
-#: What a method's graphs are weighted by unless another estimator is asked for; all others count them.
-_ESTIMATOR_OF = {
-    "exact-layers": "distinct",
-    "iw-dds": "iw",
-    "linear-extensions": "distinct",
-    "kbest": "iw",
-}
-_INDEPENDENT = ("exact-layers", "dds", "trees", "given-order", "bootstrap")
-#: Draws from something else than their posterior, which only weights make right.
-_WEIGHTED = ("iw-dds", "linear-extensions", "kbest")
 #: Rows picked by hand, or distinct graphs: their weights are all there is.
 _GIVEN = "given weights"
 _ARRAYS = ("parents", "log_joint", "log_proposal", "log_extensions", "weights")
@@ -55,16 +50,32 @@ def mask_type(nodes: int) -> type[np.unsignedinteger[Any]]:
     return next(kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64) if nodes <= 8 * np.dtype(kind).itemsize)
 
 
+class Evidence:
+    """The field `log_evidence`: a number, or a function that is called when the number is first needed."""
+
+    def __get__(self, sample: DagSample | None, kind: type) -> float:
+        if sample is None:
+            return math.nan
+        value = sample.__dict__["log_evidence"]
+        if callable(value):
+            value = sample.__dict__["log_evidence"] = float(value())
+        return float(value)
+
+    def __set__(self, sample: DagSample, value: float | Callable[[], float]) -> None:
+        sample.__dict__["log_evidence"] = value
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class DagSample(Plotting, Reporting):
+class DagSample:
     """Graphs drawn from a posterior.
 
     `log_joint` is log p(graph, data) of each, `log_proposal` the log probability that one draw is this graph and
     `log_extensions` the log of the number of orders it fits (nan where unknown); `weights` is what each contributes to
-    an estimate (they sum to 1). `modularity` says whose posterior is meant, `log_evidence` is that of the data under it
-    (nan where unknown). `guarantee` is the (precision, confidence) that was asked for when the sample was drawn, if
-    any; `provenance` says where it comes from. `chains` is what is known of the chains that drew the graphs, which
-    stand chain after chain; None for other methods, and for a part of such a sample.
+    an estimate (they sum to 1). `target` says what is counted; `draws` what kind of graphs these are ("independent",
+    "weighted", "chains" or "listed", as `Method` has it). `log_evidence` is that of the data (nan where unknown; a
+    function is called when it is first needed). `guarantee` is the (precision, confidence) that was asked for when the
+    sample was drawn, if any; `provenance` says where it comes from. `chains` is what is known of the chains that drew
+    the graphs, chain after chain; None for other methods, and for a part of such a sample.
     """
 
     names: tuple[str, ...]
@@ -73,33 +84,47 @@ class DagSample(Plotting, Reporting):
     log_proposal: Floats
     log_extensions: Floats
     weights: Floats
-    modularity: str
+    target: Target
     method: str
+    draws: str
     estimator: str
-    log_evidence: float = math.nan
+    log_evidence: Evidence = Evidence()  # type: ignore[assignment]
     guarantee: tuple[float, float] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     chains: ChainRecord | None = None
 
     def __post_init__(self) -> None:
         draws = len(self.parents)
+        object.__setattr__(self, "target", target_named(self.target))
         if self.parents.shape != (draws, len(self.names)) or not np.issubdtype(self.parents.dtype, np.unsignedinteger):
             raise InputError(
                 f"The parents of a DagSample must be unsigned masks of shape (graphs, {len(self.names)}). "
                 f"Got {self.parents.dtype} of shape {self.parents.shape} instead."
             )
-        if self.modularity not in MODULARITY_WORDS or self.estimator not in (*ESTIMATORS, _GIVEN):
-            raise InputError(
-                f"No sample is of modularity {self.modularity!r} with estimator {self.estimator!r}. Draw it again."
-            )
+        if self.estimator not in (*ESTIMATORS, _GIVEN):
+            raise InputError(f"A DagSample has no estimator {self.estimator!r}. Draw it again.")
         for name in _ARRAYS[1:]:
             if getattr(self, name).shape != (draws,):
                 raise InputError(f"The {name} of a DagSample of {draws} graphs must have that length.")
 
     @property
     def independent(self) -> bool:
-        """Whether these are independent draws from the very posterior that `modularity` names."""
-        return self.method in _INDEPENDENT and self.estimator != _GIVEN
+        """Whether these are independent draws of equal weight of the very thing that `target` names."""
+        return self.draws == "independent" and self.estimator != _GIVEN
+
+    @property
+    def from_chains(self) -> bool:
+        """Whether chains drew these graphs, which therefore resemble each other."""
+        return self.draws == "chains" and self.estimator != _GIVEN
+
+    @property
+    def listed(self) -> bool:
+        """Whether these are some of the most probable graphs, found and not drawn."""
+        return self.draws == "listed" and self.estimator != _GIVEN
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds the evidence itself, not the tables that it would come from."""
+        return {**self.__dict__, "log_evidence": self.log_evidence}
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -107,24 +132,22 @@ class DagSample(Plotting, Reporting):
     def __repr__(self) -> str:
         kind = "independent graphs" if self.independent else "graphs"
         variables = f"{len(self.names)} variables"
-        if self.modularity in ("structure", "order"):
-            return f"DagSample of {len(self):,} {kind} over {variables} ({self.method}, {self.modularity}-modular)"
-        return f"DagSample of {len(self):,} {kind} over {variables} ({self.modularity})"
+        how = f"{self.method}, {self.target}-modular" if self.target in MODULARITIES else str(self.target)
+        return f"DagSample of {len(self):,} {kind} over {variables} ({how})"
 
     def _repr_html_(self) -> str:
         from dagpost.plots.small_graph import small_graph
 
         frequencies = self.edge_frequencies()
-        sentence = self._diagnostics.verdict if self._from_chains else ""
+        sentence = self._diagnostics.verdict if self.from_chains else ""
         table = frequencies.round(3).to_html(escape=True)
-        measure = "share" if self.modularity == "bootstrap" else "probability"
-        picture = small_graph(self.names, frequencies.to_numpy(), measure=measure)
+        picture = small_graph(self.names, frequencies.to_numpy(), measure=self.target.measure)
         return f"<p>{html.escape(repr(self))}. {html.escape(sentence)}</p>{picture}{table}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DagSample):
             return NotImplemented
-        mine, others = ((s.names, s.modularity, s.method, s.estimator) for s in (self, other))
+        mine, others = ((s.names, s.target, s.method, s.estimator) for s in (self, other))
         return mine == others and all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name != "parents") for name in _ARRAYS
         )
@@ -143,12 +166,12 @@ class DagSample(Plotting, Reporting):
         """
         if isinstance(rows, int | np.integer):
             return self._graph(self.parents[rows])
-        part = replace(self, guarantee=None, chains=None, **{name: getattr(self, name)[rows] for name in _ARRAYS})
+        part = self._with(guarantee=None, chains=None, **{name: getattr(self, name)[rows] for name in _ARRAYS})
         if len(part) == 0:
             raise InputError("No graph is left: a DagSample has at least one.")
         if isinstance(rows, slice):
             return part._reweighed()
-        return replace(part, estimator=_GIVEN, weights=part.weights / part.weights.sum())
+        return part._with(estimator=_GIVEN, weights=part.weights / part.weights.sum())
 
     def __iter__(self) -> Iterator[nx.DiGraph[str]]:
         return (self._graph(row) for row in self.parents)
@@ -157,7 +180,7 @@ class DagSample(Plotting, Reporting):
         """This sample and another one of the same posterior, drawn with another seed."""
         if not isinstance(other, DagSample):
             return NotImplemented
-        kinds = [(s.names, s.modularity, s.method, s.estimator) for s in (self, other)]
+        kinds = [(s.names, s.target, s.method, s.estimator) for s in (self, other)]
         if kinds[0] != kinds[1] or self.estimator == _GIVEN:
             raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
@@ -177,7 +200,7 @@ class DagSample(Plotting, Reporting):
         engines = {s.provenance["engine"] for s in (self, other) if "engine" in s.provenance}
         if len(engines) > 1:
             provenance["engine"] = " and ".join(sorted(engines))
-        return replace(self, guarantee=None, chains=None, provenance=provenance, **joined)._reweighed()
+        return self._with(guarantee=None, chains=None, provenance=provenance, **joined)._reweighed()
 
     def unique(self) -> DagSample:
         """The distinct graphs, those of most weight first, each with the weight of all its repeats."""
@@ -186,7 +209,7 @@ class DagSample(Plotting, Reporting):
         # Ties go to the graph that was drawn first.
         falling = np.lexsort((first, -weights))
         arrays = {name: getattr(self, name)[first[falling]] for name in _ARRAYS if name != "weights"}
-        return replace(self, estimator=_GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
+        return self._with(estimator=_GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
@@ -206,7 +229,7 @@ class DagSample(Plotting, Reporting):
         """
         import pandas as pd
 
-        weights = self.weights if estimator == "auto" else self._weighed(estimator).weights
+        weights = self.weights if estimator == "auto" else self._weighed(estimator, math.nan).weights
         matrix = np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0)
         return pd.DataFrame(matrix, index=pd.Index(self.names, name="from"), columns=pd.Index(self.names, name="to"))
 
@@ -259,32 +282,30 @@ class DagSample(Plotting, Reporting):
         >>> model.sample(4_000, seed=1).diagnostics().trusted
         True
         """
-        if not self._from_chains:
+        if not self.from_chains:
             raise InputError(
-                f"{self!r} come from no chain: there is nothing to diagnose. Their estimates carry their own intervals."
+                f"{self!r} do not come from chains: there is nothing to diagnose. Their estimates carry their own "
+                "intervals."
             )
         return self._diagnostics
 
     @cached_property
     def _diagnostics(self) -> ChainDiagnostics:
         acceptance = {} if self.chains is None else self.chains.acceptance
-        return diagnose(self.parents, self.names, self._chain_lengths, acceptance)
+        return diagnose(self.parents, self.names, self.chain_lengths, acceptance)
 
     @property
-    def _chain_lengths(self) -> tuple[int, ...]:
+    def chain_lengths(self) -> tuple[int, ...]:
+        """Graphs of each chain, one after the other."""
         # A part of a sample may be any stretch of it: taken for one chain, it is not thought better than it is.
         return (len(self),) if self.chains is None else self.chains.lengths
-
-    @property
-    def _from_chains(self) -> bool:
-        return self.estimator != _GIVEN and not self.independent and self.method not in _WEIGHTED
 
     @property
     def effective_samples(self) -> float:
         """How many independent unweighted graphs these are worth."""
         if self.estimator == _GIVEN:
             return float(1.0 / (self.weights**2).sum())
-        if self._from_chains:
+        if self.from_chains:
             return self._diagnostics.smallest_effective
         return self._own_weights.effective_samples
 
@@ -292,11 +313,11 @@ class DagSample(Plotting, Reporting):
     def covered(self) -> float:
         """The posterior mass of all graphs in the sample together (Delta in the paper); nan where unknown."""
         mass = self.unique().log_joint - self.log_evidence
-        return float(np.exp(mass).sum()) if self.modularity == "structure" else math.nan
+        return float(np.exp(mass).sum()) if self.target == STRUCTURE else math.nan
 
     def posterior_probabilities(self) -> list[float | None]:
         """The posterior probability of each graph; None where the evidence is not known."""
-        if self.modularity != "structure" or math.isnan(self.log_evidence):
+        if self.target != STRUCTURE or math.isnan(self.log_evidence):
             return [None] * len(self)
         return [float(probability) for probability in np.exp(self.log_joint - self.log_evidence)]
 
@@ -304,10 +325,10 @@ class DagSample(Plotting, Reporting):
         """What a sample is worth, as JSON can hold it."""
         covered = self.covered
         return {
-            **({"diagnostics": self._diagnostics.summary()} if self._from_chains else {}),
+            **({"diagnostics": self._diagnostics.summary()} if self.from_chains else {}),
             "method": self.method,
             "estimator": self.estimator,
-            "modularity": self.modularity,
+            "modularity": str(self.target),
             "independent": self.independent,
             "effective_samples": self.effective_samples if math.isfinite(self.effective_samples) else None,
             "covered": None if math.isnan(covered) else covered,
@@ -326,11 +347,23 @@ class DagSample(Plotting, Reporting):
 
         return load_sample(path)
 
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write one HTML file that opens in any browser, offline; see `DagPosterior.report`."""
+        from dagpost.report.page import write_report
+
+        return write_report(self, path, title)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the graph, in `ax` or in a new figure: `dagpost.plots.graph` says how to read it and has the options."""
+        from dagpost.plots.graph_plot import graph
+
+        return graph(self, ax=ax, **options)
+
     @cached_property
     def _own_weights(self) -> WeightedSample:
         return self._weighed(self.estimator)
 
-    def _weighed(self, estimator: str) -> WeightedSample:
+    def _weighed(self, estimator: str, log_evidence: float | None = None) -> WeightedSample:
         if estimator not in ESTIMATORS:
             known = ", ".join(map(repr, ("auto", *ESTIMATORS)))
             raise InputError(f"The estimator must be one of {known}. Got {estimator!r} instead.")
@@ -339,15 +372,14 @@ class DagSample(Plotting, Reporting):
                 "These graphs were picked from a sample, so they cannot be weighed as one. Use estimator='auto', or "
                 "the sample they come from."
             )
-        if self.modularity != "structure" and estimator != "counting":
+        if self.target != STRUCTURE and estimator != "counting":
             raise InputError(
                 f"The estimator {estimator!r} is for the posterior in which every graph counts once; here it is "
-                f"{MODULARITY_WORDS[self.modularity]}. Use estimator='counting', or a model with "
-                "modularity='structure'."
+                f"{self.target.words}. Use estimator='counting', or a model with {setting('modularity', 'structure')}."
             )
-        if estimator == "counting" and self.method in _WEIGHTED:
+        if estimator == "counting" and self.draws in ("weighted", "listed"):
             raise InputError(
-                f"The graphs of {self.method!r} are no draws from this posterior: counting them would be biased. "
+                f"The graphs of {self.method!r} are not draws from this posterior: counting them would be biased. "
                 "Use estimator='auto'."
             )
         return weigh(
@@ -356,33 +388,38 @@ class DagSample(Plotting, Reporting):
             log_joint=self.log_joint,
             log_proposal=self.log_proposal,
             log_extensions=self.log_extensions,
-            log_evidence=self.log_evidence,
+            log_evidence=self.log_evidence if log_evidence is None else log_evidence,
         )
+
+    def _with(self, **changes: Any) -> DagSample:
+        """A copy with some fields changed; an evidence that nobody has asked for yet stays so."""
+        return DagSample(**{**{entry.name: self.__dict__[entry.name] for entry in fields(self)}, **changes})
 
     def _reweighed(self) -> DagSample:
         """The same rows with the weights that they have as a sample of their own."""
         if self.estimator == _GIVEN:
-            return replace(self, weights=self.weights / self.weights.sum())
-        return replace(self, weights=self._weighed(self.estimator).weights)
+            return self._with(weights=self.weights / self.weights.sum())
+        # Weights that sum to 1 do not depend on the evidence.
+        return self._with(weights=self._weighed(self.estimator, math.nan).weights)
 
     def _estimate(
         self, hit: NDArray[np.bool_], condition: NDArray[np.bool_] | None, estimator: str, confidence: float
     ) -> Estimate:
         if self.guarantee is not None and condition is None and estimator == "auto":
-            return hoeffding_estimate(int(hit.sum()), len(hit), *self.guarantee, self.modularity)
+            return hoeffding_estimate(int(hit.sum()), len(hit), *self.guarantee, self.target)
         if self.estimator == _GIVEN and estimator == "auto":
             return self._given_estimate(hit, condition, confidence)
-        if self._from_chains and estimator in ("auto", "counting"):
+        if self.from_chains and estimator in ("auto", "counting"):
             return chain_estimate(
                 hit,
                 condition,
-                self._chain_lengths,
+                self.chain_lengths,
                 confidence,
-                self.modularity,
+                self.target,
                 usual_share=self._diagnostics.smallest_effective / len(self),
             )
         weighed = self._own_weights if estimator in ("auto", self.estimator) else self._weighed(estimator)
-        return weighted_estimate(weighed, hit, condition, confidence=confidence, modularity=self.modularity)
+        return weighted_estimate(weighed, hit, condition, confidence=confidence, modularity=self.target)
 
     def _given_estimate(
         self, hit: NDArray[np.bool_], condition: NDArray[np.bool_] | None, confidence: float
@@ -391,7 +428,7 @@ class DagSample(Plotting, Reporting):
         total = float(weights.sum())
         value = float(weights[hit].sum()) / total if total > 0.0 else math.nan
         effective = total**2 / float((weights**2).sum()) if total > 0.0 else 0.0
-        return Estimate(value, 0.0, 1.0, confidence, "weights as given", len(self), effective, self.modularity)
+        return Estimate(value, 0.0, 1.0, confidence, "weights as given", len(self), effective, self.target)
 
     def _graph(self, row: UnsignedMasks) -> nx.DiGraph[str]:
         import networkx as nx
@@ -405,33 +442,30 @@ class DagSample(Plotting, Reporting):
 
 def make_sample(
     names: tuple[str, ...],
-    parents: NDArray[np.uint64],
-    log_joint: Floats,
-    log_proposal: Floats,
-    log_extensions: Floats,
-    log_evidence: float,
-    method: str,
-    modularity: str,
+    found: Draws,
+    method: Method,
     guarantee: tuple[float, float] | None,
     provenance: Mapping[str, Any],
-    chains: ChainRecord | None = None,
 ) -> DagSample:
-    """A sample as one of the methods draws it, weighted as suits the method."""
+    """A sample of what a method found, weighted as suits the method."""
+    count = len(found.parents)
+    unknown = np.full(count, np.nan)
     sample = DagSample(
         names=names,
-        parents=parents.astype(mask_type(len(names))),
-        log_joint=log_joint,
-        log_proposal=log_proposal,
-        log_extensions=log_extensions,
-        weights=np.full(len(parents), 1.0 / len(parents)),
-        modularity=modularity,
-        method=method,
+        parents=found.parents.astype(mask_type(len(names))),
+        log_joint=found.log_joint,
+        log_proposal=unknown if found.log_proposal is None else found.log_proposal,
+        log_extensions=unknown if found.log_extensions is None else found.log_extensions,
+        weights=np.full(count, 1.0 / count),
+        target=method.target,
+        method=method.name,
+        draws=method.draws,
         # Hoeffding's inequality is about plain frequencies.
-        estimator=_ESTIMATOR_OF.get(method, "counting") if guarantee is None else "counting",
-        log_evidence=log_evidence,
+        estimator=method.estimator if guarantee is None else "counting",
+        log_evidence=found.log_evidence,  # type: ignore[arg-type]
         guarantee=guarantee,
         provenance=provenance,
-        chains=chains,
+        chains=found.chains,
     )
     return sample._reweighed()
 

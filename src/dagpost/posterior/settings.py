@@ -8,61 +8,39 @@ from typing import Any
 
 import numpy as np
 
+from dagpost._tools.checks import one_of, seed_number, whole_number
 from dagpost._version import __version__
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.mcmc.hybrid import HybridMCMC
-from dagpost.mcmc.order import OrderMCMC
-from dagpost.mcmc.partial_order import PartialOrderMCMC
-from dagpost.mcmc.partition import PartitionMCMC
-from dagpost.mcmc.structure import StructureMCMC
-from dagpost.methods.own_targets import Bootstrap, GivenOrder, Trees
+from dagpost.methods.base import Method
+from dagpost.methods.registry import METHODS
+from dagpost.methods.targets import MODULARITIES
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.structure_priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior, resolve_prior
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, resolve_score
 from dagpost.scores.parameters import parent_limit
 
-MODULARITIES = ("structure", "order")
 #: With fewer variables the threads of any machine are done before a device has begun.
 _FEWEST_FOR_A_DEVICE = 20
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 _SCORES_AND_PRIORS = (BDeu, BDe, K2, BIC, BGe, UniformPrior, InDegreePrior, EdgePrior)
-#: Methods that have settings: chains, and those that speak of something else than the posterior over all graphs.
-CHAIN_KINDS: tuple[Any, ...] = (OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC)
-OWN_TARGET_KINDS: tuple[Any, ...] = (Bootstrap, Trees, GivenOrder)
-_KINDS: dict[str, Any] = {kind.__name__: kind for kind in (*_SCORES_AND_PRIORS, *CHAIN_KINDS, *OWN_TARGET_KINDS)}
-
-
-def check_count(name: str, count: object) -> None:
-    """Refuse what is no number of graphs."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"The {name!r} of graphs must be an int of at least 1. Got {count!r} instead.")
-
-
-def check_seed(seed: object) -> None:
-    """Refuse what is no seed."""
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
-        raise InputError(f"The 'seed' must be an int of at least 0, or None. Got {seed!r} instead.")
+_KINDS: dict[str, Any] = {kind.__name__: kind for kind in _SCORES_AND_PRIORS}
 
 
 def check_settings(model: Any) -> None:
     """Refuse settings of a `DagPosterior` that no table can make right."""
-    if model.modularity not in MODULARITIES:
-        raise InputError(
-            f"The 'modularity' parameter of DagPosterior must be one of {MODULARITIES}. "
-            f"Got {model.modularity!r} instead."
-        )
+    one_of(model.modularity, "modularity", MODULARITIES, "DagPosterior")
     parent_limit("DagPosterior", model.max_parents)
-    check_count("samples", model.samples)
-    check_seed(model.seed)
+    whole_number(model.samples, "samples", "DagPosterior")
+    seed_number(model.seed)
 
 
 def described_settings(model: Any, constraints: Constraints) -> dict[str, Any]:
     """The settings of a `DagPosterior` as they are now, as JSON can hold them."""
     tiers: Any = constraints.tiers
     return {
-        "score": describe(resolve_score(model.score.setting)),
+        "score": describe(resolve_score(model.score)),
         "prior": describe(resolve_prior(model.prior)),
         "modularity": model.modularity,
         "max_parents": int(model.max_parents),
@@ -124,6 +102,9 @@ def describe(choice: Any) -> dict[str, Any] | str:
     """A score, prior or method as JSON can hold it; of one that the user wrote, only how it shows itself."""
     if isinstance(choice, str):
         return choice
+    if isinstance(choice, Method):
+        described: dict[str, Any] | str = choice.to_json()
+        return described
     if type(choice).__module__.startswith("dagpost.") and not isinstance(choice, CustomPrior):
         return {"kind": type(choice).__name__, **{name: _plain(value) for name, value in asdict(choice).items()}}
     return repr(choice)
@@ -141,4 +122,5 @@ def restore(description: dict[str, Any] | str) -> Any:
     if isinstance(description, str):
         return description
     settings = dict(description)
-    return _KINDS[settings.pop("kind")](**settings)
+    kind = str(settings.pop("kind"))
+    return (METHODS.of_class(kind) or _KINDS[kind])(**settings)

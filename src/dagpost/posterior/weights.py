@@ -247,7 +247,8 @@ def _sample(
 def _by_mass(rows: Integers, member: Integers, log_joint: Floats, log_evidence: float) -> WeightedSample:
     masses, covered = _masses(log_joint, log_evidence)
     rule = "covered mass unknown" if math.isnan(covered) else "covered mass"
-    return _sample("iw", _shared(masses / masses.sum(), member), rule, covered=covered, rows=rows, masses=masses)
+    shares = np.exp(log_joint - log_joint.max())
+    return _sample("iw", _shared(shares / shares.sum(), member), rule, covered=covered, rows=rows, masses=masses)
 
 
 def _by_extensions(log_extensions: Floats, log_ratio: float, normalised: bool) -> WeightedSample:
@@ -287,9 +288,11 @@ def _by_inclusion(
     least_variance = left**2 / (draws * proposal_left) if proposal_left > 0.0 else 0.0
     variance = max(float((missed * stands_for**2).sum()), least_variance)
     total = float(stands_for.sum())
+    # Shares do not depend on the evidence, not even in their last digits.
+    shares = np.exp(logs - float(logs.max()))
     return _sample(
         "distinct",
-        _shared(stands_for / total if normalised else stands_for, member),
+        _shared(shares / shares.sum() if normalised else stands_for, member),
         "Korn-Graubard beyond the drawn graphs",
         effective=total**2 / variance if variance > 0.0 else math.inf,
         covered=covered if known else math.nan,

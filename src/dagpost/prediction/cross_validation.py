@@ -118,7 +118,7 @@ def cross_validate(
     from dagpost.posterior.settings import check_seed, check_settings, resolve_engine
 
     check_settings(model)
-    check_seed(seed)
+    seed_number(seed)
     predicting_score(model.score.setting)
     table = as_table(X, counts=counts, interventions=interventions)
     _check_folds(folds, table.observations)

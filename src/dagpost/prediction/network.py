@@ -17,7 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
-from dagpost.posterior.settings import check_seed
+from dagpost._tools.checks import seed_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,7 +223,7 @@ def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[
 def _generator(rows: int, seed: int | None) -> np.random.Generator:
     if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 0:
         raise InputError(f"The number of rows must be an int of at least 0. Got {rows!r} instead.")
-    check_seed(seed)
+    seed_number(seed)
     return np.random.default_rng(seed)
 
 

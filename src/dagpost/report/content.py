@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.text import position_of, shortened
+from dagpost._tools.text import shortened
 from dagpost.errors import InputError, ResourceError
-from dagpost.exact import order, paths
+from dagpost.exact import order
+from dagpost.methods.targets import STRUCTURE, Target
+from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
+from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
-from dagpost.posterior.workspace import ExactWorkspace
 
 if TYPE_CHECKING:
-    from dagpost.data.table import Table
-    from dagpost.model import DagPosterior
     from dagpost.posterior.summaries import EquivalenceClasses, TopGraphs
 
 #: Parent sets listed for a variable, graphs and classes listed in all.
@@ -61,7 +61,7 @@ class Content:
     """
 
     names: tuple[str, ...]
-    target: str
+    target: Target
     method: str
     reason: str
     edges: Floats
@@ -91,20 +91,17 @@ class Content:
     omitted: Mapping[str, str] = field(default_factory=dict)
 
 
-def gather(source: Any) -> Content:
+def gather(source: Fitted | DagSample) -> Content:
     """The numbers of a fitted model or of a sample."""
-    if isinstance(source, DagSample):
-        return _of_sample(source)
-    source._check_fitted()
-    return _of_model(source)
+    return _of_sample(source) if isinstance(source, DagSample) else _of_model(source)
 
 
-def _of_model(model: DagPosterior) -> Content:
-    results, about = model._results, model._about_data
-    sample, omitted = _sample_of(model), {}
-    families = _exact_families(model)
+def _of_model(fitted: Fitted) -> Content:
+    results, data = fitted.results, fitted.data
+    sample, omitted = _sample_of(fitted), {}
+    families = _exact_families(fitted)
     families_exact = families is not None
-    matrix = _exact_paths(model)
+    matrix = _exact_paths(fitted)
     paths_exact = matrix is not None
     blankets = classes = graphs = None
     if sample is not None:
@@ -112,35 +109,35 @@ def _of_model(model: DagPosterior) -> Content:
         matrix = sample.probability_matrix("~>").to_numpy() if matrix is None else matrix
         blankets, classes = markov_blanket_table(sample).to_numpy(), equivalence_classes(sample)
         graphs = top_graphs(sample, GRAPHS)
-    best = _best(model)
+    best = _best(fitted)
     graphs = graphs if best is None else best
-    without = _no_sample(model)
+    without = _no_sample(fitted)
     for part, value in (("families", families), ("blankets", blankets), ("paths", matrix), ("classes", classes)):
         if value is None:
             omitted[part] = without
     if graphs is None:
         omitted["graphs"] = without
-    edges = model.edge_probabilities_.to_numpy()
-    verdict = None if sample is None or not sample._from_chains else sample.diagnostics()
-    intervals, confidence = ({}, math.nan) if model.exact_ or sample is None else _intervals(sample, edges)
+    edges = np.clip(results.edges, 0.0, 1.0)
+    verdict = None if sample is None or not sample.from_chains else sample.diagnostics()
+    intervals, confidence = ({}, math.nan) if results.exact or sample is None else _intervals(sample, edges)
     return Content(
-        names=model.names_,
-        target=model.target_,
-        method=model.method_,
-        reason=model.method_reason_,
+        names=fitted.names,
+        target=fitted.target,
+        method=fitted.method.name,
+        reason=fitted.reason,
         edges=edges,
-        exact=model.exact_,
-        columns=_columns(model, about["levels"]),
-        observations=about["observations"],
-        rows=_rows(model._table),
-        settings={**model._settings, "max_parents": model.max_parents_, "engine": model.engine_},
-        fingerprint=about["data_fingerprint"],
-        log_evidence=model.log_evidence_,
-        verdict=model.verdict_ or (None if verdict is None else verdict.verdict),
+        exact=results.exact,
+        columns=_columns(fitted),
+        observations=data.observations,
+        rows="" if fitted.table is None else fitted.table.summary(),
+        settings={**fitted.settings, "max_parents": fitted.workspace.max_parents, "engine": results.engine},
+        fingerprint=data.fingerprint,
+        log_evidence=results.log_evidence,
+        verdict=results.verdict or (None if verdict is None else verdict.verdict),
         trusted=None if verdict is None else verdict.trusted,
-        error_bound=math.nan if results is None else results.error_bound,
-        relative_error=results is not None and results.modularity == "order",
-        interventions=bool(about.get("interventions", False)),
+        error_bound=math.nan if results.sums is None else results.sums.error_bound,
+        relative_error=results.sums is not None and results.sums.modularity == "order",
+        interventions=data.interventions,
         sample=sample,
         intervals=intervals,
         interval_confidence=confidence,
@@ -150,7 +147,7 @@ def _of_model(model: DagPosterior) -> Content:
         paths=matrix,
         paths_exact=paths_exact,
         graphs=graphs,
-        graphs_are_best=best is not None or (sample is not None and model.method_ == "kbest"),
+        graphs_are_best=best is not None or (sample is not None and sample.listed),
         classes=classes,
         omitted=omitted,
     )
@@ -159,11 +156,11 @@ def _of_model(model: DagPosterior) -> Content:
 def _of_sample(sample: DagSample) -> Content:
     provenance = sample.provenance
     edges = sample.edge_frequencies().to_numpy()
-    verdict = sample.diagnostics() if sample._from_chains else None
+    verdict = sample.diagnostics() if sample.from_chains else None
     intervals, confidence = _intervals(sample, edges)
     return Content(
         names=sample.names,
-        target=sample.modularity,
+        target=sample.target,
         method=sample.method,
         reason="",
         edges=edges,
@@ -191,71 +188,51 @@ def _of_sample(sample: DagSample) -> Content:
 # What may be computed for a report
 
 
-def _sample_of(model: DagPosterior) -> DagSample | None:
+def _sample_of(fitted: Fitted) -> DagSample | None:
     """The model's own sample, if it is there or quickly drawn."""
-    if model._drawn is None and not model._draws_quickly() and not _tables_at_hand(model):
+    if fitted.drawn is None and not fitted.draws_quickly and not fitted.method.tables_at_hand(fitted.workspace):
         return None
     try:
-        return model.own_sample()
+        return fitted.own_sample()
     except ResourceError:
         return None
 
 
-def _tables_at_hand(model: DagPosterior) -> bool:
-    tables = model._tables
-    if not isinstance(tables, ExactWorkspace):
-        return False
-    if model.method_ == "exact-layers":
-        return tables._structure is not None
-    return model.method_ in ("dds", "iw-dds") and tables._forward is not None
-
-
-def _no_sample(model: DagPosterior) -> str:
-    if model.method_ == "kbest":
+def _no_sample(fitted: Fitted) -> str:
+    if fitted.method.draws == "listed":
         return (
-            f"This needs the list of the {model._usual_count():,} best graphs, and finding it could take longer than "
-            "the fit. To have it, or a shorter one: in a terminal, dagpost sample MODEL -n 1000 -o DAGS, then dagpost "
+            f"This needs the list of the {fitted.usual_count:,} best graphs, and finding it could take longer than the "
+            "fit. To have it, or a shorter one: in a terminal, dagpost sample MODEL -n 1000 -o DAGS, then dagpost "
             "report DAGS; in Python, call own_sample() on the model before report(), or model.best(1_000).report(...)"
         )
     return (
-        f"This needs a sample of graphs, and drawing one of {len(model.names_)} variables by {model.method_!r} could "
-        "take longer than the fit. To have it: in a terminal, dagpost sample MODEL -n 10000 -o DAGS, then dagpost "
+        f"This needs a sample of graphs, and drawing one of {len(fitted.names)} variables by {fitted.method.name!r} "
+        "could take longer than the fit. To have it: in a terminal, dagpost sample MODEL -n 10000 -o DAGS, then dagpost "
         "report DAGS; in Python, call own_sample() on the model before report()"
     )
 
 
-def _exact_families(model: DagPosterior) -> tuple[tuple[Family, ...], ...] | None:
-    if model._results is None or not isinstance(model._tables, ExactWorkspace):
-        return None
-    listed = []
-    for child in model.names_:
-        found = model._families_of(child, FAMILIES)
-        sets = [tuple(sorted(position_of(name, model.names_) for name in parents)) for parents in found.index]
-        listed.append(tuple(zip(sets, found.tolist(), strict=True)))
-    return tuple(listed)
+def _exact_families(fitted: Fitted) -> tuple[tuple[Family, ...], ...] | None:
+    listed = [exact_families(fitted, child, FAMILIES) for child in fitted.names]
+    return None if any(own is None for own in listed) else tuple(tuple(own or ()) for own in listed)
 
 
-def _exact_paths(model: DagPosterior) -> Floats | None:
-    results, tables = model._results, model._tables
-    if results is None or not isinstance(tables, ExactWorkspace):
-        return None
-    if results.paths is None and "order_paths" not in tables.__dict__:
-        workers, nodes = tables.engine.workers, tables.nodes
-        allowed = max(_QUICK_SECONDS, order.expected_seconds(nodes, workers))
-        if paths.expected_seconds(nodes, nodes, workers) > allowed:
-            return None
+def _exact_paths(fitted: Fitted) -> Floats | None:
+    """Exact paths where the fit has them, or where they take no longer than the fit."""
+    workspace = fitted.workspace
+    patience = max(_QUICK_SECONDS, order.expected_seconds(workspace.nodes, workspace.engine.workers))
     try:
-        return model.probability_matrix("~>").to_numpy()
+        return exact_matrix("~>", fitted, patience)
     except ResourceError:
         return None
 
 
-def _best(model: DagPosterior) -> TopGraphs | None:
+def _best(fitted: Fitted) -> TopGraphs | None:
     """The best of all graphs, where that is cheap beside the sums over all of them and speaks of the same posterior."""
-    if model._results is None or model.target_ != "structure" or not isinstance(model._tables, ExactWorkspace):
+    if exact_sums(fitted) is None or fitted.target != STRUCTURE:
         return None
     try:
-        return top_graphs(model.best(GRAPHS), GRAPHS)
+        return top_graphs(fitted.best(GRAPHS), GRAPHS)
     except (ResourceError, InputError):
         return None
 
@@ -293,19 +270,14 @@ def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], 
 # The data
 
 
-def _columns(model: DagPosterior, levels: list[list[Any] | None]) -> tuple[Column, ...]:
-    if model._about_data["observations"] is None:
+def _columns(fitted: Fitted) -> tuple[Column, ...]:
+    if fitted.data.observations is None:
         # Scores from elsewhere: nothing is known of the columns but their names.
-        return tuple(Column(name, "", "") for name in model.names_)
-    score = model._settings["score"]
-    gaussian = isinstance(score, dict) and score["kind"] == "BGe"
+        return tuple(Column(name, "", "") for name in fitted.names)
+    levels, gaussian = fitted.data.levels, getattr(fitted.score, "columns", "discrete") == "continuous"
     kinds = ["continuous" if own is None or gaussian else "discrete" for own in levels]
-    if model._table is not None:
-        described = [text.removeprefix("continuous, ") for text in model._table._descriptions()]
+    if fitted.table is not None:
+        described = [text.removeprefix("continuous, ") for text in fitted.table.descriptions()]
     else:
         described = ["" if own is None else f"{len(own)} levels: {shortened(list(map(str, own)))}" for own in levels]
-    return tuple(Column(*parts) for parts in zip(model.names_, kinds, described, strict=True))
-
-
-def _rows(table: Table | None) -> str:
-    return "" if table is None else table._summary()
+    return tuple(Column(*parts) for parts in zip(fitted.names, kinds, described, strict=True))

@@ -50,13 +50,13 @@ def write_report(source: Any, path: str | os.PathLike[str], title: str | None = 
 def page(content: Content, title: str | None, written: datetime.datetime) -> str:
     """The whole page."""
     scripts = [_library(library) for library in _LIBRARIES] + [_template(script) for script in _SCRIPTS]
-    mood_word, mood = words.standing(content)
+    mood_word, mood = words.trust_label(content)
     headline = title if title and title.strip() else words.heading(content)
     versions = [
         ("Report written", f"{written:%Y-%m-%d %H:%M} UTC"),
         ("Versions", f"dagpost {__version__}, Python {platform.python_version()}, NumPy {version('numpy')}"),
     ]
-    works = citation(content.method, content.target, content.exact, content.settings)
+    works = citation(content)
     parts = {
         "policy": _policy(scripts),
         "title": tables.text(headline),
@@ -100,7 +100,7 @@ def data_of(content: Content) -> dict[str, Any]:
         "names": [printable(name) for name in content.names],
         "pairs": pairs,
         "unlisted": [total - len(pairs), _rounded(edges.sum() - sum(pair[2] + pair[3] for pair in pairs))],
-        "posterior": content.target != "bootstrap",
+        "posterior": content.target.posterior,
         "measure": words.measure(content),
         "threshold": _first_threshold(pairs),
         "families": None if content.families is None else [_families(own) for own in content.families],
@@ -149,7 +149,7 @@ def _note(content: Content, part: str, exact: bool) -> str:
 def _legend(content: Content) -> str:
     """What the lines of the graph mean: the same words and thresholds as in plots."""
     measure, listed = words.measure(content), [word for word in DIRECTIONS if word != "unknown"]
-    if content.target == "bootstrap":
+    if not content.target.posterior:
         listed = ["picked"]
     items = [f"{_sample(direction)} direction {html.escape(LABELS[direction])}" for direction in listed]
     for chance in (0.25, 0.5, 1.0):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dagpost._tools.text import printable
-from dagpost.plots.sources import PICKED, interval_words, percent
+from dagpost.plots.sources import interval_words, percent
 from dagpost.report.content import GRAPHS, LEAST_SHOWN, Content
 from dagpost.report.words import best, measure, measure_of, omitted, provenance_of_part, setting_rows
 
@@ -144,8 +144,8 @@ def path_table(content: Content) -> str:
     rows = (_path_row(content.names, place, content.paths[place]) for place in range(len(content.names)))
     what = measure_of(content).capitalize()
     caption = f"{what} a path of arrows from the row to the column, directly or through others. "
-    if content.target == "bootstrap":
-        caption += f"{PICKED} "
+    if not content.target.posterior:
+        caption += f"{content.target.directions} "
     return table(
         caption + provenance_of_part(content, content.paths_exact),
         heads,
@@ -175,7 +175,7 @@ def graph_table(content: Content) -> str:
         return omission(content, "graphs")
     if graphs.exact:
         how = f"In all, {percent(graphs.covered)} of the posterior."
-    elif content.target == "bootstrap":
+    elif not content.target.posterior:
         how = f"In all, {percent(graphs.covered)} of the replicates."
     else:
         how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."

@@ -10,37 +10,17 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
+from dagpost._tools.json_settings import from_json
+from dagpost._tools.registry import Registry
 from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.text import printable, shortened
 from dagpost.plots.direction import CLEAR, direction_of
-from dagpost.plots.sources import PICKED, percent
-from dagpost.posterior.estimate import MODULARITY_WORDS
+from dagpost.plots.sources import percent
 from dagpost.posterior.sample import DagSample
+from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
+from dagpost.scores.registry import SCORES
 
-_TARGETS = {
-    "structure": (
-        "Each graph is counted once: before the data were seen, every graph had the weight that the prior gives it, "
-        "and no graph counts more than once. "
-    ),
-    "order": (
-        "Each graph is counted once for every order of the variables that it fits. This makes the sums much cheaper, "
-        "but it favours graphs that fit many orders; the numbers can differ from those with each graph counted once. "
-    ),
-    "trees": (
-        "Only trees are considered, each counted once: every variable but one has exactly one direct predecessor. If "
-        "the truth is no tree, the nearest trees are shown instead. "
-    ),
-    "forests": (
-        "Only graphs in which no variable has more than one direct predecessor are considered, each counted once. If "
-        "the truth needs more, it cannot be seen here. "
-    ),
-    "given-order": (
-        "Only graphs that fit the given order of the variables are considered, each counted once: no arrow points from "
-        "a later variable to an earlier one, because that was asked for and not because the data say so. "
-    ),
-    "bootstrap": "The search looks for the graph of highest score and prior. ",
-}
 _PARTS = {
     "families": "Parent sets",
     "blankets": "Markov blanket",
@@ -67,29 +47,16 @@ INTERVENTIONS = (
     "set."
 )
 
-_PRIORS = {
-    "UniformPrior": "before the data every set of parents has the same weight",
-    "InDegreePrior": "before the data every number of parents has the same weight",
-    "EdgePrior": "before the data an edge has the weight {probability:g}, and its absence what is missing to 1",
-}
-_SCORES = {
-    "BDeu": "BDeu, equivalent sample size {equivalent_sample_size:g}",
-    "BDe": "BDe",
-    "K2": "K2",
-    "BIC": "BIC",
-    "BGe": "BGe (continuous columns, Gaussian)",
-}
-
 
 def heading(content: Content) -> str:
     """The title of a report that was given none."""
-    probable = "Connections" if content.target == "bootstrap" else "Probable connections"
+    probable = "Probable connections" if content.target.posterior else "Connections"
     return f"{probable} among {len(content.names)} variables"
 
 
-def standing(content: Content) -> tuple[str, str]:
+def trust_label(content: Content) -> tuple[str, str]:
     """How sure the numbers are, in a word, and in which mood the page shows it: "good", "fair" or "poor"."""
-    if content.target == "bootstrap":
+    if not content.target.posterior:
         return "Not a posterior", "fair"
     if content.exact and content.trusted is False:
         return "Edges exact, the rest not to be trusted yet", "fair"
@@ -97,24 +64,24 @@ def standing(content: Content) -> tuple[str, str]:
         return "Exact probabilities", "good"
     if content.trusted is False:
         return "Do not trust it yet", "poor"
-    if content.sample is not None and listed(content.sample):
+    if content.sample is not None and content.sample.listed:
         return "From some of the best graphs only", "fair"
     return "Estimated probabilities", "fair"
 
 
 def measure(content: Content) -> str:
     """What the numbers are."""
-    return "share" if content.target == "bootstrap" else "probability"
+    return content.target.measure
 
 
 def measure_of(content: Content) -> str:
     """What the numbers are, before the thing that they are numbers of."""
-    return "share of graphs with" if content.target == "bootstrap" else "probability of"
+    return "probability of" if content.target.posterior else "share of graphs with"
 
 
 def best(content: Content) -> str:
     """What the first ones of a list are."""
-    return "most frequent" if content.target == "bootstrap" else "most probable"
+    return "most probable" if content.target.posterior else "most frequent"
 
 
 def summary(content: Content) -> str:
@@ -122,12 +89,12 @@ def summary(content: Content) -> str:
     parts = [f"{len(content.names)} variables"]
     if content.observations is not None:
         parts.append(f"{content.observations:,} observations")
-    return ", ".join([*parts, MODULARITY_WORDS[content.target]])
+    return ", ".join([*parts, content.target.words])
 
 
 def direction(content: Content, source: int, target: int) -> str:
     """The word for the direction of a pair, as the pictures draw it."""
-    if content.target == "bootstrap":
+    if not content.target.posterior:
         return "picked"
     return direction_of(float(content.edges[source, target]), float(content.edges[target, source]))
 
@@ -141,19 +108,19 @@ def found(content: Content) -> str:
     joined, count = content.edges + content.edges.T, len(content.names)
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count) if joined[i, j] >= _FOUND]
     total = count * (count - 1) // 2
-    often = "in a share of the replicates" if content.target == "bootstrap" else "with a probability"
+    often = "with a probability" if content.target.posterior else "in a share of the replicates"
     of_all = f"{len(pairs):,} of {_counted(total, 'pair')} of variables"
     text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {_FOUND:g}."
     if content.trusted is False and not content.exact:
         return f"Not to be trusted yet: {text}"
-    if content.target == "bootstrap":
-        return f"{text} {PICKED}"
+    if not content.target.posterior:
+        return f"{text} {content.target.directions}"
     if not pairs:
         return text
     directions = [direction(content, *pair) for pair in pairs]
     clear, leaning, undecided = (directions.count(word) or "none" for word in ("clear", "leaning", "open"))
-    if content.target == "given-order":
-        return f"{text} Their directions are those of the given order, and no finding."
+    if content.target.directions:
+        return f"{text} {content.target.directions}"
     fixed = " Rules that the user set decide some of this." if _rules(content.settings) else ""
     return (
         f"{text} The direction is clear for {clear} of these (at least {100 * CLEAR:g}%), leans one way for {leaning}, "
@@ -163,53 +130,45 @@ def found(content: Content) -> str:
 
 def about_edges(content: Content) -> str:
     """What the numbers of the table of edges are."""
-    given = {"given-order": " All directions are those of the given order.", "bootstrap": f" {PICKED}"}
-    return provenance_of_part(content, content.exact) + given.get(content.target, "")
+    return f"{provenance_of_part(content, content.exact)} {content.target.directions}".rstrip()
 
 
 def certainty(content: Content) -> str:
     """What was computed and how far to trust it."""
-    if content.target == "bootstrap":
-        return _replicated(content.sample)
+    if not content.target.posterior:
+        return _replicated(content)
     words = _exactly(content) if content.exact else _estimated(content.sample, content.verdict)
     return " ".join([words, *_crowded(content)])
 
 
-def _replicated(sample: DagSample | None) -> str:
-    often, close = "many times", ""
+def _replicated(content: Content) -> str:
+    sample, often, close = content.sample, "many times", ""
     if sample is not None:
         often, size = _counted(len(sample), "time"), _near_one_half(len(sample))
-        close = f" With so many replicates a share near one half is known to about ±{size:.2g} (95%)."
+        close = f" With that many replicates a share near one half is known to about ±{size:.2g} (95%)."
     return (
         f"The rows were drawn anew {often}, and each time a greedy search looked for one good graph. The numbers are "
-        "the share of these graphs that have an edge. A high share says that the finding does not hang on single "
-        f"rows; it is not the probability that the edge is there. {PICKED} That all replicates agree on a direction "
+        "the share of these graphs that have an edge. A high share says that the finding does not depend on single "
+        f"rows; it is not the probability that the edge is there. {content.target.directions} That all replicates agree on a direction "
         f"does not say that the data do; the classes of equivalent graphs below leave it open where they do not.{close}"
     )
 
 
 def _exactly(content: Content) -> str:
-    what = {
-        "structure": "all graphs that are allowed",
-        "order": "all orders and all graphs that fit them",
-        "trees": "all trees",
-        "forests": "all graphs of at most one parent a variable",
-        "given-order": "all graphs that fit the given order",
-    }[content.target]
     bound = ""
     if not math.isnan(content.error_bound):
         relative = " of itself" if content.relative_error else ""
         size = ", far below the digits shown" if content.error_bound < 1e-6 else ""
         bound = f" Rounding may have moved a probability by at most {_at_most(content.error_bound, 1)}{relative}{size}."
     text = (
-        f"The probabilities of edges are exact: they are sums over {what}, not estimates from some of them.{bound} "
+        f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from some of them.{bound} "
         "What remains uncertain is what the data leave uncertain, and that is what the probabilities say: 0.7 means "
         "that graphs with this edge have 70% of the probability in all, given the data, the prior and the score."
     )
     sample = content.sample
     if sample is None:
         return text
-    if listed(sample):
+    if sample.listed:
         return f"{text} Some other parts, marked so, are those {_among(sample)}."
     text += (
         f" Some other parts, marked as estimated, come from {_counted(len(sample), 'graph')} ({sample.method})"
@@ -226,7 +185,7 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
             f"The probabilities are the weighted shares of {_counted(len(sample), 'graph')} that were picked. How "
             "far they are from those of all graphs is not known."
         )
-    if listed(sample):
+    if sample.listed:
         return f"The probabilities are those {_among(sample)}."
     text = f"The probabilities are estimates, from {_counted(len(sample), 'graph')}{_worth(sample)}, and not exact. "
     if sample.guarantee is not None:
@@ -250,17 +209,12 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
     return text.strip()
 
 
-def listed(sample: DagSample) -> bool:
-    """Whether these are some of the most probable graphs, found and not drawn: no sample, worth no number of draws."""
-    return sample.method == "kbest" and sample.estimator != "given weights"
-
-
 def _among(sample: DagSample) -> str:
     """A list of most probable graphs, and how much it leaves out: that bounds what is wrong with its numbers.
 
     Not "the" most probable ones: a slice of a list does not know whether it begins with the best graph.
     """
-    text = f"among {len(sample):,} of the most probable graphs, which are no sample"
+    text = f"among {len(sample):,} of the most probable graphs, which are not a sample"
     covered = sample.covered
     if not math.isfinite(covered):
         return f"{text}: what the graphs that are left out would say is not known, nor how much they weigh"
@@ -284,7 +238,7 @@ def _near_one_half(draws: float) -> float:
 def _crowded(content: Content) -> list[str]:
     """A warning where the limit on parents decides: most of the weight on sets as large as allowed."""
     limit = content.settings.get("max_parents")
-    if content.families is None or not isinstance(limit, int) or content.target in ("trees", "forests"):
+    if content.families is None or not isinstance(limit, int) or content.target.most_parents is not None:
         return []
     if limit >= len(content.names) - 1:
         return []
@@ -307,7 +261,7 @@ def _crowded(content: Content) -> list[str]:
 def _worth(sample: DagSample) -> str:
     """What the draws are worth; where their exact probabilities are known, more than any count of them could say."""
     effective, count = sample.effective_samples, len(sample)
-    if listed(sample) or math.isnan(effective) or abs(effective - count) <= 0.001 * count:
+    if sample.listed or math.isnan(effective) or abs(effective - count) <= 0.001 * count:
         return ""
     if effective > count:
         return ", each weighted by its exact probability"
@@ -323,13 +277,13 @@ def prior(content: Content) -> str:
     settings = content.settings
     limit = settings.get("max_parents")
     parents = ""
-    if limit is not None and content.target not in ("trees", "forests"):
+    if limit is not None and content.target.most_parents is None:
         parents = f" A variable has at most {limit} parent{'' if limit == 1 else 's'}."
     rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
     return (
-        f"{_TARGETS[content.target]}The prior: {prior_text(settings.get('prior'))}. How well a graph fits the data is "
-        f"measured by {score_text(settings.get('score'))}.{parents}{fixed} Other choices give other numbers."
+        f"{content.target.explanation} The prior: {prior_text(settings.get('prior'))}. How well a graph fits the data "
+        f"is measured by {score_text(settings.get('score'))}.{parents}{fixed} Other choices give other numbers."
     )
 
 
@@ -340,33 +294,36 @@ def _rules(settings: Mapping[str, Any]) -> list[str]:
 
 def prior_text(description: Any) -> str:
     """A prior in words."""
-    return _described(description, _PRIORS)
+    return _in_words(description, PRIORS)
 
 
 def score_text(description: Any) -> str:
     """A score in words."""
-    return _described(description, _SCORES)
+    return _in_words(description, SCORES)
 
 
-def _described(description: Any, words: Mapping[str, str]) -> str:
-    if isinstance(description, Mapping) and description.get("kind") in words:
-        return words[description["kind"]].format(**description)
-    return "not recorded" if description is None else printable(description)
+def _in_words(description: Any, registry: Registry[Any]) -> str:
+    """What a score or prior says of itself; one that is not known here, as the file describes it."""
+    if description is None:
+        return "not recorded"
+    if isinstance(description, Mapping) and registry.of_class(str(description.get("kind"))) is not None:
+        return printable(from_json(dict(description), registry).in_words())
+    return readable_setting(description)
 
 
 def provenance_of_part(content: Content, exact: bool) -> str:
     """Whether a part of the report is exact or estimated, and from what."""
     if exact:
-        return f"Exact; {MODULARITY_WORDS[content.target]}."
+        return f"Exact; {content.target.words}."
     sample = content.sample
     if sample is None:
         return ""
-    if content.target == "bootstrap":
+    if not content.target.posterior:
         return f"Shares of {_counted(len(sample), 'bootstrap replicate')}, not posterior probabilities."
-    if listed(sample):
+    if sample.listed:
         covered = f", {percent(sample.covered)} of the posterior" if math.isfinite(sample.covered) else ""
-        return f"Among {len(sample):,} of the most probable graphs only{covered}; {MODULARITY_WORDS[content.target]}."
-    return f"Estimated from {_counted(len(sample), 'graph')}{_worth(sample)}; {MODULARITY_WORDS[content.target]}."
+        return f"Among {len(sample):,} of the most probable graphs only{covered}; {content.target.words}."
+    return f"Estimated from {_counted(len(sample), 'graph')}{_worth(sample)}; {content.target.words}."
 
 
 def omitted(content: Content, part: str) -> str:
@@ -379,10 +336,10 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
     settings, sample = content.settings, content.sample
     rows = [
         ("Method", content.method + (f" ({printable(content.reason)})" if content.reason else "")),
-        ("Counted", MODULARITY_WORDS[content.target]),
+        ("Counted", content.target.words),
         ("Score", score_text(settings.get("score"))),
         ("Prior", prior_text(settings.get("prior"))),
-        ("Most parents", "1" if content.target in ("trees", "forests") else _recorded(settings.get("max_parents"))),
+        ("Most parents", _recorded(content.target.most_parents or settings.get("max_parents"))),
         ("Computed on", printable(_recorded(settings.get("engine")))),
     ]
     for key in ("required", "forbidden"):
@@ -399,9 +356,9 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
     if sample is not None:
         seeds = sample.provenance.get("seeds", [sample.provenance.get("seed")])
         known = [str(seed) for seed in seeds if seed is not None]
-        kept = "Graphs listed" if listed(sample) else "Replicates" if content.target == "bootstrap" else "Graphs drawn"
+        kept = "Graphs listed" if sample.listed else "Graphs drawn" if content.target.posterior else "Replicates"
         rows.append((kept, f"{len(sample):,}{_worth(sample)}"))
-        rows.append(("Seed", ", ".join(known) or ("none needed" if listed(sample) else "not recorded")))
+        rows.append(("Seed", ", ".join(known) or ("none needed" if sample.listed else "not recorded")))
     if math.isfinite(content.log_evidence):
         rows.append(("Log evidence", f"{content.log_evidence:.6f}"))
     rows.append(("Data fingerprint", content.fingerprint or "not recorded"))

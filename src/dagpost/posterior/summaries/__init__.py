@@ -26,7 +26,7 @@ from dagpost.posterior.summaries.graphs import (
     graph_standing,
     top_graphs,
 )
-from dagpost.posterior.summaries.sensitivity import Comparison, compare, plot_comparison
+from dagpost.posterior.summaries.sensitivity import Comparison, compare
 from dagpost.posterior.summaries.truth import DistanceDistribution, EdgeRecovery, distance_distribution, edge_recovery
 
 __all__ = [
@@ -53,7 +53,6 @@ __all__ = [
     "masks_of_graph",
     "orientation_table",
     "pattern_graph",
-    "plot_comparison",
     "probability_graph",
     "threshold_graph",
     "top_graphs",

@@ -23,7 +23,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks, distinct_rows
-from dagpost.posterior.settings import check_count
+from dagpost._tools.checks import whole_number
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.graphs import distinct_graphs
 
@@ -98,7 +98,7 @@ class EquivalenceClasses:
         """The most probable classes: probability, what is certain, number of graphs seen, and the edges."""
         import pandas as pd
 
-        check_count("count", count)
+        whole_number(count, "count")
         edges = [split_edges(row, self.names) for row in self.patterns[:count].tolist()]
         return pd.DataFrame(
             {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost.posterior.settings import check_count
+from dagpost._tools.checks import whole_number
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import graph_of_masks, masks_of_graph
 
@@ -66,7 +66,7 @@ def graph_standing(sample: DagSample, graph: GivenGraph, log_joint: float = math
     hit = (sample.parents == row).all(axis=1)
     seen = int(hit.sum())
     distinct = sample.unique()
-    structural = sample.modularity == "structure"
+    structural = sample.target == "structure"
     if seen:
         log_joint = float(sample.log_joint[int(hit.argmax())])
     weight = float(sample.weights[hit].sum())
@@ -143,7 +143,7 @@ def top_graphs(sample: DagSample, count: int = 10) -> TopGraphs:
     >>> top_graphs(sample, 3)
     The 3 most probable graphs, with 0.2337 of the posterior together
     """
-    check_count("count", count)
+    whole_number(count, "count")
     unique, probabilities, exact = distinct_graphs(sample)
     best = np.argsort(-probabilities, kind="stable")[:count]
     return TopGraphs(

@@ -20,7 +20,6 @@ from dagpost.posterior.summaries.display import html_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 _OTHER_COLUMNS = ("from", "to", "relation", "spread")
 
@@ -95,25 +94,6 @@ def compare(models: Mapping[str, FittedModel]) -> Comparison:
         parts.append(pd.DataFrame({**columns, "spread": values.max(axis=0) - values.min(axis=0)}))
     table = pd.concat(parts).sort_values("spread", ascending=False, kind="stable", ignore_index=True)
     return Comparison(table, labels)
-
-
-def plot_comparison(
-    comparison: Comparison, *, relation: str | None = "->", count: int = 12, ax: Axes | None = None
-) -> Axes:
-    """Draw the edges and paths that move most, one dot for each model on a line from the least to the most.
-
-    Parameters
-    ----------
-    relation
-        "->" for edges, "~>" for paths, None for both.
-    count
-        How many lines at most.
-    ax
-        Where to draw; None: in a new figure.
-    """
-    from dagpost.plots.comparison_plot import comparison as draw
-
-    return draw(comparison, relation=relation, count=count, ax=ax)
 
 
 def _check_models(models: object) -> tuple[str, ...]:

@@ -1,0 +1,220 @@
+"""What is a method? Everything that dagpost asks of one is declared here, with its default.
+
+A method is a frozen dataclass: its fields are its settings, and what it is stands in class attributes. It says its name
+and target, the words that the command line and the report use, what it needs, what it costs and how it draws. A new one
+is one file with a subclass and one line in `registry.py`; one of another package needs no line (_tools/registry.py).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+from dagpost.methods.registry import METHODS
+from dagpost.methods.targets import MODULARITIES, Target
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dagpost._tools.arrays import Floats, Masks
+    from dagpost.data.table import Table
+    from dagpost.engines.host.backend import ExactBackend
+    from dagpost.mcmc.chains import ChainRecord, ChainRun
+    from dagpost.posterior.workspace import Workspace
+    from dagpost.priors.base import StructurePrior
+    from dagpost.priors.constraints import Constraints
+    from dagpost.scores.base import Score
+
+#: Drawing one graph, on one thread, and what it takes in memory beside its masks.
+_SECONDS_A_GRAPH = 50e-6
+_BYTES_A_GRAPH = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Graphs as a method gives them: parent masks and log p(graph, data), and what else is known.
+
+    `log_proposal` and `log_extensions` are as in `DagSample`. `log_evidence` may be a function, for sums that are made
+    only if somebody asks. `about` is added to the provenance of the sample.
+    """
+
+    parents: Masks
+    log_joint: Floats
+    log_proposal: Floats | None = None
+    log_extensions: Floats | None = None
+    log_evidence: float | Callable[[], float] = math.nan
+    chains: ChainRecord | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+    #: A remark for the user, such as that the run was interrupted.
+    remark: str = ""
+
+
+class Wanted(NamedTuple):
+    """The graphs that are wanted: of which variables, how many, from which seed, going on from which run of chains."""
+
+    names: tuple[str, ...]
+    number: int
+    seed: np.random.SeedSequence
+    previous: ChainRun | None = None
+
+
+class Study(NamedTuple):
+    """What a fit knows beside the weights of the families, for methods that need the rows."""
+
+    table: Table
+    score: Score
+    prior: StructurePrior
+    constraints: Constraints
+    max_parents: int
+
+
+class Summed(NamedTuple):
+    """Log evidence and edge probabilities (parent, child) under a target of the method's own."""
+
+    log_evidence: float
+    edges: Floats
+
+
+class Cost(NamedTuple):
+    """A stage of a plan in words, with its seconds and bytes.
+
+    `uncertainty`: how many times as long, or as short, it may take. `here`: whether the bytes are in the memory of this
+    machine, not on a device or a cluster.
+    """
+
+    stage: str
+    what: str
+    seconds: float
+    size: float
+    uncertainty: float = 1.0
+    here: bool = True
+
+
+class Method(ABC):
+    """How graphs are found, and what can be said from them.
+
+    A subclass sets the class attributes and overrides what it does differently.
+    """
+
+    #: What users call it.
+    name: ClassVar[str]
+    #: A few words for the help of the command line.
+    summary: ClassVar[str]
+    #: What to cite beside the paper that dagpost builds on.
+    citation: ClassVar[str] = ""
+    #: What its graphs are: independent draws of equal weight, draws that only weights make right, draws of chains, or a
+    #: list of the best ones.
+    draws: ClassVar[Literal["independent", "weighted", "chains", "listed"]]
+    #: How its graphs are weighed unless the user asks for something else (posterior/weights.py).
+    estimator: ClassVar[str] = "counting"
+    #: The posterior it belongs to; None: it has a target of its own.
+    modularity: ClassVar[str | None] = None
+    #: Whether it needs the table of the sums over all orders, and so the weights of all families.
+    needs_orders: ClassVar[bool] = False
+    #: Whether it needs the rows of a table, not only scores.
+    needs_rows: ClassVar[bool] = False
+    #: Whether the sums over all graphs are made however long they take.
+    needs_graphs: ClassVar[bool] = False
+    #: Whether fitting computes evidence and edges at once; otherwise they are computed when they are first used.
+    edges_at_fit: ClassVar[bool] = True
+    #: Whether `summed` is exact, for a target of its own.
+    sums_exactly: ClassVar[bool] = False
+    #: Up to how many variables its usual sample takes seconds at most.
+    quick_nodes: ClassVar[float] = 20
+    #: Names of what `at_fit` keeps, arrays and facts; they are in the file of the model too.
+    kept_arrays: ClassVar[tuple[str, ...]] = ()
+    kept_facts: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make a method with a name known, wherever it is defined."""
+        super().__init_subclass__(**options)
+        if "name" in cls.__dict__:
+            METHODS.add(cls)
+
+    @property
+    def target(self) -> Target:
+        """What is counted."""
+        assert self.modularity is not None
+        return MODULARITIES[self.modularity]
+
+    @classmethod
+    def targets(cls) -> Sequence[Target]:
+        """All targets it can have; files name them."""
+        return () if cls.modularity is not None else (cls().target,)
+
+    @property
+    def guarantees_precision(self) -> bool:
+        """Whether a number of draws guarantees a precision: independent draws, as many as one likes."""
+        return self.draws == "independent" and self.target.posterior
+
+    def to_json(self) -> Any:
+        """The method as files hold it: its name, or its class and settings."""
+        settings = {entry.name: _plain(getattr(self, entry.name)) for entry in fields(self)}  # type: ignore[arg-type]
+        return {"kind": type(self).__name__, **settings} if settings else self.name
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse settings that do not fit the columns of a table."""
+
+    def check_room(self, nodes: int, max_parents: int, backend: ExactBackend) -> None:
+        """Refuse, before any family is scored, what cannot fit."""
+        if self.needs_orders:
+            backend.require_order(nodes, max_parents)
+
+    def usual_count(self, samples: int) -> int:
+        """How many graphs a model draws by itself, where its setting is `samples`."""
+        return samples
+
+    def at_fit(self, study: Study, workspace: Workspace, seed: int | None) -> None:
+        """Compute what only the rows can give, and keep it in the workspace."""
+
+    def check_kept(self, kept: Mapping[str, NDArray[Any]], nodes: int) -> None:
+        """Refuse kept arrays from a file that do not fit the model."""
+
+    def summed(self, workspace: Workspace, names: tuple[str, ...]) -> Summed | None:
+        """Exact evidence and edges under a target of its own; None where there are none."""
+        del workspace, names
+        return None
+
+    @abstractmethod
+    def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
+        """Find graphs; chains go on from the previous run until they have as many as wanted in all."""
+
+    def ran_on(self, workspace: Workspace) -> str:
+        """The engine that its sums, chains or replicates ran on, for the provenance of what they found."""
+        return workspace.backend.name if self.needs_orders else "threads"
+
+    def tables_at_hand(self, workspace: Workspace) -> bool:
+        """Whether drawing is quick because the tables for it are still in memory."""
+        del workspace
+        return False
+
+    # What it costs
+
+    def times_scored(self) -> int:
+        """How often the families are scored."""
+        return 1
+
+    def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost | None:
+        """Time and memory of drawing `count` graphs once the tables are there."""
+        del max_parents
+        size = count * (_BYTES_A_GRAPH + 2 * nodes)
+        return Cost("samples", f"{count:,} graphs by {self.name}", count * _SECONDS_A_GRAPH / workers, size)
+
+    def bytes_of_tables(self, nodes: int, max_parents: int, count: int) -> int:
+        """What its tables take on one thread, beside the weights of the families."""
+        from dagpost.exact.order import table_bytes
+
+        del max_parents, count
+        return 2 * table_bytes(nodes) if self.needs_orders else 0
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON gives it back: no NumPy numbers, no tuples."""
+    item = getattr(value, "item", None)
+    if callable(item):
+        return item()
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,149 @@
+"""What all chains share as methods: settings, costs, and a sample with its record (mcmc/chains.py runs them).
+
+A chain adds its moves: where it starts, how a kernel moves its state on, and what a step costs. The constants are
+seconds on one core of a machine of 2024, measured with the bundled tables and with made-up ones of 6 to 60 columns. Up
+to 21 columns every sum is a look-up, and the time depends on the number of columns alone: the figures held to within a
+factor of two. Beyond, lists of parent sets are scanned until nothing that matters is left (families/family_sums.py),
+which depends on how much the data say: then a range is given.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from dagpost._tools.checks import whole_number
+from dagpost.methods.base import Cost, Draws, Method, Wanted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dagpost._tools.arrays import Integers
+    from dagpost.mcmc.chains import Round
+    from dagpost.posterior.workspace import Workspace
+
+MOST_CHAINS = 1000
+#: What is scanned, beyond 21 columns: hardly ever a set of more parents than this.
+_SCANNED_PARENTS = 3
+#: Beyond 21 columns the time may be this many times as long, or as short.
+_UNCERTAINTY = 3.0
+_BYTES_A_GRAPH = 100
+
+
+class StepCost(NamedTuple):
+    """Seconds of a step: at least, for each pair of columns, for each set to scan; and the same of a kept graph."""
+
+    step: float
+    step_a_pair: float
+    step_a_set: float
+    graph: float
+    graph_a_column: float
+    graph_a_set: float
+
+    def of_step(self, nodes: int, sets: int) -> float:
+        """Seconds of one step."""
+        return self.step + self.step_a_pair * nodes**2 + self.step_a_set * sets
+
+    def of_graph(self, nodes: int, sets: int) -> float:
+        """Seconds of one kept graph."""
+        return self.graph + self.graph_a_column * nodes + self.graph_a_set * sets
+
+
+class ChainMethod(Method):
+    """Chains (MCMC): graphs that resemble each other, of which each chain forgets where it started.
+
+    A state is a named tuple of arrays (`state`), which `advance` changes in place.
+    """
+
+    draws = "chains"
+    #: Names of the kinds of moves.
+    moves: ClassVar[tuple[str, ...]]
+    #: Whether `advance` adds up the exact probability of every edge given the state.
+    gives_edges: ClassVar[bool] = False
+    #: What its steps cost.
+    costs: ClassVar[StepCost]
+
+    chains: int
+    thinning: int
+    burn_in: int
+
+    def __post_init__(self) -> None:
+        """Check the settings that all chains have."""
+        owner = type(self).__name__
+        whole_number(self.chains, "chains", owner, most=MOST_CHAINS)
+        whole_number(self.thinning, "thinning", owner)
+        whole_number(self.burn_in, "burn_in", owner, least=0)
+
+    @property
+    @abstractmethod
+    def state(self) -> type[Any]:
+        """The named tuple that a state is."""
+
+    def prepare(self, workspace: Workspace) -> Any:
+        """What all chains of a run read: the weights of the families."""
+        return workspace.families
+
+    @abstractmethod
+    def start(self, context: Any, generator: np.random.Generator) -> Any:
+        """A state to start from, far from others."""
+
+    @abstractmethod
+    def advance(
+        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
+    ) -> None:
+        """Move `state` on for one round; give up early once `cancel[0]` is not 0."""
+
+    def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
+        """Run the chains until they have the graphs wanted together; an interrupt ends them with what they have."""
+        from dagpost.mcmc.chains import run_chains
+
+        run = run_chains(
+            self,
+            self.prepare(workspace),
+            workspace.nodes,
+            wanted.number,
+            seed=wanted.seed,
+            engine=workspace.engine,
+            reporter=workspace.reporter,
+            previous=wanted.previous,
+            checkpoint=workspace.checkpoint,
+        )
+        remark = ""
+        if run.interrupted:
+            found = len(run.log_joint)
+            remark = f"Interrupted: these are the {found:,} graphs that the chains had by then, of {wanted.number:,}."
+        known = workspace.structure_log_evidence if self.modularity == "structure" else None
+        evidence = math.nan if known is None else known
+        return Draws(run.parents, run.log_joint, log_evidence=evidence, chains=run.record, remark=remark)
+
+    def ran_on(self, workspace: Workspace) -> str:
+        """Chains are tasks that only return what they find."""
+        return workspace.tasks_name
+
+    # What it costs
+
+    def step_and_graph(self, nodes: int, sets: int) -> tuple[float, float]:
+        """Seconds of a step and of a kept graph, where `sets` parent sets are scanned."""
+        return self.costs.of_step(nodes, sets), self.costs.of_graph(nodes, sets)
+
+    def seconds_to_start(self, nodes: int, sets: int) -> float:
+        """Seconds of a chain before its first step."""
+        del nodes, sets
+        return 0.0
+
+    def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost:
+        """From what a step and a kept graph cost by number of columns."""
+        from dagpost.families.family_sums import ALL_CANDIDATES
+        from dagpost.families.numbering import family_count
+        from dagpost.mcmc.chains import ROUND_GRAPHS
+
+        scans = nodes - 1 > ALL_CANDIDATES
+        sets = nodes * family_count(nodes - 1, min(max_parents, _SCANNED_PARENTS)) if scans else 0
+        step, graph = self.step_and_graph(nodes, sets)
+        rounds = math.ceil(self.burn_in / (self.thinning * ROUND_GRAPHS)) + count / self.chains / ROUND_GRAPHS
+        seconds = rounds * ROUND_GRAPHS * (self.thinning * step + graph) + self.seconds_to_start(nodes, sets)
+        # All chains make a round before any makes the next.
+        seconds *= math.ceil(self.chains / workers)
+        what, size = f"{count:,} graphs from {self.chains} chains", count * (_BYTES_A_GRAPH + 2 * nodes)
+        return Cost("samples", what, seconds, size, _UNCERTAINTY if scans else 1.0)

@@ -1,0 +1,101 @@
+"""Which method is meant, and is it the right one for the posterior that is asked for?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dagpost._tools.spelling import parameter, setting
+from dagpost.errors import InputError
+from dagpost.methods.base import Method
+from dagpost.methods.registry import METHODS
+from dagpost.methods.targets import MODULARITIES, Target
+
+if TYPE_CHECKING:
+    from dagpost.engines.host.backend import ExactBackend
+    from dagpost.posterior.workspace import Workspace
+
+#: The setting that leaves the choice to us.
+AUTO = "auto"
+AS_ASKED = "as asked"
+#: The sums over all graphs are not started unasked when they would take longer than this.
+PATIENCE_SECONDS = 600.0
+
+
+def resolve_method(method: Any) -> Method | None:
+    """The method that a name or an object stands for; None where the choice is left to us.
+
+    >>> resolve_method("order-mcmc")
+    OrderMCMC(chains=4, thinning=20, burn_in=20000)
+    """
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str) and method == AUTO:
+        return None
+    if isinstance(method, str) and method in METHODS.names():
+        return METHODS.named(method)()
+    hint = f" Make an object of it: {method.__name__}()." if isinstance(method, type) else ""
+    known = ", ".join(map(repr, [AUTO, *METHODS.names()]))
+    raise InputError(
+        f"{parameter('method', 'DagPosterior')} must be one of {known}, or an object such as PartitionMCMC(chains=8). "
+        f"Got {method!r} instead.{hint}"
+    )
+
+
+def check_modularity(method: Method | None, modularity: str) -> None:
+    """Refuse a method that samples the other posterior."""
+    own = None if method is None else method.modularity
+    if own is not None and own != modularity:
+        raise InputError(
+            f"The method {method and method.name!r} samples the {own}-modular posterior. Set "
+            f"{setting('modularity', own)}, or choose another method."
+        )
+
+
+def choose_method(method: Method | None, modularity: str, workspace: Workspace) -> tuple[Method, str]:
+    """The method that is meant, and in a few words why."""
+    from dagpost.methods.dds import DDS
+    from dagpost.methods.exact_layers import ExactLayers
+    from dagpost.methods.linear_extensions import LinearExtensions
+    from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
+    from dagpost.methods.partition_mcmc import PartitionMCMC
+
+    if method is not None:
+        return method, AS_ASKED
+    if not workspace.order_fits():
+        chain = PartitionMCMC() if modularity == "structure" else PartialOrderMCMC()
+        return chain, f"tables over all sets of {workspace.nodes} variables do not fit into memory"
+    if modularity == "order":
+        return DDS(), "independent graphs from the order-modular posterior"
+    if workspace.structure_is_affordable():
+        return ExactLayers(), "independent graphs from the posterior itself"
+    return LinearExtensions(), (
+        f"the sums over all graphs of {workspace.nodes} variables would take over {PATIENCE_SECONDS / 60:.0f} minutes "
+        "or more memory than is free"
+    )
+
+
+def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, backend: ExactBackend) -> bool:
+    """Whether to score only the parent sets among candidates; what cannot fit is refused before any work."""
+    from dagpost.families.family_sums import MOST_FAMILIES
+    from dagpost.families.numbering import family_count
+
+    limit = min(max_parents, nodes - 1)
+    if method is not None:
+        method.check_room(nodes, limit, backend)
+    if method.needs_orders if method is not None else backend.order_fits(nodes, limit):
+        return False
+    return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES
+
+
+def target_named(name: str) -> Target:
+    """The target of that name with its words; one that nobody has brought has its name for words.
+
+    >>> target_named("order").words
+    'each graph counted once for every order it fits'
+    """
+    if isinstance(name, Target):
+        return name
+    if name in MODULARITIES:
+        return MODULARITIES[name]
+    known = (target for kind in METHODS.classes().values() for target in kind.targets())
+    return next((target for target in known if target == name), Target(name))

@@ -1,0 +1,77 @@
+"""The most probable graphs instead of a sample, weighted by their joint probability (Tian, He & Ram 2010)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost.methods.base import Draws, Method, Wanted
+
+if TYPE_CHECKING:
+    from dagpost.engines.host.backend import ExactBackend
+    from dagpost.exact.kbest import BestDags
+    from dagpost.posterior.workspace import ExactWorkspace, Workspace
+
+
+@dataclass(frozen=True)
+class KBest(Method):
+    """The list of the best graphs: what it leaves out is unknown but for its weight."""
+
+    name = "kbest"
+    summary = "the most probable graphs instead of a sample"
+    citation = (
+        "Tian, J., He, R., & Ram, L. (2010). Bayesian model averaging using the k-best Bayesian network structures. "
+        "Uncertainty in Artificial Intelligence, 26."
+    )
+    draws = "listed"
+    estimator = "iw"
+    modularity = "structure"
+    needs_orders = True
+    edges_at_fit = False
+    quick_nodes = 0
+
+    def check_room(self, nodes: int, max_parents: int, backend: ExactBackend) -> None:
+        """The search is always in the memory of this process, whatever the engine."""
+        from dagpost.engines.host.backend import HostBackend
+
+        HostBackend(backend.engine).require_order(nodes, max_parents)
+
+    def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
+        """The `count` most probable graphs, best first; fewer if there are not that many."""
+        exact = workspace.all_families(self.name)
+        found = _best_dags(exact, wanted.number)
+        evidence = exact.affordable_structure_log_evidence
+        # Nothing is drawn, so there is no seed.
+        return Draws(found.parents, found.log_joint, log_evidence=evidence, about={"seed": None, "tied": found.tied})
+
+    def ran_on(self, workspace: Workspace) -> str:
+        """The search runs on threads of this process."""
+        return "threads"
+
+    def bytes_of_tables(self, nodes: int, max_parents: int, count: int) -> int:
+        """The lattice and the list."""
+        from dagpost.exact.kbest import memory_needed
+
+        return memory_needed(nodes, max_parents, count, 1)
+
+
+def _best_dags(workspace: ExactWorkspace, count: int) -> BestDags:
+    """The best graphs. A checkpoint has all of them or none, since the search jumps back and forth between graphs."""
+    from dagpost.exact.kbest import BestDags, best_dags
+
+    searched: list[BestDags] = []
+
+    def search() -> BestDags:
+        if not searched:
+            weights, limit = workspace.log_weights, workspace.max_parents
+            searched.append(best_dags(weights, limit, count, engine=workspace.engine, reporter=workspace.reporter))
+        return searched[0]
+
+    checkpoint = workspace.checkpoint
+    number, tied = checkpoint.decided("best graphs", lambda: [len(search().log_joint), bool(search().tied)])
+    found = BestDags(np.empty((number, workspace.nodes), dtype=np.uint64), np.empty(number), tied)
+    for _ in checkpoint.stage("best graphs", ["all"], lambda _: [found.parents, found.log_joint]):
+        found.parents[:], found.log_joint[:] = search().parents, search().log_joint
+    return found

@@ -1,0 +1,65 @@
+"""Chains over orders (Friedman & Koller 2003); the moves are in mcmc/order.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dagpost.methods.chain import ChainMethod, StepCost
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dagpost._tools.arrays import Integers
+    from dagpost.mcmc.chains import Round
+
+
+@dataclass(frozen=True)
+class OrderMCMC(ChainMethod):
+    """A chain over orders; `DagPosterior(method=OrderMCMC(chains=8), modularity="order")`.
+
+    Parameters
+    ----------
+    chains
+        How many chains, each from a random order.
+    thinning
+        Steps from one kept graph to the next.
+    burn_in
+        Steps before the first kept graph.
+
+    >>> OrderMCMC(thinning=100)
+    OrderMCMC(chains=4, thinning=100, burn_in=20000)
+    """
+
+    chains: int = 4
+    thinning: int = 20
+    burn_in: int = 20_000
+
+    name = "order-mcmc"
+    summary = "chains over orders, with --modularity order"
+    citation = "Friedman, N., & Koller, D. (2003). Being Bayesian about network structure. Machine Learning, 50."
+    modularity = "order"
+    moves = ("swap neighbours", "swap any two", "shift one")
+    gives_edges = True
+    costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9)
+
+    @property
+    def state(self) -> type[Any]:
+        """An order."""
+        from dagpost.mcmc.order import OrderState
+
+        return OrderState
+
+    def start(self, context: Any, generator: np.random.Generator) -> Any:
+        """A random order that some graph fits."""
+        from dagpost.mcmc.order import start
+
+        return start(context, generator)
+
+    def advance(
+        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
+    ) -> None:
+        """One round."""
+        from dagpost.mcmc.order import advance
+
+        advance(context, state, generator, output, cancel)

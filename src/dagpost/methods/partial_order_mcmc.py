@@ -1,0 +1,112 @@
+"""Chains over bucket orders (Niinimäki, Parviainen & Koivisto 2011); the moves are in mcmc/partial_order.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dagpost._tools.checks import refusal, whole_number
+from dagpost.methods.chain import ChainMethod, StepCost
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dagpost._tools.arrays import Integers
+    from dagpost.mcmc.chains import Round
+    from dagpost.posterior.workspace import Workspace
+
+LARGEST_BUCKET = 20
+#: For each of the `bucket_size 2^bucket_size` sums of a bucket: two of them a step, all of them a kept graph.
+_STEP_A_SUM, _GRAPH_A_SUM = 4.4e-9, 45e-9
+
+
+@dataclass(frozen=True)
+class PartialOrderMCMC(ChainMethod):
+    """A chain over bucket orders; `DagPosterior(method=PartialOrderMCMC(bucket_size=8), modularity="order")`.
+
+    Parameters
+    ----------
+    bucket_size
+        Nodes in a bucket, up to 20. A step costs twice as much with each further one, and leads further.
+    chains
+        How many chains, each from a random order.
+    thinning
+        Steps from one kept graph to the next.
+    burn_in
+        Steps before the first kept graph.
+    graphs_a_state
+        Graphs that are kept of one bucket order, once there have been steps enough for all of them.
+    swaps_only
+        Whether nodes only swap places, as in the paper. Such chains take far longer.
+
+    >>> PartialOrderMCMC(thinning=50, burn_in=10_000)
+    PartialOrderMCMC(bucket_size=10, chains=4, thinning=50, burn_in=10000, graphs_a_state=1, swaps_only=False)
+    """
+
+    bucket_size: int = 10
+    chains: int = 4
+    thinning: int = 10
+    burn_in: int = 5_000
+    graphs_a_state: int = 1
+    swaps_only: bool = False
+
+    name = "partial-order-mcmc"
+    summary = "chains over partial orders, with --modularity order"
+    citation = (
+        "Niinimäki, T., Parviainen, P., & Koivisto, M. (2011). Partial order MCMC for structure discovery in Bayesian "
+        "networks. Uncertainty in Artificial Intelligence, 27."
+    )
+    modularity = "order"
+    moves = ("swap between neighbours", "swap any two", "redraw a window", "shift one")
+    gives_edges = True
+    costs = StepCost(0.3e-6, 0.0, 1e-9, 10e-6, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        super().__post_init__()
+        whole_number(self.bucket_size, "bucket_size", "PartialOrderMCMC", most=LARGEST_BUCKET)
+        whole_number(self.graphs_a_state, "graphs_a_state", "PartialOrderMCMC")
+        if not isinstance(self.swaps_only, bool):
+            raise refusal(self.swaps_only, "swaps_only", "PartialOrderMCMC", "True or False")
+
+    @property
+    def state(self) -> type[Any]:
+        """Bucket orders."""
+        from dagpost.mcmc.partial_order import PartialOrderState
+
+        return PartialOrderState
+
+    def prepare(self, workspace: Workspace) -> Any:
+        """The weights of the families, if the sums of the buckets fit into memory."""
+        from dagpost.mcmc.partial_order import prepare
+
+        at_once = min(self.chains, workspace.engine.workers)
+        return prepare(workspace.families, self.bucket_size, at_once)
+
+    def start(self, context: Any, generator: np.random.Generator) -> Any:
+        """The buckets of a random order that some graph fits."""
+        from dagpost.mcmc.partial_order import start
+
+        return start(context, generator)
+
+    def advance(
+        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
+    ) -> None:
+        """One round."""
+        import numpy as np
+
+        from dagpost.mcmc.partial_order import CHANCES, SWAPS_ONLY, advance
+
+        chances = np.array(SWAPS_ONLY if self.swaps_only else CHANCES)
+        advance(context, state, self.bucket_size, self.graphs_a_state, chances, generator, output, cancel)
+
+    def step_and_graph(self, nodes: int, sets: int) -> tuple[float, float]:
+        """The sums of two buckets a step, of all buckets a kept graph."""
+        step, graph = super().step_and_graph(nodes, sets)
+        if nodes > self.bucket_size:
+            whole, rest = divmod(nodes, self.bucket_size)
+            bucket = self.bucket_size << self.bucket_size
+            sums = whole * bucket + (rest << rest)
+            step += _STEP_A_SUM * min(sums, 2 * bucket)
+            graph += _GRAPH_A_SUM * sums
+        return step, graph

@@ -1,0 +1,75 @@
+"""Chains over ordered partitions (Kuipers & Moffa 2017); the moves are in mcmc/partition.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dagpost.methods.chain import ChainMethod, StepCost
+from dagpost.methods.order_mcmc import OrderMCMC
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dagpost._tools.arrays import Integers
+    from dagpost.mcmc.chains import Round
+
+
+@dataclass(frozen=True)
+class PartitionMCMC(ChainMethod):
+    """A chain over ordered partitions; `DagPosterior(method=PartitionMCMC(chains=8), modularity="structure")`.
+
+    Parameters
+    ----------
+    chains
+        How many chains, each from a random order.
+    thinning
+        Steps from one kept graph to the next.
+    burn_in
+        Steps before the first kept graph.
+
+    >>> PartitionMCMC(thinning=100)
+    PartitionMCMC(chains=4, thinning=100, burn_in=10000)
+    """
+
+    chains: int = 4
+    thinning: int = 20
+    burn_in: int = 10_000
+
+    name = "partition-mcmc"
+    summary = "chains over partitions"
+    citation = (
+        "Kuipers, J., & Moffa, G. (2017). Partition MCMC for inference on acyclic digraphs. Journal of the American "
+        "Statistical Association, 112."
+    )
+    modularity = "structure"
+    moves = ("split or join", "swap neighbours", "swap any two", "move one", "new edge reversal")
+    gives_edges = True
+    costs = StepCost(1.5e-6, 13e-9, 2e-9, 2e-6, 0.8e-6, 15e-9)
+
+    @property
+    def state(self) -> type[Any]:
+        """A partition."""
+        from dagpost.mcmc.partition import PartitionState
+
+        return PartitionState
+
+    def start(self, context: Any, generator: np.random.Generator) -> Any:
+        """The partition of a graph that fits a random order."""
+        from dagpost.mcmc.partition import start
+
+        return start(context, generator)
+
+    def advance(
+        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
+    ) -> None:
+        """One round."""
+        from dagpost.mcmc.partition import advance
+
+        advance(context, state, generator, output, cancel)
+
+    def seconds_to_start(self, nodes: int, sets: int) -> float:
+        """Chains over orders lead to the first partition."""
+        from dagpost.mcmc.partition import APPROACH
+
+        return APPROACH * nodes**2 * OrderMCMC.costs.of_step(nodes, sets)

@@ -1,0 +1,231 @@
+"""One record of a fitted model: the data's facts, the settings, the weights, and what was found with them.
+
+Model, file, report and command line read it through its fields. It does not change; what is computed only when somebody
+asks (results, the model's own sample, what was counted for predictions) is computed once and remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+
+from dagpost._tools import memory
+from dagpost._tools.text import readable_level
+from dagpost.errors import InputError, warn
+from dagpost.mcmc.chains import ChainRun
+from dagpost.methods.base import Method, Wanted
+from dagpost.methods.kbest import KBest
+from dagpost.methods.targets import Target
+from dagpost.posterior.results import Results, compute
+from dagpost.posterior.sample import DagSample, make_sample
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+
+Made = TypeVar("Made")
+
+#: Beside the masks: four numbers a graph, and as much again while they are made.
+_BYTES_A_GRAPH = 100
+#: Settings that say what a sample was drawn from.
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What is known of the data: the columns with their levels (None: continuous, or unknown), and the rows' digest.
+
+    `observations` is None where a model was made from scores.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Any, ...] | None, ...]
+    observations: int | None
+    fingerprint: str
+    interventions: bool = False
+
+    @classmethod
+    def of_table(cls, table: Table) -> DataFacts:
+        """The facts of a table."""
+        levels = tuple(None if own is None else tuple(map(readable_level, own)) for own in table.levels)
+        return cls(table.names, levels, table.observations, table.fingerprint(), table.interventions is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit leaves.
+
+    `settings` are those of the model when it was fitted, as JSON can hold them; `score` is the score object (or, for a
+    model made from scores, words); `reason` says why the method was chosen. `table` is None where the rows are not
+    kept.
+    """
+
+    data: DataFacts
+    settings: Mapping[str, Any]
+    score: Any
+    method: Method
+    reason: str
+    workspace: Workspace
+    table: Table | None = None
+    _remembered: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables."""
+        return self.data.names
+
+    @property
+    def modularity(self) -> str:
+        """Whether a graph counts once, or once for every order."""
+        return str(self.settings["modularity"])
+
+    @property
+    def target(self) -> Target:
+        """What is counted."""
+        return self.method.target
+
+    @property
+    def results(self) -> Results:
+        """Evidence and edges; computed when first asked for."""
+        return self.once("results", lambda: compute(self))
+
+    @property
+    def drawn(self) -> DagSample | None:
+        """The model's own sample, where it has been drawn."""
+        sample: DagSample | None = self._remembered.get("sample")
+        return sample
+
+    def own_sample(self) -> DagSample:
+        """The sample that answers and predictions come from where none is given: drawn once, then remembered."""
+        return self.once("sample", lambda: self.draw(self.usual_count, self.settings["seed"]))
+
+    @property
+    def usual_count(self) -> int:
+        """How many graphs its own sample has."""
+        return self.method.usual_count(int(self.settings["samples"]))
+
+    @property
+    def draws_quickly(self) -> bool:
+        """Whether its own sample takes seconds at most."""
+        return len(self.names) <= self.method.quick_nodes
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made once and remembered under a name."""
+        if name not in self._remembered:
+            self._remembered[name] = make()
+        made: Made = self._remembered[name]
+        return made
+
+    def remember(self, name: str, value: Any) -> None:
+        """Take over what was computed elsewhere, such as what a file holds."""
+        self._remembered[name] = value
+
+    def recall(self, name: str) -> Any:
+        """What is remembered under a name, or None."""
+        return self._remembered.get(name)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where its samples come from."""
+        return {
+            "data_fingerprint": self.data.fingerprint,
+            "observations": self.data.observations,
+            **{key: self.settings[key] for key in _PROVENANCE},
+            **({"interventions": True} if self.data.interventions else {}),
+        }
+
+    def draw(
+        self,
+        count: int,
+        seed: int | None,
+        *,
+        method: Method | None = None,
+        guarantee: tuple[float, float] | None = None,
+        resume: DagSample | None = None,
+    ) -> DagSample:
+        """Find `count` graphs, by the method of the model unless another is given; chains go on from `resume`."""
+        method = self.method if method is None else method
+        needed = count * (_BYTES_A_GRAPH + 20 * len(self.names))
+        memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
+        sequence = self.workspace.new_seed(seed if resume is None else resume.provenance["seed"])
+        about = {**self.provenance, "seed": sequence.entropy, "method": method.to_json()}
+        previous = None if resume is None else _run_of(resume, count, about)
+        found = method.draw(self.workspace, Wanted(self.names, count, sequence, previous))
+        about |= {"engine": method.ran_on(self.workspace), **found.about}
+        if about["seed"] is None:
+            del about["seed"]
+        sample = make_sample(self.names, found, method, guarantee, about)
+        if found.remark:
+            warn(found.remark)
+        if method.draws == "chains":
+            _warn_of_chains(sample)
+        return sample
+
+    def best(self, count: int) -> DagSample:
+        """The `count` most probable graphs of all, best first, each counted once; fewer if there are not that many."""
+        return self.draw(count, None, method=KBest())
+
+    def likeliest(self) -> Any:
+        """The masks of the most probable graph; where it cannot be found, or is not meant, of the own sample."""
+        if isinstance(self.workspace, ExactWorkspace) and self.method.modularity is not None:
+            return self.best(1).parents[0]
+        sample = self.own_sample()
+        return sample.parents[int(sample.log_joint.argmax())]
+
+
+class Found(Generic[Made]):
+    """An attribute of a model that is read from its `Fitted`; as scikit-learn expects, it is not there before."""
+
+    def __init__(self, read: Callable[[Fitted], Made]) -> None:
+        self._read = read
+
+    @overload
+    def __get__(self, model: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, model: object, kind: type) -> Made: ...
+    def __get__(self, model: Any, kind: type) -> Any:
+        if model is None:
+            return self
+        if "fitted_" not in model.__dict__:
+            raise AttributeError("This DagPosterior has no data yet. Call fit(table) first.")
+        return self._read(model.fitted_)
+
+
+def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun:
+    """The run that a sample of chains ended with."""
+    if not isinstance(sample, DagSample) or sample.chains is None:
+        raise InputError(f"Chains resume from a whole sample of chains. Got {sample!r}, or a part of one, instead.")
+    if len(sample) > count:
+        raise InputError(
+            "Chains resume from a sample of the same model and settings until there are as many graphs in all as are "
+            f"asked for. There are {len(sample):,} graphs already, and {count:,} are asked for. Ask for more."
+        )
+    differences = [
+        f"{key} is {_shown(sample.provenance.get(key))} there and {_shown(about.get(key))} here"
+        for key in sorted((sample.provenance.keys() | about.keys()) - {"engine"})
+        if sample.provenance.get(key) != about.get(key)
+    ]
+    if differences:
+        raise InputError(
+            f"Chains resume from a sample of the same model and settings, and these differ: {'; '.join(differences)}. "
+            "Take the model that the sample was drawn from, or draw a new one."
+        )
+    return ChainRun(sample.parents.astype("uint64"), sample.log_joint, sample.chains)
+
+
+def _shown(described: Any) -> str:
+    """A score, prior or method as it is written in Python; everything else as it is."""
+    from dagpost.posterior.settings import restore
+
+    return repr(restore(described) if isinstance(described, dict) and "kind" in described else described)
+
+
+def _warn_of_chains(sample: DagSample) -> None:
+    try:
+        verdict = sample.diagnostics()
+    except (KeyboardInterrupt, MemoryError):
+        warn("The chains were not compared with each other; sample.diagnostics() does it.")
+        return
+    if not verdict.trusted:
+        warn(verdict.verdict)

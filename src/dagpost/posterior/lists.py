@@ -1,0 +1,61 @@
+"""What a fitted model lists without being asked a question: parent sets and matrices, with labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.spelling import setting
+from dagpost.errors import InputError
+from dagpost.posterior.answers import exact_families, exact_matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.posterior.fitted import Fitted
+
+
+def labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:
+    """A matrix over pairs of variables as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(matrix, index=pd.Index(names, name=rows), columns=pd.Index(names, name=columns))
+
+
+def edge_table(fitted: Fitted) -> pd.DataFrame:
+    """The probability of every edge: rows are parents, columns children."""
+    return labelled(np.clip(fitted.results.edges, 0.0, 1.0), fitted.names, "parent", "child")
+
+
+def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
+    """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample."""
+    matrix = exact_matrix(relation, fitted)
+    if matrix is None and relation in ("->", "--"):
+        edges = np.clip(fitted.results.edges, 0.0, 1.0)
+        matrix = edges if relation == "->" else edges + edges.T
+    if matrix is None:
+        return fitted.own_sample().probability_matrix(relation)
+    return labelled(matrix, fitted.names, "from", "to")
+
+
+def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[float]:
+    """The most probable parent sets of a variable, indexed by frozensets of names."""
+    import pandas as pd
+
+    found = exact_families(fitted, child, count)
+    if found is None:
+        raise InputError(
+            f"The probabilities of whole parent sets are not computed here (method {fitted.method.name!r}, "
+            f"{len(fitted.names)} variables). Count parent sets in model.sample(), or, for up to some 30 variables, use "
+            f"{setting('method', 'auto')} with {setting('modularity', 'order')}."
+        )
+    sets = [frozenset(fitted.names[parent] for parent in parents) for parents, _ in found]
+    index = pd.Index(np.fromiter(sets, dtype=object, count=len(sets)), name="parents")
+    return pd.Series([probability for _, probability in found], index=index, name=f"P(parents of {child})")
+
+
+def set_text(members: frozenset[str], names: tuple[str, ...]) -> str:
+    """A parent set as readable text, in the order of the columns."""
+    return ", ".join(name for name in names if name in members) or "{}"

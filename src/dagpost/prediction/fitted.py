@@ -1,0 +1,87 @@
+"""What a fitted model says of new rows and of one graph's parameters: it needs the data, or what was counted in them.
+
+A model keeps its table while it lives. Its file keeps what was counted for the families of its own sample instead,
+never the rows: enough to predict from that sample, and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats
+from dagpost.errors import InputError
+from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.summaries.given import GivenGraph, masks_of_graph
+from dagpost.prediction.averaging import log_predictive, predictive_of_target
+from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network
+from dagpost.prediction.statistics import PREDICTING, DiscreteStatistics, Statistics, sufficient_statistics
+from dagpost.scores import resolve_score
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STATISTICS = "statistics"
+
+
+def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any) -> Floats:
+    """Log p(row | data) of new rows, averaged over graphs."""
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != len(fitted.names):
+        raise InputError(
+            f"X has {X.shape[1]} features, but DagPosterior is expecting {len(fitted.names)} features as input: all "
+            "columns of the training table, in their order."
+        )
+    sample, workspace = fitted.own_sample(), fitted.workspace
+    statistics = statistics_of(fitted, sample.parents)
+    score = resolve_score(fitted.score)
+    return log_predictive(
+        sample, statistics, score, X, unseen=unseen, engine=workspace.engine, reporter=workspace.reporter
+    )
+
+
+def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any) -> pd.DataFrame:
+    """Probability of every level of one column given the others, averaged over graphs."""
+    import pandas as pd
+
+    sample, workspace = fitted.own_sample(), fitted.workspace
+    statistics = statistics_of(fitted, sample.parents)
+    score = resolve_score(fitted.score)
+    chances = predictive_of_target(
+        sample, statistics, score, X, target, unseen=unseen, engine=workspace.engine, reporter=workspace.reporter
+    )
+    assert isinstance(statistics, DiscreteStatistics)
+    return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
+
+
+def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | GaussianNetwork:
+    """One graph with the posterior means of its parameters; the most probable one unless another is given."""
+    masks = fitted.likeliest() if graph is None else masks_of_graph(graph, fitted.names)
+    masks = masks.astype(np.uint64)
+    return bayesian_network(masks, statistics_of(fitted, masks[None, :]), resolve_score(fitted.score))
+
+
+def statistics_to_keep(fitted: Fitted) -> Statistics | None:
+    """What a file needs to predict from the model's own sample, where that is available."""
+    there = fitted.table is not None or fitted.recall(_STATISTICS) is not None
+    if type(fitted.score) not in PREDICTING or not there:
+        return None
+    return statistics_of(fitted, fitted.own_sample().parents)
+
+
+def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
+    """What was counted for the families of some graphs; counted now where it is not there yet."""
+    known: Statistics | None = fitted.recall(_STATISTICS)
+    if known is not None and known.covers(parents):
+        return known
+    if fitted.table is None:
+        raise InputError(
+            "This model has no rows (it was made from scores, or saved without them), and nothing was counted for these "
+            "graphs. Fit it to a table; save(path, rows=True) keeps the rows."
+        )
+    score, workspace = resolve_score(fitted.score), fitted.workspace
+    counted = sufficient_statistics(fitted.table, parents, score, engine=workspace.engine, reporter=workspace.reporter)
+    if len(parents) > 1:
+        fitted.remember(_STATISTICS, counted)
+    return counted
