@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.json_settings import to_json as describe
 from dagpost._tools.progress import ProgressCallback, reporter_for
 from dagpost._tools.text import position_of, readable_level
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
@@ -36,15 +37,14 @@ from dagpost.posterior.settings import (
     check_count,
     check_seed,
     check_settings,
-    describe,
     described_settings,
     identity_of,
     resolve_engine,
 )
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.predicting import Predicting
+from dagpost.priors import StructurePrior, log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import StructurePrior, log_prior, resolve_prior
 from dagpost.report.reporting import Reporting
 from dagpost.score_setting import ScoreSetting
 from dagpost.scores import BGe, LocalScores, Score, resolve_score

@@ -48,7 +48,7 @@ def parse_score(name: ScoreName, ess: float | None) -> Any:
 
 def parse_prior(text: str) -> Any:
     """A prior by its name; `edge:P` has its probability after the colon."""
-    from dagpost.priors.structure_priors import EdgePrior
+    from dagpost.priors import EdgePrior
 
     kind, colon, number = text.partition(":")
     try:

@@ -113,8 +113,8 @@ def _best_of_table(model: DagPosterior, table: Table, number: int) -> DagSample:
     from dagpost.methods import drawing as methods
     from dagpost.posterior.fitting import weigh_families
     from dagpost.posterior.settings import check_settings, resolve_engine
+    from dagpost.priors import resolve_prior
     from dagpost.priors.constraints import Constraints
-    from dagpost.priors.structure_priors import resolve_prior
     from dagpost.scores import resolve_score
 
     check_settings(model)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.json_settings import to_json as describe
 from dagpost._tools.progress import reporter_for
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.family_sums import FamilyWeights
@@ -22,7 +23,7 @@ from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.drawing import resolve_method
 from dagpost.posterior.answers import ExactResults
-from dagpost.posterior.settings import describe, resolve_engine, restore
+from dagpost.posterior.settings import resolve_engine, restore
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.statistics import statistics_from
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.json_settings import to_json as describe
 from dagpost._tools.uniforms import row_blocks, uniform_rows
 from dagpost.engines import Engine, spread_name
 from dagpost.engines.host.backend import HostBackend, backend_of
@@ -38,7 +39,7 @@ from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.methods.own_targets import Bootstrap, Trees
 from dagpost.posterior.sample import DagSample, make_sample
-from dagpost.posterior.settings import CHAIN_KINDS, OWN_TARGET_KINDS, describe, restore
+from dagpost.posterior.settings import CHAIN_KINDS, OWN_TARGET_KINDS, restore
 from dagpost.posterior.workspace import PATIENCE_SECONDS, ExactWorkspace, Workspace
 from dagpost.sampling.given_order import draw_given_order
 from dagpost.sampling.linear_extensions import log_linear_extensions

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.json_settings import to_json as describe
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, spread_name
@@ -32,11 +33,11 @@ from dagpost.methods.drawing import (
 from dagpost.methods.own_targets import GivenOrder, Trees
 from dagpost.posterior.answers import ExactResults
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.settings import describe, restore
+from dagpost.posterior.settings import restore
 from dagpost.posterior.weights import evidence_ratio
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.priors import StructurePrior, log_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import StructurePrior, log_prior
 from dagpost.scores import Score, local_scores
 from dagpost.search.replicates import bootstrap_dags
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from dagpost._tools.json_settings import to_json
 from dagpost._version import __version__
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
@@ -17,10 +17,10 @@ from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.mcmc.structure import StructureMCMC
 from dagpost.methods.own_targets import Bootstrap, GivenOrder, Trees
+from dagpost.priors import EdgePrior, InDegreePrior, UniformPrior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import CustomPrior, EdgePrior, InDegreePrior, UniformPrior, resolve_prior
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, resolve_score
-from dagpost.scores.parameters import parent_limit
+from dagpost.scores.local_scores import parent_limit
 
 MODULARITIES = ("structure", "order")
 #: With fewer variables the threads of any machine are done before a device has begun.
@@ -53,7 +53,7 @@ def check_settings(model: Any) -> None:
             f"The 'modularity' parameter of DagPosterior must be one of {MODULARITIES}. "
             f"Got {model.modularity!r} instead."
         )
-    parent_limit("DagPosterior", model.max_parents)
+    parent_limit(model.max_parents, "DagPosterior")
     check_count("samples", model.samples)
     check_seed(model.seed)
 
@@ -62,11 +62,11 @@ def described_settings(model: Any, constraints: Constraints) -> dict[str, Any]:
     """The settings of a `DagPosterior` as they are now, as JSON can hold them."""
     tiers: Any = constraints.tiers
     return {
-        "score": describe(resolve_score(model.score.setting)),
-        "prior": describe(resolve_prior(model.prior)),
+        "score": to_json(resolve_score(model.score.setting)),
+        "prior": to_json(resolve_prior(model.prior)),
         "modularity": model.modularity,
         "max_parents": int(model.max_parents),
-        "method": describe(model.method),
+        "method": to_json(model.method),
         "samples": int(model.samples),
         "required": [list(edge) for edge in constraints.required],
         "forbidden": [list(edge) for edge in constraints.forbidden],
@@ -120,24 +120,8 @@ def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Eng
     )
 
 
-def describe(choice: Any) -> dict[str, Any] | str:
-    """A score, prior or method as JSON can hold it; of one that the user wrote, only how it shows itself."""
-    if isinstance(choice, str):
-        return choice
-    if type(choice).__module__.startswith("dagpost.") and not isinstance(choice, CustomPrior):
-        return {"kind": type(choice).__name__, **{name: _plain(value) for name, value in asdict(choice).items()}}
-    return repr(choice)
-
-
-def _plain(value: Any) -> Any:
-    """A setting as JSON gives it back: no NumPy numbers, no tuples."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return list(value) if isinstance(value, tuple) else value
-
-
 def restore(description: dict[str, Any] | str) -> Any:
-    """The score, prior or method that `describe` wrote down."""
+    """The score, prior or method that `to_json` wrote down."""
     if isinstance(description, str):
         return description
     settings = dict(description)

@@ -17,8 +17,7 @@ from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.workspace import ExactWorkspace
-from dagpost.prediction.statistics import PREDICTING
-from dagpost.scores import BGe, resolve_score
+from dagpost.scores import resolve_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 def _predicts_levels(model: Any) -> bool:
     """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
-    if isinstance(resolve_score(model.score.setting), BGe):
+    if resolve_score(model.score.setting).columns == "continuous":
         raise AttributeError("predict_proba is for discrete columns; with score='bge' they are continuous.")
     return True
 
@@ -194,7 +193,9 @@ class Predicting:
 
     def _statistics_to_keep(self) -> Statistics | None:
         """What a file needs to predict from the model's own sample, if it is to be had."""
-        if type(self._score) not in PREDICTING or (self._table is None and self._statistics is None):
+        if isinstance(self._score, str) or (self._table is None and self._statistics is None):
+            return None
+        if resolve_score(self._score).parameter_prior() is None:
             return None
         return self._statistics_of(self.own_sample().parents)
 
