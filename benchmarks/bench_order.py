@@ -21,7 +21,7 @@ from dagpost.data import Table, as_table, read_table
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
 from dagpost.families.numbering import family_count, parent_sets
-from dagpost.priors.structure_priors import log_prior
+from dagpost.priors import log_prior
 from dagpost.scores import local_scores
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from dagpost.mcmc.diagnostics import LARGEST_R_HAT, by_chain, diagnose, largest_
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.mcmc.partition import PartitionMCMC
 from dagpost.posterior.workspace import Workspace
+from dagpost.priors import UniformPrior
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import UniformPrior
 from dagpost.scores import BDeu
 
 if TYPE_CHECKING:

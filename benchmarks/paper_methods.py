@@ -26,7 +26,7 @@ from dagpost.mcmc.hybrid import HybridMCMC
 from dagpost.mcmc.partial_order import PartialOrderMCMC
 from dagpost.posterior.weights import weigh
 from dagpost.posterior.workspace import ExactWorkspace
-from dagpost.priors.structure_priors import InDegreePrior, UniformPrior, log_prior
+from dagpost.priors import InDegreePrior, UniformPrior, log_prior
 from dagpost.sampling.dags import draw_dags
 from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.order_edges import edges_of_orders

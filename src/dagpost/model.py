@@ -29,9 +29,9 @@ from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.plan import Plan, plan_fit, plan_sample
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.posterior.settings import EngineSetting, resolve_engine
+from dagpost.engines.registry import EngineSetting, resolve_engine
 from dagpost.prediction import fitted as predictions
-from dagpost.priors.structure_priors import StructurePrior
+from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score, resolve_score
 
 if TYPE_CHECKING:

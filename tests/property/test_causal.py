@@ -143,10 +143,10 @@ def test_mean_discrete_effects_match_sums_over_graphs_and_configurations(seed, s
 @given(SEEDS, st.sampled_from(SCORES), st.booleans())
 def test_interventional_probabilities_match_sums_over_graphs_and_configurations(seed, score, small_blocks) -> None:
     table, sample, x, y = discrete_question(np.random.default_rng(seed))
-    with pytest.MonkeyPatch.context() as patch:
-        if small_blocks:
-            patch.setattr(discrete, "_BLOCK", 70)
-        found = interventional_probabilities(sample, table, score[0], table.names[x], table.names[y])
+    found = interventional_probabilities(sample, table, score[0], table.names[x], table.names[y])
+    if small_blocks:
+        groups, prior = groups_of(sample, x, y), score[0].parameter_prior()
+        found.loc[:] = discrete.mean_table(table, prior, x, y, groups, ThreadEngine(1), block_cells=70)
     expected = np.zeros((table.arities[x], table.arities[y]))
     known: dict = {}
     for graph, weight in zip(sample.parents.tolist(), sample.weights, strict=True):
@@ -192,13 +192,12 @@ def test_pooling_configurations_that_do_not_occur_keeps_mean_and_variance(seed, 
     moments: list[list[tuple[float, float]]] = []
     for separate in (parts, 10**6):
         moments.append([])
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(discrete, "_SEPARATE", separate)
-            rows = speaking_rows(table, x)
-            masks = groups_of(sample, x, y).masks
-            for _, counted in discrete.counted_blocks(table, rows, score[0], x, y, masks, ThreadEngine(1)):
-                elements = discrete.elements_of(counted, contrast, table.arities[y])
-                moments[-1] += zip(discrete.mean_effects(elements), variances(elements), strict=True)
+        rows = speaking_rows(table, x)
+        masks = groups_of(sample, x, y).masks
+        prior = score[0].parameter_prior()
+        for _, counted in discrete.counted_blocks(table, rows, prior, x, y, masks, ThreadEngine(1)):
+            elements = discrete.elements_of(counted, contrast, table.arities[y], separate)
+            moments[-1] += zip(discrete.mean_effects(elements), variances(elements), strict=True)
     assert np.array(moments[0]) == pytest.approx(np.array(moments[1]), rel=1e-9, abs=1e-15)
 
 

@@ -5,9 +5,9 @@ With `z` running over the configurations of the adjustment set,
     P(y | do(x)) = sum over z of P(z) P(y | x, z).
 
 `P(z)` over all configurations has one Dirichlet distribution, and so has `P(y | x, z)` for each `x` and `z`, all
-independent. Their parameters are those that the score gives to a node without parents whose levels are the
-configurations, and to the outcome with treatment and adjustment set as its parents; `BIC` is given Jeffreys' one half.
-Under `BDeu` this is the very distribution in which the graph that joins all of them has its parameters. (A joint
+independent. Their parameters are those that the prior behind the score gives to a node without parents whose levels are
+the configurations, and to the outcome with treatment and adjustment set as its parents. Where pseudocounts are shared
+out (`BDeu`), this is the very distribution that the parameters have in the graph that joins all of them. (A joint
 distribution is taken rather than the mean of `P(z)`, since its spread is part of what is not known.)
 
 Configurations that do not occur in the table are alike. Beyond `_SEPARATE` of them they are put together in that many
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,15 @@ from dagpost.causal.groups import Effects, Groups, observations_in, speaking_row
 from dagpost.data.table import Table
 from dagpost.prediction.counting import cell_numbers, count_families
 from dagpost.prediction.discrete import cell_parameters
-from dagpost.scores import BDeu
 
 if TYPE_CHECKING:
     from dagpost.engines import Engine
-    from dagpost.scores import Score
+    from dagpost.scores import DirichletPrior
 
-#: So many configurations that do not occur are told apart.
+#: How many configurations that do not occur are told apart.
 _SEPARATE = 64
-#: So many cells, or random numbers of a kind, are worked on at a time.
-_BLOCK = 2**20
+#: How many cells, or random numbers of a kind, are worked on at a time.
+_BLOCK_CELLS = 2**20
 
 
 class Contrast(NamedTuple):
@@ -57,22 +56,26 @@ class Contrast(NamedTuple):
 
 def discrete_effects(
     table: Table,
-    score: Score,
+    prior: DirichletPrior,
     contrast: Contrast,
     groups: Groups,
     set_of: Integers,
     generator: np.random.Generator,
     engine: Engine,
+    block_cells: int = _BLOCK_CELLS,
 ) -> Effects:
-    """The mean given each adjustment set, and one draw for each entry of `set_of` (ascending): 0 where that is none."""
+    """The mean given each adjustment set, and one draw for each entry of `set_of` (ascending): 0 where that is none.
+
+    `block_cells` is how many cells, or random numbers of a kind, are worked on at a time.
+    """
     treatment, outcome = contrast.treatment, contrast.outcome
     rows = speaking_rows(table, treatment)
     means, draws = np.zeros(len(groups.masks)), np.zeros(len(set_of))
-    for block, counted in counted_blocks(table, rows, score, treatment, outcome, groups.masks, engine):
+    for block, counted in counted_blocks(table, rows, prior, treatment, outcome, groups.masks, engine, block_cells):
         elements = elements_of(counted, contrast, table.arities[outcome])
         means[block] = mean_effects(elements)
         mine = slice(*np.searchsorted(set_of, [block.start, block.stop]).tolist())
-        draws[mine] = draw_effects(elements, set_of[mine] - block.start, generator)
+        draws[mine] = draw_effects(elements, set_of[mine] - block.start, generator, block_cells)
     return Effects(means, draws, observations_in(table, rows))
 
 
@@ -96,27 +99,28 @@ class Counted(NamedTuple):
 def counted_blocks(
     table: Table,
     rows: NDArray[np.bool_],
-    score: Score,
+    prior: DirichletPrior,
     treatment: int,
     outcome: int,
     masks: Masks,
     engine: Engine,
+    block_cells: int = _BLOCK_CELLS,
 ) -> Iterator[tuple[slice, Counted]]:
     """Count treatment, outcome and adjustment set in some rows, for block after block of sets."""
     counts = None if table.counts is None else table.counts[rows]
     speaking = Table(table.names, tuple(column[rows] for column in table.columns), table.levels, counts)
     families = masks | np.uint64(1) << np.uint64(treatment)
     sizes = cell_numbers(table.arities, np.full(len(masks), outcome), families)
-    room = np.cumsum(np.minimum(sizes, speaking.rows + _SEPARATE)) // _BLOCK
+    room = np.cumsum(np.minimum(sizes, speaking.rows + _SEPARATE)) // block_cells
     borders = [0, *(1 + np.flatnonzero(np.diff(room))).tolist(), len(masks)]
     for first, last in pairwise(borders):
         if first < last:
             block = slice(first, last)
-            yield block, _count(speaking, score, treatment, outcome, families[block], sizes[block], engine)
+            yield block, _count(speaking, prior, treatment, outcome, families[block], sizes[block], engine)
 
 
 def _count(
-    table: Table, score: Score, treatment: int, outcome: int, families: Masks, sizes: Floats, engine: Engine
+    table: Table, prior: DirichletPrior, treatment: int, outcome: int, families: Masks, sizes: Floats, engine: Engine
 ) -> Counted:
     arities = np.array(table.arities, dtype=np.int64)
     children = np.full(len(families), outcome)
@@ -136,11 +140,11 @@ def _count(
     new[1:] = (np.diff(set_of_cell[order]) != 0) | (np.diff(configuration[order]) != 0)
     configuration_of = np.empty(len(order), dtype=np.int64)
     configuration_of[order] = np.cumsum(new) - 1
-    inner = cell_parameters(score, table.arities, children, families)
+    inner = cell_parameters(prior, table.arities, children, families)
     levels_of_both = float(arities[treatment] * arities[outcome])
     return Counted(
         configurations=sizes / levels_of_both,
-        outer=inner * levels_of_both if isinstance(score, BDeu) else inner,
+        outer=prior.of_merged(inner, levels_of_both),
         inner=inner,
         set_of=set_of_cell[order][new],
         pooled=np.bincount(configuration_of, weights=counts, minlength=int(new.sum())).astype(np.float64),
@@ -164,12 +168,15 @@ class Elements(NamedTuple):
     second: tuple[Floats, Floats]
 
 
-def elements_of(counted: Counted, contrast: Contrast, outcomes: int) -> Elements:
-    """What the sum of each set is made of, for an outcome of so many levels."""
+def elements_of(counted: Counted, contrast: Contrast, outcomes: int, separate: int = _SEPARATE) -> Elements:
+    """What the sum of each set is made of, for an outcome of `outcomes` levels.
+
+    Up to `separate` configurations that do not occur are told apart.
+    """
     sets = len(counted.configurations)
     occurring = np.bincount(counted.set_of, minlength=sets)
     absent = np.maximum(counted.configurations - occurring, 0.0)
-    parts = np.minimum(absent, _SEPARATE).astype(np.int64)
+    parts = np.minimum(absent, separate).astype(np.int64)
     ends = np.cumsum(occurring + parts)
     starts = ends - occurring - parts
     share = absent / np.maximum(parts, 1)
@@ -209,11 +216,13 @@ def mean_effects(elements: Elements) -> Floats:
     return sums / totals
 
 
-def draw_effects(elements: Elements, set_of: Integers, generator: np.random.Generator) -> Floats:
+def draw_effects(
+    elements: Elements, set_of: Integers, generator: np.random.Generator, block_cells: int = _BLOCK_CELLS
+) -> Floats:
     """One effect from the distribution of each of the sets in `set_of`."""
     sizes = np.diff(np.append(elements.starts, len(elements.outer)))[set_of]
     result = np.empty(len(set_of))
-    room = np.cumsum(sizes) // _BLOCK
+    room = np.cumsum(sizes) // block_cells
     borders = [0, *(1 + np.flatnonzero(np.diff(room))).tolist(), len(set_of)]
     for first, last in pairwise(borders):
         if first < last:
@@ -238,7 +247,27 @@ def _betas(shape: tuple[Floats, Floats], chosen: Integers, generator: np.random.
     return generator.beta(shape[0][chosen], shape[1][chosen])
 
 
-def mean_probabilities(counted: Counted, weights: Floats, levels: int, outcomes: int) -> Floats:
+def mean_table(
+    table: Table,
+    prior: DirichletPrior,
+    treatment: int,
+    outcome: int,
+    groups: Groups,
+    engine: Engine,
+    block_cells: int = _BLOCK_CELLS,
+) -> Floats:
+    """The mean of P(y | do(x)) over all graphs, as a table of treatments by outcomes."""
+    table.codes()
+    rows = speaking_rows(table, treatment)
+    total = groups.no_path * _mean_without_path(table, rows, prior, outcome)
+    result: Floats = np.tile(total, (table.arities[treatment], 1))
+    blocks = counted_blocks(table, rows, prior, treatment, outcome, groups.masks, engine, block_cells)
+    for block, counted in blocks:
+        result += _mean_probabilities(counted, groups.weights[block], *result.shape)
+    return result
+
+
+def _mean_probabilities(counted: Counted, weights: Floats, levels: int, outcomes: int) -> Floats:
     """The mean of P(y | do(x)) over some sets of given weights, as a table of treatments by outcomes."""
     inner, total = counted.inner[counted.set_of], outcomes * counted.inner[counted.set_of]
     share = counted.outer[counted.set_of] + counted.pooled
@@ -257,11 +286,11 @@ def mean_probabilities(counted: Counted, weights: Floats, levels: int, outcomes:
     return result
 
 
-def mean_without_path(table: Table, rows: NDArray[np.bool_], score: Any, outcome: int) -> Floats:
+def _mean_without_path(table: Table, rows: NDArray[np.bool_], prior: DirichletPrior, outcome: int) -> Floats:
     """The mean of P(y), which setting the treatment does not change."""
     arity = table.arities[outcome]
     weights = None if table.counts is None else table.counts[rows]
     counts = np.bincount(table.columns[outcome][rows].astype(np.int64), weights=weights, minlength=arity)
-    parameter = cell_parameters(score, table.arities, np.array([outcome]), np.zeros(1, dtype=np.uint64))
+    parameter = cell_parameters(prior, table.arities, np.array([outcome]), np.zeros(1, dtype=np.uint64))
     result: Floats = (counts + parameter) / (counts + parameter).sum()
     return result

@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools import memory
+from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import position_of, shortened
 from dagpost.causal import discrete, gaussian
-from dagpost.causal.groups import groups_of, share_out, speaking_rows
+from dagpost.causal.groups import groups_of, share_out
 from dagpost.causal.results import CausalEffect
+from dagpost.data.table import as_table
 from dagpost.errors import InputError
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
-from dagpost._tools.checks import seed_number
-from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, resolve_score
+from dagpost.scores import DirichletPrior, NormalWishartPrior, ParameterPrior, Score, parameter_prior_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from dagpost.engines import Engine
     from dagpost.posterior.sample import DagSample
 
-_SCORES = (BDeu, BDe, K2, BIC, BGe)
 #: A dozen numbers, most of them while the draws are made.
 _BYTES_A_DRAW = 100
 
@@ -61,10 +61,10 @@ def causal_effect(
     sample
         Graphs with their weights.
     table
-        The table that they were found from.
+        The table that they were found from, as `as_table` takes it.
     score
-        The score that they were found with: it says whether the columns are discrete or continuous, and which prior
-        the parameters have. (BIC has none: Jeffreys' prior, one half of an observation in each cell, stands in.)
+        The score that they were found with: the parameters have the prior that it stands for (BIC: Jeffreys'), which
+        also says whether columns are discrete or continuous.
     treatment, outcome
         What is set, and what is looked at.
     do
@@ -79,7 +79,7 @@ def causal_effect(
     confidence
         Of the interval that is shown.
 
-    Of continuous columns the effect is the change in the mean of the outcome for one unit more of the treatment; of
+    For continuous columns the effect is the change in the mean of the outcome for one unit more of the treatment; for
     discrete ones, the change in the probability of one level of the outcome.
 
     What this assumes:
@@ -109,25 +109,23 @@ def causal_effect(
     Annals of Statistics 37. Pensar, Talvitie, Hyttinen & Koivisto (2020), A Bayesian approach for estimating causal
     effects from observational data. AAAI 34.
     """
-    resolved = _check_score(score)
+    prior, table = _prior_of(score), as_table(table)
     x, y = _check_pair(sample, table, treatment, outcome)
     check_confidence(confidence)
-    seed_number(seed)
-    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
-        raise InputError(f"The number of 'draws' must be an int of at least 1. Got {draws!r} instead.")
+    whole_number(draws, "draws")
     what, remedy = f"Drawing {draws:,} times from the posterior of an effect", "Ask for fewer draws."
     memory.require(int(draws) * _BYTES_A_DRAW, what, remedy)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed_number(seed))
     groups = groups_of(sample, x, y)
     set_of = share_out(groups, int(draws), generator)
-    if isinstance(resolved, BGe):
-        _check_no_levels(table, do, outcome_level)
-        effects = gaussian.continuous_effects(table, resolved, x, y, groups, set_of, generator)
+    if isinstance(prior, NormalWishartPrior):
+        _check_no_levels(table, score, do, outcome_level)
+        effects = gaussian.continuous_effects(table, prior, x, y, groups, set_of, generator)
     else:
         do, outcome_level = _check_levels(table, x, y, do, outcome_level)
         codes = (_code(table, x, do[0]), _code(table, x, do[1]))
         contrast = discrete.Contrast(x, y, codes, _code(table, y, outcome_level))
-        effects = discrete.discrete_effects(table, resolved, contrast, groups, set_of, generator, engine or _threads())
+        effects = discrete.discrete_effects(table, prior, contrast, groups, set_of, generator, engine or _threads())
     # In any order, so that the first few are draws as good as all.
     order = generator.permutation(draws)
     return CausalEffect(
@@ -169,19 +167,19 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     """
     import pandas as pd
 
-    resolved = _check_score(score)
+    prior, table = _prior_of(score), as_table(table)
     _check_names(sample, table)
-    if not isinstance(resolved, BGe):
+    if not isinstance(prior, NormalWishartPrior):
         raise InputError(
-            f"A matrix of effects is for continuous columns, with the score 'bge'. Got {score!r} instead. Of discrete "
-            "columns, ask for one effect at a time: causal_effect(..., treatment, outcome)."
+            f"A matrix of effects is for continuous columns, and the score {score!r} is for discrete ones. Ask for one "
+            "effect at a time: causal_effect(..., treatment, outcome)."
         )
     nodes = len(sample.names)
     above = ancestors(sample.parents)
     matrix = np.full((nodes, nodes), np.nan)
     for x in range(nodes):
         masks, member = np.unique(sample.parents[:, x], return_inverse=True)
-        locations = gaussian.slopes_of(table, resolved, x, masks.astype(np.uint64)).locations
+        locations = gaussian.slopes_of(table, prior, x, masks.astype(np.uint64)).locations
         for y in range(nodes):
             if y != x:
                 weights = sample.weights * (above[:, y] >> np.uint64(x) & np.uint64(1))
@@ -213,34 +211,20 @@ def interventional_probabilities(
     """
     import pandas as pd
 
-    resolved = _check_score(score)
+    prior, table = _prior_of(score), as_table(table)
     x, y = _check_pair(sample, table, treatment, outcome)
-    if isinstance(resolved, BGe):
+    if not isinstance(prior, DirichletPrior):
         raise InputError(
-            "Probabilities of levels are for discrete columns, and the score 'bge' is for continuous ones. Ask for the "
-            "effect of one unit: causal_effect(..., treatment, outcome)."
+            f"Probabilities of levels are for discrete columns, and the score {score!r} is for continuous ones. Ask "
+            "for the effect of one unit: causal_effect(..., treatment, outcome)."
         )
-    groups = groups_of(sample, x, y)
-    table.codes()
-    rows = speaking_rows(table, x)
-    total = groups.no_path * discrete.mean_without_path(table, rows, resolved, y)
-    result = np.tile(total, (table.arities[x], 1))
-    blocks = discrete.counted_blocks(table, rows, resolved, x, y, groups.masks, engine or _threads())
-    for block, counted in blocks:
-        result += discrete.mean_probabilities(counted, groups.weights[block], *result.shape)
+    result = discrete.mean_table(table, prior, x, y, groups_of(sample, x, y), engine or _threads())
     levels = [pd.Index(_levels(table, node), name=table.names[node]) for node in (x, y)]
     return pd.DataFrame(result, index=levels[0], columns=levels[1])
 
 
-def _check_score(score: str | Score) -> Score:
-    resolved = resolve_score(score)
-    if type(resolved) not in _SCORES:
-        known = ", ".join(kind.__name__ for kind in _SCORES)
-        raise InputError(
-            "The effect of setting a variable needs the prior of the parameters behind a score, which is known for "
-            f"{known}. Got {score!r} instead. Fit with one of these."
-        )
-    return resolved
+def _prior_of(score: str | Score) -> ParameterPrior:
+    return parameter_prior_of(score, "The effect of setting a variable needs")
 
 
 def _check_names(sample: DagSample, table: Table) -> None:
@@ -262,12 +246,12 @@ def _check_pair(sample: DagSample, table: Table, treatment: str, outcome: str) -
     return x, y
 
 
-def _check_no_levels(table: Table, do: object, outcome_level: object) -> None:
+def _check_no_levels(table: Table, score: str | Score, do: object, outcome_level: object) -> None:
     given = [name for name, value in (("do", do), ("outcome_level", outcome_level)) if value is not None]
     if given:
         raise InputError(
-            f"'{given[0]}' is about levels, and the score 'bge' is for continuous columns, whose effect is that of one "
-            "unit more. Leave it out; for more units, multiply."
+            f"'{given[0]}' is about levels, and the score {score!r} is for continuous columns, whose effect is that of "
+            "one unit more. Leave it out; for more units, multiply."
         )
     table.values()
 

@@ -25,7 +25,7 @@ from dagpost.causal.groups import Effects, Groups, observations_in, speaking_row
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
-    from dagpost.scores import BGe
+    from dagpost.scores import NormalWishartPrior
 
 
 class Slopes(NamedTuple):
@@ -40,15 +40,14 @@ class Slopes(NamedTuple):
     observations: int
 
 
-def slopes_of(table: Table, score: BGe, treatment: int, masks: Masks) -> Slopes:
+def slopes_of(table: Table, prior: NormalWishartPrior, treatment: int, masks: Masks) -> Slopes:
     """The effects of one treatment on every other column, for each adjustment set."""
     data = table.values()
     rows = speaking_rows(table, treatment)
     weights = np.ones(len(data)) if table.counts is None else table.counts.astype(np.float64)
     nodes = data.shape[1]
-    degrees = score._degrees(nodes)
-    floor = score.mean_weight * (degrees - nodes - 1) / (score.mean_weight + 1)
-    matrix = score._matrix(data[rows], weights[rows], score._mean(table.names, data, weights), floor)
+    degrees, floor = prior.degrees(nodes), prior.scale(nodes)
+    matrix = prior.matrix(data[rows], weights[rows], prior.mean(table.names, data, weights))
     observations = observations_in(table, rows)
     freedom = degrees + observations - nodes + np.bitwise_count(masks) + 2.0
     locations, scales = np.full((len(masks), nodes), np.nan), np.full((len(masks), nodes), np.nan)
@@ -58,15 +57,15 @@ def slopes_of(table: Table, score: BGe, treatment: int, masks: Masks) -> Slopes:
 
 def continuous_effects(
     table: Table,
-    score: BGe,
+    prior: NormalWishartPrior,
     treatment: int,
     outcome: int,
     groups: Groups,
     set_of: Integers,
     generator: np.random.Generator,
 ) -> Effects:
-    """The mean given each adjustment set, and one draw for each entry of `set_of`: 0 where that is no set."""
-    slopes = slopes_of(table, score, treatment, groups.masks)
+    """The mean given each adjustment set, and one draw for each entry of `set_of`: 0 where it is not a set."""
+    slopes = slopes_of(table, prior, treatment, groups.masks)
     draws = np.zeros(len(set_of))
     reached = set_of < len(groups.masks)
     draws[reached] = _draw(slopes, outcome, set_of[reached], generator)

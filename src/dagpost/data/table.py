@@ -262,7 +262,7 @@ def _are_small_whole_floats(levels: tuple[object, ...]) -> bool:
 
 
 def _table_from_memory(data: Any, counts: Any, interventions: Any) -> Table:
-    names, cells = _named_cells(data)
+    names, cells = named_cells(data)
     _check_names(names)
     rows = len(cells[0]) if cells else 0
     if rows == 0:
@@ -285,7 +285,7 @@ def _table_from_memory(data: Any, counts: Any, interventions: Any) -> Table:
     )
 
 
-def _named_cells(data: Any) -> tuple[list[str], list[Any]]:
+def named_cells(data: Any) -> tuple[list[str], list[Any]]:
     if isinstance(data, np.ndarray):
         if data.ndim != 2 or data.dtype.names is not None:
             raise InputError(

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import refusal
 from dagpost._tools.text import printable
-from dagpost._tools.whole_files import replacing, write_text
+from dagpost._tools.whole_files import object_and_path, replacing, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.frames import matrix_of_triples
@@ -36,10 +37,12 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 # GraphML
 
 
-def write_graphml(path: str | os.PathLike[str], graph: nx.DiGraph[str]) -> None:
+def write_graphml(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
     """Write a graph, such as that of `to_networkx`, as GraphML."""
     import networkx as nx
 
+    graph, path = object_and_path(graph, path)
+    _check_graph(graph)
     for name in graph.nodes:
         if _NOT_IN_XML.search(str(name)):
             raise InputError(
@@ -69,6 +72,7 @@ def to_dot(graph: nx.DiGraph[str]) -> str:
     }
     <BLANKLINE>
     """
+    _check_graph(graph)
     lines = [f"  {_identifier(name)}{_label_if_needed(name)};" for name in graph.nodes]
     for parent, child, data in graph.edges(data=True):
         undirected = data.get("directed") is False
@@ -86,9 +90,23 @@ def to_dot(graph: nx.DiGraph[str]) -> str:
     return "\n".join(["digraph {", *lines, "}", ""])
 
 
-def write_dot(path: str | os.PathLike[str], graph: nx.DiGraph[str]) -> None:
+def write_dot(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
     """Write a graph in the language of Graphviz."""
+    graph, path = object_and_path(graph, path)
     write_text(path, to_dot(graph))
+
+
+def _check_graph(graph: object) -> None:
+    import networkx as nx
+
+    if not isinstance(graph, nx.DiGraph):
+        raise refusal(
+            type(graph).__name__,
+            "graph",
+            None,
+            "a directed graph of networkx",
+            "Make one of probabilities: to_networkx.",
+        )
 
 
 def _comes_later(graph: nx.DiGraph[str], parent: str, child: str) -> bool:
@@ -117,8 +135,9 @@ def _quoted(text: str) -> str:
 # JSON
 
 
-def write_json(path: str | os.PathLike[str], edges: pd.DataFrame) -> None:
+def write_json(edges: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table of probabilities, such as `edge_probabilities_`, as JSON."""
+    edges, path = object_and_path(edges, path)
     names, matrix = check_probabilities(edges)
     listed = [
         {"from": names[row], "to": names[column], "probability": float(matrix[row, column])}
@@ -145,7 +164,7 @@ def read_json(path: str | os.PathLike[str]) -> pd.DataFrame:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{str(source)!r} is not a JSON file, or it was cut short or damaged ({error}).") from error
     if not isinstance(content, dict) or content.get("dagpost") != "edges":
-        raise InputError(f"{str(source)!r} holds no edges written by dagpost.")
+        raise InputError(f"{str(source)!r} does not hold edges written by dagpost. Give a file that write_json wrote.")
     if content.get("format") != FORMAT_VERSION:
         raise InputError(
             f"{str(source)!r} has format {content.get('format')!r}, written by dagpost {content.get('version')!r}; "

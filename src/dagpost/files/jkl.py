@@ -2,7 +2,7 @@
 
 The first line is the number of variables; then comes, for each variable, a line `name number_of_parent_sets` and one
 line `score size parent ... parent` a parent set. Parent sets that are not listed are not allowed. Numbers are written
-with all their digits, so that what is read is what was written.
+with all their digits, so that reading gives back what was written.
 
 Words are separated by spaces, so a space in a name is written as `%20`, and so on for whatever cannot be seen; reading
 turns it back. Text is made and taken apart set by set, some 2 microseconds each (n = 20, max_parents = 5: a second each
@@ -16,26 +16,24 @@ import os
 import re
 from collections.abc import Sequence
 from math import comb
-from numbers import Real
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.checks import number, refusal
 from dagpost._tools.kernels import kernel
-from dagpost._tools.whole_files import replacing
+from dagpost._tools.whole_files import object_and_path, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
 from dagpost.scores import LocalScores
-from dagpost.scores.parameters import parent_limit
+from dagpost.scores.local_scores import MOST_PARENTS, parent_limit
 
 _BYTES_A_SET = 300
 #: Text in memory as lines, for every byte of a file.
 _BYTES_A_BYTE = 5
-#: As everywhere else (`parent_limit`).
-_MOST_PARENTS = 12
 _ESCAPE = re.compile("%([0-9A-F]{2})")
 _EMPTY = "%"
 
@@ -43,27 +41,32 @@ _EMPTY = "%"
 # Writing
 
 
-def write_jkl(
-    path: str | os.PathLike[str],
-    names: Sequence[str],
-    log_weights: Floats,
-    max_parents: int,
-    floor: float | None = None,
-) -> None:
-    """Write the log weight of every parent set of at most `max_parents` variables.
+def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *before: Any, floor: float | None = None) -> None:
+    """Write the score of every parent set.
 
     Parameters
     ----------
-    log_weights
-        One row a variable, by the number of the parent set; minus infinity where it is not allowed.
+    scores
+        What `local_scores` and `read_jkl` give, or `LocalScores(names, max_parents, log_weights)`; minus infinity where
+        a parent set is not allowed.
     floor
-        Leave out parent sets whose log weight lies more than this below that of the best of their variable. The best
-        graph stays in the file if it is large enough, but probabilities of graphs become approximate.
+        Leave out parent sets whose score lies more than this below the best one of their variable. The best graph stays
+        in the file if it is large enough, but probabilities of graphs become approximate.
+
+    Older versions took ``write_jkl(path, names, log_weights, max_parents, floor)``, which still works.
     """
-    limit = parent_limit("write_jkl", max_parents)
-    words = _words(names)
-    weights = _checked_weights(log_weights, names, limit)
-    _check_floor(floor)
+    if before:
+        log_weights, max_parents, *rest = before
+        scores, path = LocalScores(tuple(path), max_parents, log_weights), scores  # type: ignore[arg-type, assignment]
+        floor = rest[0] if rest else floor
+    scores, path = object_and_path(scores, path)
+    if not isinstance(scores, LocalScores):
+        raise refusal(type(scores).__name__, "scores", None, "LocalScores, as local_scores and read_jkl give them")
+    limit = parent_limit(scores.max_parents, "write_jkl")
+    words = _words(scores.names)
+    weights = _checked_weights(scores.values, scores.names, limit)
+    if floor is not None:
+        floor = number(floor, "floor", least=0.0, allowed="a float of at least 0, or None")
     longest = max(map(len, words))
     needed = weights.shape[1] * (_BYTES_A_SET + 2 * limit * longest)
     memory.require(needed, "Writing the parent sets of one variable", "Use a smaller max_parents.")
@@ -76,7 +79,7 @@ def write_jkl(
 def _block(words: Sequence[str], node: int, row: Floats, max_parents: int, floor: float | None) -> str:
     """All lines of one variable."""
     others = [*words[:node], *words[node + 1 :]]
-    least = -math.inf if floor is None else float(row.max()) - float(floor)
+    least = -math.inf if floor is None else float(row.max()) - floor
     kept = np.flatnonzero(np.isfinite(row) & (row >= least))
     endings = _endings(others, max_parents)
     lines = [f"{number!r} {endings[place]}" for number, place in zip(row[kept].tolist(), kept.tolist(), strict=True)]
@@ -116,11 +119,6 @@ def _checked_weights(log_weights: object, names: Sequence[str], max_parents: int
         if row.max() == -np.inf:
             raise InputError(f"No parent set of {name!r} is allowed, so there is no graph to score.")
     return weights
-
-
-def _check_floor(floor: object) -> None:
-    if floor is not None and (isinstance(floor, bool) or not isinstance(floor, Real) or not float(floor) >= 0.0):
-        raise InputError(f"The 'floor' must be a float of at least 0, or None. Got {floor!r} instead.")
 
 
 # Reading
@@ -185,7 +183,7 @@ class _Reader:
         """All variables, as far as can be told before all their names are known."""
         nodes = self._whole_number(0, self.lines[0][1].strip(), "the number of variables", 1)
         if nodes > MAX_NODES:
-            self._fail(0, f"there are {nodes} variables, and at most {MAX_NODES} are taken")
+            self._fail(0, f"there are {nodes} variables, and at most {MAX_NODES} are allowed")
         blocks: list[_Block] = []
         at = 1
         while len(blocks) < nodes:
@@ -193,7 +191,7 @@ class _Reader:
                 self._fail(-1, f"the file ends after {len(blocks)} of {nodes} variables")
             words = self.lines[at][1].split()
             if len(words) != 2:
-                self._fail(at, f"a variable and its number of parent sets should stand here, not {self._shown(at)}")
+                self._fail(at, f"this line should be a variable and its number of parent sets, not {self._shown(at)}")
             if words[0] in (block.word for block in blocks):
                 self._fail(at, f"the variable {words[0]!r} comes a second time")
             count = self._whole_number(at, words[1], f"the number of parent sets of {words[0]!r}", 1)
@@ -220,7 +218,7 @@ class _Reader:
                     mask |= bits[parent]
             except (ValueError, IndexError, KeyError):
                 self._refuse_family(at, block.word, bits)
-            if len(words) != size + 2 or mask.bit_count() != size or size > _MOST_PARENTS:
+            if len(words) != size + 2 or mask.bit_count() != size or size > MOST_PARENTS:
                 self._refuse_family(at, block.word, bits)
             masks.append(mask)
         found = np.array(masks, dtype=np.uint64)
@@ -239,8 +237,8 @@ class _Reader:
         if not math.isfinite(score):
             self._fail(
                 at,
-                f"among the parent sets of {word!r}, {text!r} is no score. A score is a finite number; what is not "
-                "allowed is left out; and the number of sets must be right",
+                f"among the parent sets of {word!r}, {text!r} is not a score. A score is a finite number; parent "
+                "sets that are not allowed are left out, and the number of sets must be right",
             )
         return score
 
@@ -255,10 +253,12 @@ class _Reader:
             self._fail(at, f"{expected}, {size} parents should follow, and {len(words) - 2} do")
         for parent in words[2:]:
             if parent not in bits:
-                what = "its own parent" if parent == word else "no variable of this file"
+                what = "its own parent" if parent == word else "not a variable of this file"
                 self._fail(at, f"{expected}, {parent!r} is {what}")
-        if size > _MOST_PARENTS:
-            self._fail(at, f"{expected}, one has {size} members, and at most {_MOST_PARENTS} are taken; leave such out")
+        if size > MOST_PARENTS:
+            self._fail(
+                at, f"{expected}, one has {size} members, and at most {MOST_PARENTS} are allowed; leave such sets out"
+            )
         self._fail(at, f"{expected}, a parent comes twice")
 
     def _whole_number(self, at: int, text: str, what: str, least: int) -> int:

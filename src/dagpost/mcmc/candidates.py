@@ -36,9 +36,9 @@ from dagpost.families.numbering import (
     squeeze,
     unsqueeze_all,
 )
+from dagpost.priors import StructurePrior, log_prior, log_prior_of_sets
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import StructurePrior, log_prior, log_prior_of_sets
-from dagpost.scores import Score, local_scores, score_of_columns
+from dagpost.scores import Score, local_scores
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -90,7 +90,7 @@ def weights_among_candidates(
 
     def score_node(node: int, cancel: Integers) -> int:  # noqa: ARG001
         columns = [*candidates[node].tolist(), node]
-        own_score = score_of_columns(score, columns, nodes)
+        own_score = score.of_columns(columns, nodes)
         part = local_scores(_part_of(table, columns), own_score, max_parents, engine=ThreadEngine(1))
         masks = spread(sets, candidates[node])
         inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])

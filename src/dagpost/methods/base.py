@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+from dagpost._tools.json_settings import to_json
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
@@ -153,8 +154,7 @@ class Method(ABC):
 
     def to_json(self) -> Any:
         """The method as files hold it: its name, or its class and settings."""
-        settings = {entry.name: _plain(getattr(self, entry.name)) for entry in fields(self)}  # type: ignore[arg-type]
-        return {"kind": type(self).__name__, **settings} if settings else self.name
+        return to_json(self) if fields(self) else self.name  # type: ignore[arg-type]
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse settings that do not fit the columns of a table."""
@@ -210,11 +210,3 @@ class Method(ABC):
 
         del max_parents, count
         return 2 * table_bytes(nodes) if self.needs_orders else 0
-
-
-def _plain(value: Any) -> Any:
-    """A setting as JSON gives it back: no NumPy numbers, no tuples."""
-    item = getattr(value, "item", None)
-    if callable(item):
-        return item()
-    return list(value) if isinstance(value, tuple) else value

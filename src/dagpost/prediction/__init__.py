@@ -10,7 +10,7 @@ from dagpost.prediction.statistics import (
     DiscreteStatistics,
     GaussianStatistics,
     Statistics,
-    predicting_score,
+    predicting_prior,
     statistics_from,
     sufficient_statistics,
 )
@@ -25,7 +25,7 @@ __all__ = [
     "encode_rows",
     "family_log_predictive",
     "log_predictive",
-    "predicting_score",
+    "predicting_prior",
     "predictive_of_target",
     "statistics_from",
     "sufficient_statistics",

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 #: A sum at or above this has lost nothing to underflow that matters: what is lost of a graph is below 1e-307.
 _SAFE = 1e-280
-#: Addends so many nats below the largest do not change a sum.
+#: Addends this many nats below the largest do not change a sum.
 _NEGLIGIBLE = -60.0
 #: Between two looks at the flag that gives up.
 _GRAPHS_AT_A_TIME = 1024
@@ -67,8 +67,7 @@ def log_predictive(
     statistics
         What `sufficient_statistics` counted in the training table for these graphs (or for more).
     score
-        The score that the graphs were found with, whose prior the parameters have. BIC has none, and is given
-        Jeffreys' prior, one half of an observation in each cell.
+        The score that the graphs were found with: the parameters have the prior that it stands for (BIC: Jeffreys').
     data
         New rows, in whatever `as_table` takes, with all columns of the training table by name (`encode_rows`). Where a
         `Table` says that a column was set by intervention, that column counts as given in that row.
@@ -121,7 +120,7 @@ def predictive_of_target(
     if not isinstance(statistics, DiscreteStatistics):
         raise InputError(
             f"The column {target!r} is continuous; only the levels of a discrete column can be predicted from the "
-            "others. The density of whole rows is to be had for continuous columns too: log_predictive."
+            "others. For continuous columns, log_predictive gives the density of whole rows."
         )
     rows = encode_rows(data, statistics, unseen=unseen, target=target)
     set_from_outside = rows.interventions >> np.uint64(node) & np.uint64(1) == 1

@@ -11,9 +11,9 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.prediction.discrete import discrete_filler
 from dagpost.prediction.gaussian import gaussian_filler
 from dagpost.prediction.rows import NewRows
-from dagpost.prediction.statistics import DiscreteStatistics, Statistics, check_score
+from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics, Statistics, prior_for
 from dagpost.prediction.strips import LANES, Fill, Wanted, strip_of
-from dagpost.scores import BGe, Score
+from dagpost.scores import DirichletPrior, Score
 
 
 def family_log_predictive(
@@ -44,8 +44,9 @@ def family_log_predictive(
 
 def column_filler(statistics: Statistics, score: str | Score, wanted: Wanted, target: int) -> Fill:
     """Make ready what all rows share; in the result, `target` has the level that a column asks for."""
-    resolved = check_score(statistics, score)
-    if isinstance(statistics, DiscreteStatistics):
-        return discrete_filler(statistics, resolved, wanted, target)
-    assert isinstance(resolved, BGe)
-    return gaussian_filler(statistics, resolved, wanted)
+    prior = prior_for(statistics, score)
+    if isinstance(prior, DirichletPrior):
+        assert isinstance(statistics, DiscreteStatistics)
+        return discrete_filler(statistics, prior, wanted, target)
+    assert isinstance(statistics, GaussianStatistics)
+    return gaussian_filler(statistics, prior, wanted)

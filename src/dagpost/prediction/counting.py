@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 #: Cells are numbered in 63 bits.
 _MOST_CELLS = 2.0**62
-#: A dense table may have so many cells, and so many more for every row.
+#: How many cells a dense table may have, and how many more for every row.
 _DENSE_CELLS = 256
 _DENSE_CELLS_A_ROW = 8
-#: Room for so many cells is made at a time.
+#: Room for this many cells is made at a time.
 _BLOCK_CELLS = 2**20
 
 

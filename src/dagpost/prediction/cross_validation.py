@@ -26,12 +26,13 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.progress import reporter_for
 from dagpost.data.table import Table, as_table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
 from dagpost.errors import InputError, collected_warnings, warn
-from dagpost.prediction.statistics import predicting_score
+from dagpost.prediction.statistics import predicting_prior
 
 #: Its fold, its row and its score, here and once more in the fold under way.
 _BYTES_AN_OBSERVATION = 64
@@ -115,11 +116,11 @@ def cross_validate(
     True
     """
     from dagpost.methods.drawing import name_of
-    from dagpost.posterior.settings import check_seed, check_settings, resolve_engine
+    from dagpost.posterior.settings import check_settings, resolve_engine
 
     check_settings(model)
     seed_number(seed)
-    predicting_score(model.score.setting)
+    predicting_prior(model.score.setting)
     table = as_table(X, counts=counts, interventions=interventions)
     _check_folds(folds, table.observations)
     memory.require(
@@ -237,10 +238,7 @@ def _bytes_of_fold(method: Any, task: _Task) -> int:
 def _check_folds(folds: object, observations: int) -> None:
     if observations < 2:
         raise InputError(f"To hold some observations out there must be at least 2. There are {observations}.")
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= observations:
-        raise InputError(
-            f"The 'folds' must be an int from 2 to {observations:,}, the number of observations. Got {folds!r} instead."
-        )
+    whole_number(folds, "folds", least=2, most=observations, hint="There cannot be more folds than observations.")
 
 
 def _standard_error(values: Floats) -> float:

@@ -5,8 +5,8 @@ integrated out,
 
     p(x | p) = (a + N(x, p)) / (r a + N(p)),
 
-for a node of `r` levels, where `a` is the parameter of a cell under the score: `BDeu` shares its equivalent sample size
-out evenly, `BDe` and `K2` have a fixed one, and `BIC`, which has no prior, is given that of Jeffreys, one half.
+for a node of `r` levels, where `a` is the parameter of a cell under the prior that the score stands for
+(scores/parameter_priors.py).
 
 A level that training does not know has `N(x, p) = 0`, as a known level that did not occur would have. A configuration
 with a level that training does not know has `N(p) = 0`: every level of the node, known or not, has probability `1/r`.
@@ -25,29 +25,19 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.errors import InputError
 from dagpost.prediction.counting import cell_numbers
 from dagpost.prediction.statistics import DiscreteStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
-from dagpost.scores import BIC, K2, BDe, BDeu, Score
+from dagpost.scores import DirichletPrior
 
 #: A family with more cells than this, or that would take the tables beyond their bytes, is looked up in its counts.
 _TABLE_CELLS = 2**12
 _TABLE_BYTES = 2**27
 
 
-def cell_parameters(score: Score, arities: tuple[int, ...], children: Integers, parents: Masks) -> Floats:
+def cell_parameters(prior: DirichletPrior, arities: tuple[int, ...], children: Integers, parents: Masks) -> Floats:
     """The Dirichlet parameter of one cell of each family."""
-    match score:
-        case BDeu(equivalent_sample_size=size):
-            return size / cell_numbers(arities, children, parents)
-        case BDe(pseudocount=pseudocount):
-            return np.full(len(children), pseudocount)
-        case K2():
-            return np.ones(len(children))
-        case BIC():
-            return np.full(len(children), 0.5)
-    raise InputError(f"The score {score!r} has no Dirichlet parameters.")
+    return prior.of_cells(cell_numbers(arities, children, parents))
 
 
 class _Discrete(NamedTuple):
@@ -67,14 +57,14 @@ class _Discrete(NamedTuple):
     counts: Integers
 
 
-def discrete_filler(statistics: DiscreteStatistics, score: Score, wanted: Wanted, target: int) -> Fill:
+def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wanted: Wanted, target: int) -> Fill:
     real = wanted.children >= 0
     distinct = np.zeros(len(wanted.children), dtype=np.int64)
     distinct[real] = statistics.locate(wanted.children[real], wanted.parents[real])
     used, column = np.unique(distinct, return_inverse=True)
     children, parents = statistics.children[used], statistics.parents[used]
     arities = statistics.arities
-    parameters = cell_parameters(score, arities, children, parents)
+    parameters = cell_parameters(prior, arities, children, parents)
     lists, sizes = parent_lists(parents, len(arities))
     # A level more, for those that are not known, and a place more, for configurations with such a level.
     room = (

@@ -1,6 +1,6 @@
 """How probable is the value of a node in a new row, given the values of its parents and all rows of training?
 
-The parameters have a normal and a Wishart distribution (scores/bge.py), and with them integrated out the value has
+The parameters have a normal and a Wishart distribution (scores/bge.py); with them integrated out the value has
 Student's distribution. With `R` as in the score, `m` the posterior mean, `d` the distance of the row from it, `N` rows
 of training, `c = (N + u) / (N + u + 1)` and `Q = d' R^-1 d` over the parents,
 
@@ -25,7 +25,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.prediction.statistics import GaussianStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
-from dagpost.scores import BGe
+from dagpost.scores import NormalWishartPrior
 
 
 class GaussianPosterior(NamedTuple):
@@ -41,13 +41,12 @@ class GaussianPosterior(NamedTuple):
     floor: float
 
 
-def gaussian_posterior(statistics: GaussianStatistics, score: BGe) -> GaussianPosterior:
+def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior) -> GaussianPosterior:
     """The normal and Wishart distribution of the parameters after training."""
     nodes = len(statistics.names)
-    weight = score.mean_weight
-    degrees = score._degrees(nodes)
-    floor = weight * (degrees - nodes - 1) / (weight + 1)
-    prior_mean = score._mean(statistics.names, statistics.centre[np.newaxis], np.ones(1))
+    weight = prior.mean_weight
+    degrees, floor = prior.degrees(nodes), prior.scale(nodes)
+    prior_mean = prior.mean(statistics.names, statistics.centre[np.newaxis], np.ones(1))
     observations = statistics.observations[:, np.newaxis]
     distance = prior_mean - statistics.means
     shrink = (observations * weight / (observations + weight))[:, :, np.newaxis]
@@ -76,10 +75,10 @@ class _Gaussian(NamedTuple):
     floor: float
 
 
-def gaussian_filler(statistics: GaussianStatistics, score: BGe, wanted: Wanted) -> Fill:
+def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted) -> Fill:
     from scipy.special import betaln
 
-    posterior = gaussian_posterior(statistics, score)
+    posterior = gaussian_posterior(statistics, prior)
     lists, sizes = parent_lists(wanted.parents, len(statistics.names))
     groups = statistics.group_of[np.maximum(wanted.children, 0)]
     shrinkage = (posterior.weights / (posterior.weights + 1))[groups]

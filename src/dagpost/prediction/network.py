@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
-from dagpost._tools.checks import seed_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,12 +93,12 @@ class BayesianNetwork:
         """Write the network to a BIF (.bif), XMLBIF (.bifxml, .xmlbif, .xml) or DSL (.dsl) file, through pyAgrum.
 
         An older file is replaced whole, once the new one has been read again and compared: 6 or 7 digits of a
-        probability are kept. Names and levels that are no plain identifiers are replaced by such; a comment in the file
-        says what they stand for, and `read` gives them back.
+        probability are kept. Names and levels that are not plain identifiers are replaced by identifiers; a comment in
+        the file says what they stand for, and `read` gives them back.
         """
-        from dagpost.files.network_files import Parts, write_network
+        from dagpost.prediction.network_files import Parts, write_network
 
-        write_network(path, Parts(self.names, self.levels, self.parents, self.tables))
+        write_network(Parts(self.names, self.levels, self.parents, self.tables), path)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -107,7 +107,7 @@ class BayesianNetwork:
         The levels in a file that was not written here are text. Parents come in the order of the variables, and
         probabilities are scaled to sum to 1.
         """
-        from dagpost.files.network_files import read_network
+        from dagpost.prediction.network_files import read_network
 
         return cls(*read_network(path))
 
@@ -174,8 +174,7 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     statistics
         What `sufficient_statistics` counted in the training table for this graph (or for more).
     score
-        The score that the graph was found with, whose prior the parameters have. BIC has none, and is given Jeffreys'
-        prior, one half of an observation in each cell.
+        The score that the graph was found with: the parameters have the prior that it stands for (BIC: Jeffreys').
 
     >>> from dagpost.data import datasets
     >>> from dagpost.prediction import sufficient_statistics
@@ -190,17 +189,18 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     """
     from dagpost.posterior.summaries.given import masks_of_graph
     from dagpost.prediction.parameters import mean_regressions, mean_tables
-    from dagpost.prediction.statistics import DiscreteStatistics, check_score
-    from dagpost.scores import BGe
+    from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics, prior_for
+    from dagpost.scores import DirichletPrior
 
-    resolved = check_score(statistics, score)
+    prior = prior_for(statistics, score)
     names = statistics.names
     masks = masks_of_graph(dag, names)
     parents = tuple(tuple(name for bit, name in enumerate(names) if int(mask) >> bit & 1) for mask in masks)
-    if isinstance(statistics, DiscreteStatistics):
-        return BayesianNetwork(names, statistics.levels, parents, tuple(mean_tables(statistics, resolved, masks)))
-    assert isinstance(resolved, BGe)
-    coefficients, intercepts, variances = mean_regressions(statistics, resolved, masks)
+    if isinstance(prior, DirichletPrior):
+        assert isinstance(statistics, DiscreteStatistics)
+        return BayesianNetwork(names, statistics.levels, parents, tuple(mean_tables(statistics, prior, masks)))
+    assert isinstance(statistics, GaussianStatistics)
+    coefficients, intercepts, variances = mean_regressions(statistics, prior, masks)
     return GaussianNetwork(names, parents, tuple(coefficients), intercepts, variances)
 
 
@@ -221,10 +221,8 @@ def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[
 
 
 def _generator(rows: int, seed: int | None) -> np.random.Generator:
-    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 0:
-        raise InputError(f"The number of rows must be an int of at least 0. Got {rows!r} instead.")
-    seed_number(seed)
-    return np.random.default_rng(seed)
+    whole_number(rows, "rows", "sample", least=0)
+    return np.random.default_rng(seed_number(seed))
 
 
 def _size(names: Sequence[str], parents: Sequence[Sequence[str]]) -> str:

@@ -1,7 +1,7 @@
 """The posterior mean of the parameters of one graph: a table of probabilities a node, or a regression.
 
-Of discrete columns the mean of the Dirichlet distribution of a node's level in one configuration of its parents is
-`(a + N(x, p)) / (r a + N(p))` (discrete.py). Of continuous ones, with `R` and `m` as in gaussian.py, the coefficients
+For discrete columns the mean of the Dirichlet distribution of a node's level in one configuration of its parents is
+`(a + N(x, p)) / (r a + N(p))` (discrete.py). For continuous ones, with `R` and `m` as in gaussian.py, the coefficients
 of the parents have mean `b = R_PP^-1 R_Pi`, the intercept `m_i - b' m_P`, and the residual variance, which has an
 inverse gamma distribution, `s / (v - 2)` (Geiger & Heckerman 2002).
 """
@@ -16,15 +16,15 @@ from dagpost.prediction.counting import cell_numbers
 from dagpost.prediction.discrete import cell_parameters
 from dagpost.prediction.gaussian import gaussian_posterior
 from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics
-from dagpost.scores import BGe, Score
+from dagpost.scores import DirichletPrior, NormalWishartPrior
 
 
-def mean_tables(statistics: DiscreteStatistics, score: Score, parents: Masks) -> list[Floats]:
+def mean_tables(statistics: DiscreteStatistics, prior: DirichletPrior, parents: Masks) -> list[Floats]:
     """For each node, its probabilities given its parents: one axis a parent, ascending, and the node itself last."""
     nodes = np.arange(len(parents))
     arities = statistics.arities
     found = statistics.locate(nodes, parents)
-    parameters = cell_parameters(score, arities, nodes, parents)
+    parameters = cell_parameters(prior, arities, nodes, parents)
     needed = int(cell_numbers(arities, nodes, parents).sum()) * 8
     memory.require(
         2 * needed, "The tables of all nodes", "Use a graph with fewer parents, or columns with fewer levels."
@@ -40,9 +40,11 @@ def mean_tables(statistics: DiscreteStatistics, score: Score, parents: Masks) ->
     return tables
 
 
-def mean_regressions(statistics: GaussianStatistics, score: BGe, parents: Masks) -> tuple[list[Floats], Floats, Floats]:
+def mean_regressions(
+    statistics: GaussianStatistics, prior: NormalWishartPrior, parents: Masks
+) -> tuple[list[Floats], Floats, Floats]:
     """For each node, the coefficients of its parents, ascending; the intercepts and the residual variances of all."""
-    posterior = gaussian_posterior(statistics, score)
+    posterior = gaussian_posterior(statistics, prior)
     coefficients, intercepts, variances = [], np.empty(len(parents)), np.empty(len(parents))
     for node in range(len(parents)):
         group = int(statistics.group_of[node])

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.checks import one_of
+from dagpost._tools.spelling import setting
 from dagpost._tools.text import position_of, shortened
 from dagpost.data.encoding import encode, missing_cells
-from dagpost.data.table import Table, _named_cells
+from dagpost.data.table import Table, named_cells
 from dagpost.errors import InputError
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics
 
@@ -56,8 +58,7 @@ def encode_rows(data: Any, statistics: Statistics, *, unseen: Unseen = "error", 
 
     The rows of a `Table` keep its interventions. Its counts are not looked at: there is one answer a row.
     """
-    if unseen not in ("error", "prior"):
-        raise InputError(f"The 'unseen' parameter must be 'error' or 'prior'. Got {unseen!r} instead.")
+    one_of(unseen, "unseen", ("error", "prior"))
     names = statistics.names
     if target is not None:
         position_of(target, names)
@@ -95,7 +96,7 @@ def _columns_of(data: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], Mask
         from dagpost.data.files import read_frame
 
         data = read_frame(data)
-    found, cells = _named_cells(data)
+    found, cells = named_cells(data)
     if isinstance(data, np.ndarray):
         if len(found) != len(names):
             raise InputError(
@@ -149,9 +150,9 @@ def _codes(name: str, column: Encoded, levels: tuple[object, ...], unseen: Unsee
     if unseen == "error" and unknown.any():
         row = int(unknown.argmax())
         raise InputError(
-            f"Column {name!r} holds {given[codes[row]]!r} in row {row + 1} (the first row is row 1), which is no level "
-            f"of the training table: there are {shortened([repr(level) for level in levels])}."
-            f"{_same_text(given[codes[row]], levels)} Drop such rows, or set unseen='prior'."
+            f"Column {name!r} holds {given[codes[row]]!r} in row {row + 1} (the first row is row 1), which is not a "
+            f"level of the training table: there are {shortened([repr(level) for level in levels])}."
+            f"{_same_text(given[codes[row]], levels)} Drop such rows, or set {setting('unseen', 'prior')}."
         )
     return moved
 

@@ -1,8 +1,8 @@
 """What prediction must remember of a table: for every family of a sample, how often each of its cells occurred.
 
-A family is a node with its parents. Of discrete columns the counts of the cells that occur are kept, of continuous ones
-the number of rows, the means and the scatter matrix, which serve every family alike. Rows in which a node was set by
-intervention are left out for that node (Cooper & Yoo 1999). The rows themselves are not kept.
+A family is a node with its parents. For discrete columns the counts of the cells that occur are kept; for continuous
+ones the number of rows, the means and the scatter matrix, which serve every family alike. Rows in which a node was set
+by intervention are left out for that node (Cooper & Yoo 1999). The rows themselves are not kept.
 
 Time: one pass over the distinct rows a family. Memory: two numbers a cell that occurs, and as much again while they are
 put together.
@@ -20,18 +20,16 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import readable_level, shortened
+from dagpost.data.table import as_table
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
 from dagpost.prediction.counting import cell_numbers, count_families
-from dagpost.scores import BIC, K2, BDe, BDeu, BGe, Score, resolve_score
+from dagpost.scores import NormalWishartPrior, ParameterPrior, Score, parameter_prior_of
 
 if TYPE_CHECKING:
     from dagpost._tools.progress import Reporter
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-
-#: The scores whose parameters can be integrated out.
-PREDICTING = (BDeu, BDe, K2, BIC, BGe)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,31 +167,22 @@ def families_in(parents: NDArray[Any]) -> Families:
     return Families(children, np.concatenate(masks), numbers)
 
 
-def predicting_score(score: str | Score) -> Score:
-    """The score that a setting means, if parameters can be integrated out under it.
+def predicting_prior(score: str | Score) -> ParameterPrior:
+    """The prior of the parameters behind a score, over which prediction integrates."""
+    return parameter_prior_of(score, "Prediction needs to know")
 
-    BIC has no prior of the parameters: Jeffreys' prior, one half of an observation in each cell, stands in for it.
-    """
-    resolved = resolve_score(score)
-    if type(resolved) not in PREDICTING:
-        known = ", ".join(kind.__name__ for kind in PREDICTING)
+
+def prior_for(statistics: Statistics, score: str | Score) -> ParameterPrior:
+    """The same, if it is for the kind of columns that were counted."""
+    prior = predicting_prior(score)
+    continuous = isinstance(prior, NormalWishartPrior)
+    if continuous != isinstance(statistics, GaussianStatistics):
+        takes, counted = ("continuous", "discrete") if continuous else ("discrete", "continuous")
         raise InputError(
-            f"Prediction needs to know the prior of the parameters behind a score, which it does for {known}. "
-            f"Got {score!r} instead. Fit with one of these to predict."
-        )
-    return resolved
-
-
-def check_score(statistics: Statistics, score: str | Score) -> Score:
-    """The score that a setting means, if it is for the kind of columns that were counted."""
-    resolved = predicting_score(score)
-    if isinstance(resolved, BGe) != isinstance(statistics, GaussianStatistics):
-        takes, counted = ("continuous", "discrete") if isinstance(resolved, BGe) else ("discrete", "continuous")
-        raise InputError(
-            f"The score {resolved!r} is for {takes} columns, but {counted} ones were counted. Give the score that the "
+            f"The score {score!r} is for {takes} columns, but {counted} ones were counted. Give the score that the "
             "graphs were found with."
         )
-    return resolved
+    return prior
 
 
 def sufficient_statistics(
@@ -204,25 +193,26 @@ def sufficient_statistics(
     engine: Engine | None = None,
     reporter: Reporter = NO_PROGRESS,
 ) -> Statistics:
-    """Count what prediction from some graphs needs to know of a table.
+    """Count what prediction from some graphs needs to know about a table.
 
     Parameters
     ----------
     parents
         The graphs, one row of parent masks each, such as `DagSample.parents`.
     score
-        The score the graphs were found with: it says whether the columns are discrete or continuous.
+        The score the graphs were found with: the prior of its parameters says whether columns are discrete or
+        continuous.
 
     >>> from dagpost.data import datasets
     >>> no_edges = np.zeros((1, 6), dtype=np.uint8)
     >>> sufficient_statistics(datasets.load("coronary"), no_edges, "bdeu")
     DiscreteStatistics of 6 families over 6 variables: 12 cells
     """
-    resolved = predicting_score(score)
+    prior, table = predicting_prior(score), as_table(table)
     check_masks(parents)
     if parents.shape[1] != len(table.names):
         raise InputError(f"The graphs have {parents.shape[1]} nodes, but the table has {len(table.names)} columns.")
-    if isinstance(resolved, BGe):
+    if isinstance(prior, NormalWishartPrior):
         return _gaussian_statistics(table)
     from dagpost.engines import ThreadEngine
 

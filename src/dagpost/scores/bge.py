@@ -19,13 +19,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from dagpost._tools.checks import number
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.errors import InputError
-from dagpost.scores.parameters import finite, positive
+from dagpost.scores.base import Score
+from dagpost.scores.parameter_priors import NormalWishartPrior, strength
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BGe:
+class BGe(Score):
     """The Bayesian Gaussian score, which gives the same value to DAGs that say the same about independence.
 
     Parameters
@@ -65,21 +66,37 @@ class BGe:
     on the scoring of Gaussian directed acyclic graphical models. Annals of Statistics 42.
     """
 
+    name: ClassVar[str] = "bge"
+    summary: ClassVar[str] = "Gaussian network of continuous columns"
+    citation: ClassVar[str] = (
+        "Kuipers, J., Moffa, G., & Heckerman, D. (2014). Addendum on the scoring of Gaussian directed acyclic "
+        "graphical models. Annals of Statistics, 42."
+    )
+    columns: ClassVar[Literal["discrete", "continuous"]] = "continuous"
+
     mean_weight: float = 1.0
     degrees_of_freedom: float | None = None
     prior_mean: float | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        object.__setattr__(self, "mean_weight", positive("BGe", "mean_weight", self.mean_weight))
+        object.__setattr__(self, "mean_weight", strength(self.mean_weight, "mean_weight", "BGe"))
         if self.degrees_of_freedom is not None:
-            checked = positive("BGe", "degrees_of_freedom", self.degrees_of_freedom)
+            checked = strength(self.degrees_of_freedom, "degrees_of_freedom", "BGe")
             object.__setattr__(self, "degrees_of_freedom", checked)
         mean: object = self.prior_mean
         if isinstance(mean, Iterable) and not isinstance(mean, str):
-            object.__setattr__(self, "prior_mean", tuple(finite("BGe", "prior_mean", value) for value in mean))
+            object.__setattr__(self, "prior_mean", tuple(_finite(value) for value in mean))
         elif mean is not None:
-            object.__setattr__(self, "prior_mean", finite("BGe", "prior_mean", mean))
+            object.__setattr__(self, "prior_mean", _finite(mean))
+
+    def parameter_prior(self) -> NormalWishartPrior:
+        """Normal and Wishart, with the parameters of the score."""
+        return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean)
+
+    def in_words(self) -> str:
+        """Its name, and that it is for continuous columns."""
+        return "BGe (continuous columns, Gaussian)"
 
     def of_columns(self, columns: list[int], nodes: int) -> BGe:
         """The prior that this one means for some of `nodes` columns: a Wishart matrix loses degrees with columns."""
@@ -105,71 +122,20 @@ class BGe:
         data = table.values()
         nodes = data.shape[1]
         weights = np.ones(len(data)) if table.counts is None else table.counts.astype(np.float64)
-        degrees = self._degrees(nodes)
-        scale = self.mean_weight * (degrees - nodes - 1) / (self.mean_weight + 1)
-        prior_mean = self._mean(table.names, data, weights)
+        prior = self.parameter_prior()
+        degrees, scale = prior.degrees(nodes), prior.scale(nodes)
+        prior_mean = prior.mean(table.names, data, weights)
         runs = runs_of(table.interventions, nodes)
         steps = len(tasks_of(nodes, max_parents + 1))
         with reporter.stage("local scores", len(runs) * steps + nodes) as stage:
             for number, (wanted, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
-                matrix = self._matrix(data[rows], weights[rows], prior_mean, scale)
+                matrix = prior.matrix(data[rows], weights[rows], prior_mean)
                 constants, factors = self._constants(nodes, max_parents + 1, float(weights[rows].sum()), degrees, scale)
                 target = target_of(values, wanted, max_parents, 1)
                 walk = partial(_walk, matrix, scale, constants, factors, target)
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
-
-    def _degrees(self, nodes: int) -> float:
-        if self.degrees_of_freedom is None:
-            return nodes + self.mean_weight + 1
-        if self.degrees_of_freedom <= nodes + 1:
-            raise InputError(
-                f"The 'degrees_of_freedom' parameter of BGe must be above {nodes + 1} for {nodes} columns. "
-                f"Got {self.degrees_of_freedom!r} instead; None stands for {nodes + self.mean_weight + 1:g}."
-            )
-        return self.degrees_of_freedom
-
-    def _mean(
-        self, names: tuple[str, ...], data: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        if self.prior_mean is None:
-            mean: NDArray[np.float64] = np.average(data, axis=0, weights=weights)
-            return mean
-        if isinstance(self.prior_mean, float):
-            return np.full(len(names), self.prior_mean)
-        if len(self.prior_mean) != len(names):
-            raise InputError(
-                f"The 'prior_mean' parameter of BGe must have one number per column, {len(names)} in all. "
-                f"Got {len(self.prior_mean)} instead."
-            )
-        return np.array(self.prior_mean)
-
-    def _matrix(
-        self,
-        data: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        prior_mean: NDArray[np.float64],
-        scale: float,
-    ) -> NDArray[np.float64]:
-        """The matrix `R`: prior, scatter around the column means, and their distance from the prior mean."""
-        total = float(weights.sum())
-        matrix = scale * np.eye(data.shape[1])
-        if total > 0:
-            # Overflow is looked for at the end, in the result.
-            with np.errstate(over="ignore", invalid="ignore"):
-                mean = np.average(data, axis=0, weights=weights)
-                centred = data - mean
-                distance = prior_mean - mean
-                matrix += (centred * weights[:, np.newaxis]).T @ centred
-                matrix += total * self.mean_weight / (total + self.mean_weight) * np.outer(distance, distance)
-        if not np.isfinite(matrix).all():
-            largest = float(np.abs(data).max())
-            raise InputError(
-                f"The squares of the values overflow: the largest is {largest:g}. Standardise the columns "
-                "first, for example with (data - data.mean()) / data.std()."
-            )
-        return matrix
 
     def _constants(
         self, nodes: int, max_size: int, observations: float, degrees: float, scale: float
@@ -186,6 +152,10 @@ class BGe:
                 constants[size] += math.lgamma(after - step / 2) - math.lgamma(before - step / 2)
             factors[size] = after
         return constants, factors
+
+
+def _finite(value: object) -> float:
+    return number(value, "prior_mean", "BGe", allowed="a finite float, or one for each column")
 
 
 def _walk(

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.scores.base import Score
+from dagpost.scores.parameter_priors import DirichletPrior
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BIC:
+class BIC(Score):
     """The Bayesian information criterion: maximal log likelihood less half a log of the rows per parameter.
 
     It approximates a log marginal likelihood without a prior to choose; DAGs that say the same about
@@ -38,6 +40,10 @@ class BIC:
     ----------
     Schwarz (1978), Estimating the dimension of a model. Annals of Statistics 6.
     """
+
+    name: ClassVar[str] = "bic"
+    summary: ClassVar[str] = "likelihood with a penalty for parameters"
+    citation: ClassVar[str] = "Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics, 6."
 
     def fill(
         self,
@@ -57,3 +63,11 @@ class BIC:
             return entropy_terms([each * (arity - 1) for arity in variants], observations)
 
         fill_by_counting(table, max_parents, values, table.arities, terms, engine, reporter, checkpoint)
+
+    def parameter_prior(self) -> DirichletPrior:
+        """BIC has none: Jeffreys' prior, one half of an observation in each cell, stands in for it."""
+        return DirichletPrior(0.5)
+
+    def in_words(self) -> str:
+        """Its name."""
+        return "BIC"

@@ -45,11 +45,16 @@ def fixed_terms(parameters: list[float], variants: int, observations: int) -> Ce
     return CellFunction(_tabulate(values, False, observations), values, np.empty(0), np.zeros(variants), 0.0, False)
 
 
-def shared_terms(strength: float, arities: tuple[int, ...], max_size: int, observations: int) -> CellFunction:
-    """Dirichlet terms whose parameter is `strength` shared out evenly among the configurations of the set."""
+def shared_terms(
+    strength: float, arities: tuple[int, ...], max_size: int, observations: int, most_tabulated: int = _MOST_TABULATED
+) -> CellFunction:
+    """Dirichlet terms whose parameter is `strength` shared out evenly among the configurations of the set.
+
+    Terms of counts above `most_tabulated` are not kept in tables.
+    """
     products = _products(arities, max_size)
     parameters = strength / products
-    tables = _tabulate(parameters, False, observations)
+    tables = _tabulate(parameters, False, min(observations, most_tabulated))
     return CellFunction(tables, parameters, products, np.zeros(1), strength, False)
 
 
@@ -81,9 +86,9 @@ def _products(arities: tuple[int, ...], max_size: int) -> NDArray[np.float64]:
     return products
 
 
-def _tabulate(parameters: NDArray[np.float64], entropy: bool, observations: int) -> NDArray[np.float64]:
+def _tabulate(parameters: NDArray[np.float64], entropy: bool, largest_count: int) -> NDArray[np.float64]:
     room = _TABLE_BYTES // (8 * parameters.size)
-    tables = np.empty((parameters.size, min(observations, _MOST_TABULATED, room) + 1))
+    tables = np.empty((parameters.size, min(largest_count, _MOST_TABULATED, room) + 1))
     _fill_tables(parameters, entropy, tables)
     return tables
 
@@ -126,7 +131,7 @@ def _stirling(value: float) -> float:
 
 @inlined
 def row_of(configurations: float, cells: CellFunction) -> int:
-    """The row of `A` for a set with so many configurations; -1 where none was tabulated."""
+    """The row of `A` for a set with this many configurations; -1 where none was tabulated."""
     products = cells.products
     if products.size == 0:
         return 0
@@ -145,7 +150,7 @@ def row_of(configurations: float, cells: CellFunction) -> int:
 
 @inlined
 def parameter_of(configurations: float, cells: CellFunction) -> float:
-    """The parameter of `A` for a set with so many configurations."""
+    """The parameter of `A` for a set with this many configurations."""
     parameter: float = cells.parameters[0]
     if cells.products.size > 0:
         parameter = cells.strength / configurations

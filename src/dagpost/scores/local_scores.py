@@ -8,74 +8,38 @@ result takes 8 bytes a family, and at most some 200 MB are needed beside it.
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import signature
 from math import comb
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import nearest
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.errors import InputError
-from dagpost.scores.bge import BGe
-from dagpost.scores.bic import BIC
-from dagpost.scores.dirichlet import K2, BDe, BDeu
-from dagpost.scores.parameters import parent_limit
+from dagpost.scores.resolve import resolve_score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
+    from dagpost.data.table import Table, TableLike
     from dagpost.engines import Engine
+    from dagpost.scores.base import Score
 
-
-@runtime_checkable
-class Score(Protocol):
-    """What a score object offers; any object with this method can be used as a score."""
-
-    def fill(
-        self, table: Table, max_parents: int, values: NDArray[np.float64], engine: Engine, reporter: Reporter
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        ...
-
-
-_SCORES: dict[str, type[Score]] = {"bdeu": BDeu, "bde": BDe, "k2": K2, "bic": BIC, "bge": BGe}
-
-
-def resolve_score(score: str | Score) -> Score:
-    """The score object that a name stands for; an object is handed back as it is.
-
-    >>> resolve_score("bdeu")
-    BDeu(equivalent_sample_size=1.0)
-    """
-    if isinstance(score, str) and score in _SCORES:
-        return _SCORES[score]()
-    if isinstance(score, Score) and not isinstance(score, type):
-        return score
-    hint = f" Make an object of it: {score.__name__}()." if isinstance(score, type) else ""
-    names = ", ".join(repr(name) for name in _SCORES)
-    raise InputError(
-        f"The 'score' must be one of {names} or a score object such as BDeu(equivalent_sample_size=1.0). "
-        f"Got {score!r} instead.{hint}"
-    )
-
-
-def score_of_columns(score: Score, columns: list[int], nodes: int) -> Score:
-    """The score that gives some columns of a table, taken by themselves, the scores they have in the whole table."""
-    return score.of_columns(columns, nodes) if isinstance(score, BGe) else score
+#: No node can have more parents than this.
+MOST_PARENTS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalScores:
     """The log score of each node with each of its parent sets.
 
-    >>> from dagpost.data.table import as_table
-    >>> scores = local_scores(as_table(np.array([[0, 0], [0, 0], [1, 1], [1, 1]])), "k2")
+    >>> scores = local_scores(np.array([[0, 0], [0, 0], [1, 1], [1, 1]]), "k2")
     >>> scores
     LocalScores of 2 nodes with at most 1 parent each: 4 families
     >>> round(scores.score("V1", ["V0"]) - scores.score("V1", []), 6) == round(float(np.log(10 / 3)), 6)
@@ -90,6 +54,8 @@ class LocalScores:
 
     def score(self, child: str | int, parents: Iterable[str | int]) -> float:
         """The score of one family, by names or column numbers."""
+        if isinstance(parents, str) or not isinstance(parents, Iterable):
+            raise refusal(parents, "parents", None, "a list of names or column numbers", "Put it into a list.")
         node = self._index(child)
         chosen = sorted({self._index(parent) for parent in parents})
         if node in chosen:
@@ -117,14 +83,14 @@ class LocalScores:
 
         node = self._index(child)
         families = self.values.shape[1]
-        if not 0 <= number < families:
+        if not isinstance(number, int | np.integer) or not 0 <= number < families:
             raise InputError(f"Parent sets are numbered from 0 to {families - 1}. Got {number!r} instead.")
         mask = int(parent_sets(len(self.names) - 1, self.max_parents)[number])
         others = [name for position, name in enumerate(self.names) if position != node]
         return frozenset(name for position, name in enumerate(others) if mask >> position & 1)
 
     def up_to(self, max_parents: int) -> LocalScores:
-        """The scores of the sets of at most so many parents, which stand first.
+        """The scores of the sets of at most `max_parents` parents, which come first.
 
         >>> LocalScores(("a", "b", "c"), 2, np.zeros((3, 4))).up_to(1)
         LocalScores of 3 nodes with at most 1 parent each: 9 families
@@ -141,7 +107,7 @@ class LocalScores:
             if node in self.names:
                 return self.names.index(node)
             raise InputError(f"There is no column {node!r}.{nearest(node, self.names)}")
-        if not 0 <= node < len(self.names):
+        if not isinstance(node, int | np.integer) or not 0 <= node < len(self.names):
             raise InputError(f"Columns are numbered from 0 to {len(self.names) - 1}. Got {node!r} instead.")
         return int(node)
 
@@ -167,10 +133,12 @@ class LocalScores:
 
 
 def local_scores(
-    table: Table,
+    data: TableLike,
     score: str | Score = "bdeu",
     max_parents: int = 5,
     *,
+    counts: Any = None,
+    interventions: Any = None,
     engine: Engine | None = None,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
@@ -179,13 +147,15 @@ def local_scores(
 
     Parameters
     ----------
+    data, counts, interventions
+        The table, as `as_table` takes it: a data frame, an array, the path of a file, or a `Table`.
     score
         "bdeu", "bde", "k2", "bic", "bge", or an object such as `BDeu(equivalent_sample_size=5)`.
     max_parents
         At most 12; more than there are other columns is the same as their number.
     engine
-        Where the work runs; all cores of this machine unless told otherwise. The result does not depend on
-        it.
+        Where the work runs, such as `ThreadEngine(4)`; on all cores of this machine unless given. The result does not
+        depend on it.
 
     A node's score leaves out the rows in which that node was set by intervention.
 
@@ -198,23 +168,43 @@ def local_scores(
     ----------
     Cooper & Yoo (1999), Causal discovery from a mixture of experimental and observational data. UAI 15.
     """
+    from dagpost.data.table import as_table
     from dagpost.engines import ThreadEngine
     from dagpost.families.numbering import family_count
 
     chosen = resolve_score(score)
+    limit = parent_limit(max_parents, "local_scores")
+    if engine is not None and not callable(getattr(engine, "run", None)):
+        raise refusal(engine, "engine", "local_scores", "an engine object such as ThreadEngine(4), or None")
+    table = as_table(data, counts=counts, interventions=interventions)
     nodes = len(table.names)
-    limit = min(parent_limit("local_scores", max_parents), nodes - 1)
+    limit = min(limit, nodes - 1)
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
-    where = ThreadEngine() if engine is None else engine
-    # A class that someone derives from one of ours may fill in a way of its own.
-    if isinstance(chosen, BDeu | BDe | K2 | BIC | BGe) and type(chosen) in _SCORES.values():
-        chosen.fill(table, limit, values, where, reporter, checkpoint)
-    else:
-        # A score of the user's own knows of no checkpoint: it is kept as a whole.
-        for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
-            chosen.fill(table, limit, values, where, reporter)
+    _fill(chosen, table, limit, values, engine or ThreadEngine(), reporter, checkpoint)
     return LocalScores(table.names, limit, values)
+
+
+def parent_limit(value: object, owner: str) -> int:
+    """`max_parents` as an int, or an error."""
+    return whole_number(value, "max_parents", owner, least=0, most=MOST_PARENTS)
+
+
+def _fill(
+    score: Score,
+    table: Table,
+    max_parents: int,
+    values: NDArray[np.float64],
+    engine: Engine,
+    reporter: Reporter,
+    checkpoint: Checkpoint,
+) -> None:
+    if "checkpoint" in signature(score.fill).parameters:
+        score.fill(table, max_parents, values, engine, reporter, checkpoint)
+        return
+    # A score that takes no checkpoint is kept as a whole.
+    for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
+        score.fill(table, max_parents, values, engine, reporter)
 
 
 def _require_memory(nodes: int, max_parents: int) -> None:

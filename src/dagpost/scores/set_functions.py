@@ -87,7 +87,7 @@ def runs_of(interventions: NDArray[np.uint64] | None, nodes: int) -> list[Run]:
 
 
 def split_by_variant(nodes: tuple[int, ...], variant_of: tuple[int, ...], max_parents: int) -> list[tuple[int, ...]]:
-    """The nodes in groups of so few different variants that the table of `B` keeps within its bytes."""
+    """The nodes in groups with few enough variants that the table of `B` keeps within its bytes."""
     variants = sorted({variant_of[node] for node in nodes})
     room = max(1, BASE_BYTES // (8 * family_count(len(variant_of), max_parents)))
     groups = []
@@ -124,7 +124,7 @@ def tasks_of(nodes: int, max_size: int) -> list[Task]:
 
 
 def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = NO_CHECKPOINT) -> SavedStage[Task]:
-    """The tasks of a run, those before a kill finished; kept is all that they wrote, before `B` is taken off."""
+    """The tasks of a run as a stage of the checkpoint, which keeps all that they wrote before `B` is taken off."""
     rows = [target.values[node] for node in np.flatnonzero(target.wanted)]
     tasks = tasks_of(target.values.shape[0], target.max_size)
     return checkpoint.stage(f"local scores, run {run}", tasks, running=lambda: [*rows, target.base])

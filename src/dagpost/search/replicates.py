@@ -32,8 +32,8 @@ from dagpost.engines import Engine, ThreadEngine, spread_of
 from dagpost.engines.base import CancelFlag, Item, Result
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables, largest_small_size
 from dagpost.mcmc.candidates import weights_among_candidates
+from dagpost.priors import StructurePrior, log_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import StructurePrior, log_prior
 from dagpost.scores import Score, local_scores
 from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph, tables_without_sums
 
@@ -59,7 +59,7 @@ def bootstrap_dags(
 
     >>> from dagpost.data import datasets
     >>> from dagpost.mcmc.candidates import weights_of_all
-    >>> from dagpost.priors.structure_priors import UniformPrior
+    >>> from dagpost.priors import UniformPrior
     >>> from dagpost.scores import BDeu
     >>> table, engine = datasets.load("coronary"), ThreadEngine(1)
     >>> weights = weights_of_all(local_scores(table, BDeu(), 2).values, 2)

@@ -12,7 +12,7 @@ from tests.tools.cli_checks import Run, process
 from dagpost import DagPosterior, __version__, datasets, scores
 from dagpost.cli import choices
 from dagpost.methods import drawing as methods
-from dagpost.priors.structure_priors import resolve_prior
+from dagpost.priors import resolve_prior
 
 COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "report", "info", "demo")
 GROUP = (("data", "list"), ("data", "export"))

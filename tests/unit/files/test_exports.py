@@ -143,7 +143,7 @@ xml_text = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_charac
 def test_graphml_is_read_back_by_networkx(folder, table):
     graph = to_networkx(table)
     path = folder / "graph.graphml"
-    write_graphml(path, graph)
+    write_graphml(graph, path)
     again = nx.read_graphml(path)
     assert list(again) == list(graph)
     assert dict(again.edges) == dict(graph.edges)
@@ -152,7 +152,7 @@ def test_graphml_is_read_back_by_networkx(folder, table):
 @pytest.mark.parametrize("name", ["a\x00b", "\x1b[31m", "\ufffe"])
 def test_names_that_xml_cannot_hold_are_refused_before_anything_is_written(tmp_path, name):
     with pytest.raises(InputError, match="has a character that XML cannot hold"):
-        write_graphml(tmp_path / "graph.graphml", nx.DiGraph([(name, "B")]))
+        write_graphml(nx.DiGraph([(name, "B")]), tmp_path / "graph.graphml")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -197,7 +197,7 @@ def test_dot_is_read_by_graphviz(tmp_path):
     if program is None:
         pytest.skip("Graphviz is not installed")
     table = pd.DataFrame(np.triu(np.full((len(ODD_NAMES),) * 2, 0.5), 1), index=ODD_NAMES, columns=ODD_NAMES)
-    write_dot(tmp_path / "graph.dot", to_networkx(table))
+    write_dot(to_networkx(table), tmp_path / "graph.dot")
     drawn = subprocess.run(
         [program, "-Tjson", str(tmp_path / "graph.dot")], check=True, capture_output=True, text=True, timeout=60
     )
@@ -220,7 +220,7 @@ def test_dot_is_read_by_pydot():
 @given(tables())
 def test_json_is_read_back_to_the_last_digit(folder, table):
     path = folder / "edges.json"
-    write_json(path, table)
+    write_json(table, path)
     again = read_json(path)
     same(again, table)
     assert (again.index.name, again.columns.name) == (table.index.name, table.columns.name)
@@ -230,8 +230,8 @@ def test_json_is_read_back_to_the_last_digit(folder, table):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content.pop("dagpost"), "holds no edges written by dagpost"),
-        (lambda content: content.update(dagpost="model"), "holds no edges"),
+        (lambda content: content.pop("dagpost"), "does not hold edges written by dagpost"),
+        (lambda content: content.update(dagpost="model"), "does not hold edges"),
         (lambda content: content.update(format=99), r"has format 99, .* which reads format 1"),
         (lambda content: content.pop("axes"), "damaged or was changed by hand"),
         (lambda content: content.pop("edges"), "damaged or was changed by hand"),
@@ -250,7 +250,7 @@ def test_json_is_read_back_to_the_last_digit(folder, table):
 )
 def test_a_json_file_that_was_changed_is_refused(tmp_path, change, message):
     path = tmp_path / "edges.json"
-    write_json(path, pd.DataFrame([[0.0, 0.5], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"]))
+    write_json(pd.DataFrame([[0.0, 0.5], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"]), path)
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
@@ -301,24 +301,24 @@ def test_a_full_disk_is_an_error_that_says_so(tmp_path):
 
 def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path, edges):
     with pytest.raises(InputError, match=r"Cannot write .* Name a folder that exists and is yours"):
-        write_json(tmp_path / "nowhere" / "edges.json", edges)
+        write_json(edges, tmp_path / "nowhere" / "edges.json")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 def test_permissions_are_those_of_the_file_that_is_replaced(tmp_path, edges):
     plain, path = tmp_path / "plain", tmp_path / "edges.json"
     plain.write_text("")
-    write_json(path, edges)
+    write_json(edges, path)
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
     path.chmod(0o640)
-    write_json(path, edges)
+    write_json(edges, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_writing_goes_through_a_link(tmp_path, edges):
     (tmp_path / "target.json").write_text("old")
     (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
-    write_json(tmp_path / "link.json", edges)
+    write_json(edges, tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     same(read_json(tmp_path / "target.json"), edges)
 

@@ -17,7 +17,7 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.families.numbering import family_count
 from dagpost.files import read_jkl, write_jkl
 from dagpost.files.jkl import _name_of, _word_of
-from dagpost.scores import local_scores
+from dagpost.scores import LocalScores, local_scores
 
 GOOD = """3
 A 2
@@ -55,7 +55,7 @@ def weights(draw):
 def test_what_is_read_is_what_was_written(folder, case):
     names, values, max_parents = case
     path = folder / "scores.jkl"
-    write_jkl(path, names, values, max_parents)
+    write_jkl(LocalScores(tuple(names), max_parents, values), path)
     found = read_jkl(path)
     assert found.names == tuple(names)
     # Sizes of which no set is allowed leave no trace.
@@ -69,7 +69,7 @@ def test_what_is_read_is_what_was_written(folder, case):
 def test_a_plain_reader_finds_every_parent_set_with_its_score(folder, case):
     names, values, max_parents = case
     path = folder / "plain.jkl"
-    write_jkl(path, names, values, max_parents)
+    write_jkl(LocalScores(tuple(names), max_parents, values), path)
     words = [_word_of(name) for name in names]
     assert naive_summaries.read_jkl(path) == naive_summaries.jkl_of_weights(words, values, max_parents)
 
@@ -93,7 +93,7 @@ def test_words_of_other_programs_are_never_mixed_up(word):
 
 def test_scores_of_real_data_survive_the_round_trip(tmp_path):
     scores = local_scores(datasets.load("coronary"), "bdeu", 5)
-    write_jkl(tmp_path / "coronary.jkl", scores.names, scores.values, scores.max_parents)
+    write_jkl(scores, tmp_path / "coronary.jkl")
     again = read_jkl(tmp_path / "coronary.jkl")
     assert again.names == scores.names
     np.testing.assert_array_equal(again.values, scores.values)
@@ -102,9 +102,9 @@ def test_scores_of_real_data_survive_the_round_trip(tmp_path):
 
 def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path):
     values = np.array([[-10.0, -1.0, -12.0], [-5.0, -6.0, -np.inf], [-3.0, -4.5, -2.0]])
-    write_jkl(tmp_path / "all.jkl", NAMES[:3], values, 1)
-    write_jkl(tmp_path / "some.jkl", NAMES[:3], values, 1, floor=9.0)
-    write_jkl(tmp_path / "best.jkl", NAMES[:3], values, 1, floor=0)
+    write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "all.jkl")
+    write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "some.jkl", floor=9.0)
+    write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "best.jkl", floor=0)
     np.testing.assert_array_equal(read_jkl(tmp_path / "all.jkl").values, values)
     expected = np.where(values >= values.max(axis=1, keepdims=True) - 9.0, values, -np.inf)
     np.testing.assert_array_equal(read_jkl(tmp_path / "some.jkl").values, expected)
@@ -112,9 +112,9 @@ def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path):
 
 
 @pytest.mark.parametrize("floor", [-1.0, math.nan, True, "10"])
-def test_a_floor_is_no_negative_number(tmp_path, floor):
+def test_a_floor_is_not_negative(tmp_path, floor):
     with pytest.raises(InputError, match="'floor' must be a float of at least 0, or None"):
-        write_jkl(tmp_path / "scores.jkl", ["A"], np.zeros((1, 1)), 0, floor=floor)
+        write_jkl(LocalScores(("A",), 0, np.zeros((1, 1))), tmp_path / "scores.jkl", floor=floor)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,25 @@ def test_a_floor_is_no_negative_number(tmp_path, floor):
 )
 def test_what_cannot_be_written_is_refused(tmp_path, names, values, max_parents, message):
     with pytest.raises(InputError, match=message):
-        write_jkl(tmp_path / "scores.jkl", names, values, max_parents)
+        write_jkl(LocalScores(tuple(names), max_parents, values), tmp_path / "scores.jkl")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_arguments_in_the_order_of_older_versions_are_taken(tmp_path):
+    scores = local_scores(datasets.load("coronary"), "bdeu", 2)
+    write_jkl(scores, tmp_path / "new.jkl", floor=5.0)
+    write_jkl(tmp_path / "old.jkl", scores.names, scores.values, scores.max_parents, 5.0)
+    write_jkl(str(tmp_path / "other.jkl"), scores.names, scores.values, scores.max_parents, floor=5.0)
+    texts = [(tmp_path / name).read_text() for name in ("new.jkl", "old.jkl", "other.jkl")]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_what_are_not_scores_or_not_a_path_is_refused(tmp_path):
+    scores = local_scores(datasets.load("coronary"), "bdeu", 1)
+    with pytest.raises(InputError, match=r"'scores' must be LocalScores, as local_scores .* Got 'ndarray' instead"):
+        write_jkl(scores.values, tmp_path / "scores.jkl")
+    with pytest.raises(InputError, match="'path' must be the name of a file"):
+        write_jkl(scores, None)
 
 
 # Reading
@@ -169,7 +186,7 @@ def test_one_variable_and_sixty_four_are_read(tmp_path):
     assert (alone.max_parents, alone.values.tolist()) == (0, [[-2.5]])
     names = [f"V{i}" for i in range(64)]
     values = np.arange(64.0 * 64.0).reshape(64, 64)
-    write_jkl(tmp_path / "wide.jkl", names, values, 1)
+    write_jkl(LocalScores(tuple(names), 1, values), tmp_path / "wide.jkl")
     np.testing.assert_array_equal(read_jkl(tmp_path / "wide.jkl").values, values)
 
 
@@ -193,34 +210,37 @@ MANY = " ".join(f"V{i}" for i in range(1, 14))
         ("\n# nothing\n", "is empty"),
         (changed(1, "three"), "line 1: the number of variables must be a whole number of at least 1, not 'three'"),
         (changed(1, "0"), "line 1: the number of variables must be .* not '0'"),
-        (changed(1, "65"), "line 1: there are 65 variables, and at most 64 are taken"),
+        (changed(1, "65"), "line 1: there are 65 variables, and at most 64 are allowed"),
         (changed(1, "4"), "line 9: the file ends after 3 of 4 variables"),
         (changed(1, "2"), "line 7: nothing should follow after the 2 variables, but there is 'C 2'"),
-        (changed(2, "A"), "line 2: a variable and its number of parent sets should stand here, not 'A'"),
-        (changed(2, "A 1"), "line 4: a variable and its number of parent sets should stand here"),
-        (changed(2, "A 3"), "line 5: among the parent sets of 'A', 'B' is no score.* the number of sets must be right"),
+        (changed(2, "A"), "line 2: this line should be a variable and its number of parent sets, not 'A'"),
+        (changed(2, "A 1"), "line 4: this line should be a variable and its number of parent sets"),
+        (
+            changed(2, "A 3"),
+            "line 5: among the parent sets of 'A', 'B' is not a score.* the number of sets must be right",
+        ),
         (changed(2, "A -1"), "line 2: the number of parent sets of 'A' must be"),
         (changed(2, "A 0"), "line 2: the number of parent sets of 'A' must be a whole number of at least 1"),
         (changed(7, "C 3"), "line 9: 'C' should have 3 parent sets, and the file ends after 2"),
         (without(9), "line 8: 'C' should have 2 parent sets, and the file ends after 1"),
         (changed(5, "A 1"), "line 5: the variable 'A' comes a second time"),
-        (changed(3, "x 0"), "line 3: among the parent sets of 'A', 'x' is no score"),
-        (changed(3, "nan 0"), "line 3: .* 'nan' is no score"),
-        (changed(3, "-inf 0"), "line 3: .* '-inf' is no score"),
-        (changed(3, "1e999 0"), "line 3: .* '1e999' is no score"),
-        (changed(3, "-1_5 0"), "line 3: .* '-1_5' is no score"),
+        (changed(3, "x 0"), "line 3: among the parent sets of 'A', 'x' is not a score"),
+        (changed(3, "nan 0"), "line 3: .* 'nan' is not a score"),
+        (changed(3, "-inf 0"), "line 3: .* '-inf' is not a score"),
+        (changed(3, "1e999 0"), "line 3: .* '1e999' is not a score"),
+        (changed(3, "-1_5 0"), "line 3: .* '-1_5' is not a score"),
         (changed(3, "-1.5"), "line 3: .* the number of parents is missing"),
         (changed(3, "-1.5 x"), "line 3: the number of parents, .* must be a whole number of at least 0, not 'x'"),
         (changed(3, "-1.5 1"), "line 3: .* 1 parents should follow, and 0 do"),
         (changed(4, "-1.5 1 B C"), "line 4: .* 1 parents should follow, and 2 do"),
-        (changed(4, "-1.5 2 B D"), "line 4: .* 'D' is no variable of this file"),
+        (changed(4, "-1.5 2 B D"), "line 4: .* 'D' is not a variable of this file"),
         (changed(4, "-1.5 1 A"), "line 4: .* 'A' is its own parent"),
         (changed(4, "-1.5 2 B B"), "line 4: .* a parent comes twice"),
         (changed(4, "-9 0"), "line 4: this parent set of 'A' comes a second time"),
         (changed(9, "-4 1 A"), "line 9: this parent set of 'C' comes a second time"),
         (
             "14\nV0 1\n-1 13 " + MANY + "".join(f"\nV{i} 1\n0 0" for i in range(1, 14)),
-            "line 3: .* one has 13 members, and at most 12 are taken",
+            "line 3: .* one has 13 members, and at most 12 are allowed",
         ),
         (b"1\n\xff 1\n0 0\n", "is not a text file in UTF-8"),
     ],
@@ -240,14 +260,14 @@ def test_a_changed_character_is_refused_or_read_as_it_stands(folder, place, char
     except InputError:
         return
     # What is read, written again, says the same: nothing was guessed.
-    write_jkl(folder / "again.jkl", found.names, found.values, found.max_parents)
+    write_jkl(found, folder / "again.jkl")
     stripped = "\n".join(line for line in content.split("\n") if not line.startswith("#") and line.strip())
     path.write_text(stripped + "\n")
     assert naive_summaries.read_jkl(folder / "again.jkl") == naive_summaries.read_jkl(path)
 
 
 @pytest.mark.parametrize("name", ["nothing.jkl", "."])
-def test_what_is_no_file_is_refused(tmp_path, name):
+def test_what_is_not_a_file_is_refused(tmp_path, name):
     with pytest.raises(InputError, match="Cannot read"):
         read_jkl(tmp_path / name)
 
@@ -263,12 +283,22 @@ def test_more_than_fits_into_memory_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ResourceError, match="Reading"):
         read_jkl(tmp_path / "wide.jkl")
     with pytest.raises(ResourceError, match="Writing the parent sets of one variable"):
-        write_jkl(tmp_path / "other.jkl", ["A", "B"], np.zeros((2, 2)), 1)
+        write_jkl(
+            LocalScores(
+                (
+                    "A",
+                    "B",
+                ),
+                1,
+                np.zeros((2, 2)),
+            ),
+            tmp_path / "other.jkl",
+        )
 
 
 def test_scores_that_were_read_give_the_same_posterior(tmp_path):
     """The weights of a model, written and read, are the weights of the model."""
     model = DagPosterior(max_parents=2).fit(datasets.load("coronary"))
     weights_of_model = model._tables.log_weights
-    write_jkl(tmp_path / "model.jkl", model.names_, weights_of_model, 2)
+    write_jkl(LocalScores(tuple(model.names_), 2, weights_of_model), tmp_path / "model.jkl")
     np.testing.assert_array_equal(read_jkl(tmp_path / "model.jkl").values, weights_of_model)

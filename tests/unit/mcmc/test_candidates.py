@@ -22,8 +22,7 @@ from dagpost.families import family_sums as families
 from dagpost.families.family_sums import FamilyWeights, family_tables, log_weight_of
 from dagpost.families.numbering import family_count
 from dagpost.mcmc.candidates import choose_candidates, weights_among_candidates, weights_of_all
-from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import (
+from dagpost.priors import (
     CustomPrior,
     EdgePrior,
     InDegreePrior,
@@ -31,6 +30,7 @@ from dagpost.priors.structure_priors import (
     UniformPrior,
     log_prior,
 )
+from dagpost.priors.constraints import Constraints
 from dagpost.scores import BIC, K2, BDeu, BGe, Score, local_scores
 
 ENGINE = ThreadEngine(2)

@@ -20,8 +20,8 @@ from dagpost.families import family_sums as chain_families
 from dagpost.families.family_sums import FamilyTables, family_tables
 from dagpost.families.numbering import family_count
 from dagpost.mcmc.candidates import weights_among_candidates, weights_of_all
+from dagpost.priors import CustomPrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import CustomPrior, InDegreePrior, StructurePrior, UniformPrior, log_prior
 from dagpost.scores import BIC, BDeu, BGe, Score, local_scores
 from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph
 from dagpost.search.replicates import bootstrap_dags, resampled

@@ -16,7 +16,7 @@ from tests.naive import posterior as naive
 from dagpost.data import read_table
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
-from dagpost.priors.structure_priors import log_prior
+from dagpost.priors import log_prior
 from dagpost.scores import BDeu, local_scores
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
-from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import (
+from dagpost.priors import (
     CustomPrior,
     EdgePrior,
     InDegreePrior,
@@ -21,6 +20,7 @@ from dagpost.priors.structure_priors import (
     log_prior,
     resolve_prior,
 )
+from dagpost.priors.constraints import Constraints
 from dagpost.scores import LocalScores
 
 NAMES = ("age", "smoking", "work", "cancer", "cough")
@@ -186,7 +186,11 @@ def test_a_custom_prior_must_give_log_weights(value) -> None:
         (lambda: EdgePrior("0.1"), "Got '0.1'"),
         (lambda: EdgePrior(float("nan")), "Got nan"),
         (lambda: CustomPrior(3), "must be callable"),
-        (lambda: resolve_prior("flat"), "must be 'uniform', 'indegree' or a prior object"),
+        (lambda: resolve_prior("flat"), "must be one of 'uniform', 'indegree', 'edge:P'.* or a prior object"),
+        (lambda: resolve_prior("edge"), "written edge:P with P between 0 and 1"),
+        (lambda: resolve_prior("edge:2"), "Got '2' for P"),
+        (lambda: resolve_prior("edge:often"), "Got 'often' for P"),
+        (lambda: resolve_prior("uniform:3"), "'uniform' takes nothing after its name. Got 'uniform:3'"),
         (lambda: resolve_prior(EdgePrior), r"Make an object of it: EdgePrior\(...\)"),
         (lambda: resolve_prior(lambda *_: 0.0), r"A function goes into CustomPrior\(function\)"),
         (lambda: resolve_prior(0.1), "Got 0.1 instead"),
@@ -210,3 +214,4 @@ def test_names_and_objects_resolve() -> None:
     assert resolve_prior("uniform") == UniformPrior()
     assert resolve_prior("indegree") == InDegreePrior()
     assert resolve_prior(EdgePrior(0.1)) == EdgePrior(0.1)
+    assert resolve_prior("edge:0.1") == EdgePrior(0.1)

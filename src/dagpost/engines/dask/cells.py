@@ -45,7 +45,7 @@ from dagpost.scores.set_functions import runs_of
 
 if TYPE_CHECKING:
     from dagpost.engines.dask.engine import DaskEngine
-    from dagpost.scores.local_scores import Score
+    from dagpost.scores import Score
     from dagpost.scores.rows import Rows
 
 #: Cells that are counted at a time (8 bytes each), and cells of one set at most.

@@ -85,8 +85,8 @@ class _Tables:
 
 def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> None:
     from dagpost.mcmc.candidates import weights_of_all
+    from dagpost.priors import UniformPrior
     from dagpost.priors.constraints import Constraints
-    from dagpost.priors.structure_priors import UniformPrior
     from dagpost.scores import BDeu
     from dagpost.search.replicates import bootstrap_dags
 

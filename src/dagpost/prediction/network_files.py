@@ -1,8 +1,8 @@
 """Files of discrete networks, written and read by pyAgrum, if it is installed: BIF, XMLBIF and DSL.
 
-These formats hold names and levels as plain identifiers only. Others are replaced by such, and a comment in the file
-says what they stand for: whoever reads the file sees a valid network, and who reads it here the names and levels as
-they were. What was written is read again and compared before it takes its name.
+These formats hold names and levels as plain identifiers only. Others are replaced by identifiers, and a comment in the
+file says what they stand for: other programs see a valid network, and reading it here gives back the names and levels
+as they were. What was written is read again and compared before it takes its name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,8 +45,10 @@ class Parts(NamedTuple):
     tables: tuple[Floats, ...]
 
 
-def write_network(path: str | os.PathLike[str], network: Parts) -> None:
-    """Write a network in the format that the name of the file asks for."""
+def write_network(
+    network: Parts, path: str | os.PathLike[str], labels_of: Callable[[Sequence[object]], list[str]] | None = None
+) -> None:
+    """Write a network in the format that the name of the file asks for; `labels_of` makes the labels of levels."""
     from dagpost._tools.whole_files import write_text
 
     suffix = _suffix_of(path)
@@ -56,7 +58,7 @@ def write_network(path: str | os.PathLike[str], network: Parts) -> None:
             raise InputError(
                 f"The variable {name!r} has the level {few[0]!r} only; such files need two. Leave it out of the data."
             )
-    identifiers, labels = _identifiers(network.names), [_labels(each) for each in levels]
+    identifiers, labels = _identifiers(network.names), [(labels_of or _labels)(each) for each in levels]
     content = _agrum_text(network, identifiers, labels, suffix)
     # Two hyphens would end a comment of XML.
     note = json.dumps(list(zip(identifiers, network.names, labels, levels, strict=True))).replace("--", "-\\u002d")
@@ -94,7 +96,7 @@ def _labels(levels: Sequence[object]) -> list[str]:
     return texts if len(numbers) == len(texts) and numbers == sorted(numbers) else _identifiers(texts)
 
 
-def _agrum() -> Any:
+def agrum() -> Any:
     try:
         with warnings.catch_warnings():
             # Its extension module warns while it is loaded, and crashes where warnings are errors.
@@ -132,7 +134,7 @@ def _identifiers(texts: Sequence[str]) -> list[str]:
 
 
 def _agrum_text(network: Parts, identifiers: list[str], labels: list[list[str]], suffix: str) -> str:
-    gum = _agrum()
+    gum = agrum()
     found = gum.BayesNet("dagpost")
     for identifier, written in zip(identifiers, labels, strict=True):
         found.add(gum.LabelizedVariable(identifier, identifier, written))
@@ -153,7 +155,7 @@ def _agrum_text(network: Parts, identifiers: list[str], labels: list[list[str]],
 
 
 def _parts_of(content: str, suffix: str) -> Parts:
-    gum = _agrum()
+    gum = agrum()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"network{suffix}")
         file.write_text(content, encoding="utf-8")

@@ -1,0 +1,63 @@
+"""Weights from a function of the user's: the one prior that calls Python for every family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.checks import refusal
+from dagpost.errors import InputError
+from dagpost.priors.base import StructurePrior
+
+
+@dataclass(frozen=True)
+class CustomPrior(StructurePrior):
+    """Weights from a function of the child's name and the frozenset of its parents' names.
+
+    The function gives the log weight of the family: any finite number, or minus infinity where the family is
+    impossible. It is called once for every family, so it should be quick.
+
+    >>> def few(child, parents):
+    ...     return 1.0 - len(parents)
+    >>> CustomPrior(few).log_weights(("a", "b", "c"), 1)[0]
+    array([1., 0., 0.])
+    """
+
+    function: Callable[[str, frozenset[str]], float]
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        if not callable(self.function):
+            raise refusal(self.function, "function", "CustomPrior", "callable as function(child, parents)")
+
+    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
+        """Ask the function for every family."""
+        from dagpost.families.numbering import parent_sets
+
+        masks = parent_sets(len(names) - 1, min(max_parents, len(names) - 1)).tolist()
+        weights = np.empty((len(names), len(masks)))
+        for node, child in enumerate(names):
+            weights[node] = self._weights(child, names[:node] + names[node + 1 :], masks)
+        return weights
+
+    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
+        """Ask the function for some parent sets of one node, given as masks over all columns."""
+        return self._weights(names[node], names, masks.tolist())
+
+    def _weights(self, child: str, others: tuple[str, ...], masks: Sequence[int]) -> Floats:
+        sets = [frozenset(other for place, other in enumerate(others) if mask >> place & 1) for mask in masks]
+        return np.array([self._weight(child, parents) for parents in sets])
+
+    def _weight(self, child: str, parents: frozenset[str]) -> float:
+        weight: object = self.function(child, parents)
+        if not isinstance(weight, Real) or math.isnan(weight) or weight == math.inf:
+            raise InputError(
+                "The function of CustomPrior must give a log weight: a finite number, or -inf for an "
+                f"impossible family. Got {weight!r} for child {child!r} with parents {sorted(parents)!r}."
+            )
+        return float(weight)

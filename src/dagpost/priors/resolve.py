@@ -1,0 +1,59 @@
+"""From what a user gives as a prior, a name or an object, to a `StructurePrior`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.checks import refusal
+from dagpost._tools.spelling import either
+from dagpost.priors.base import SizePrior, StructurePrior
+from dagpost.priors.registry import PRIORS
+
+
+def resolve_prior(prior: Any) -> StructurePrior:
+    """The prior that `name` or `name:argument` stands for; an object that gives weights is taken as it is.
+
+    >>> resolve_prior("indegree"), resolve_prior("edge:0.2")
+    (InDegreePrior(), EdgePrior(probability=0.2))
+    """
+    if isinstance(prior, StructurePrior):
+        return prior
+    if isinstance(prior, str):
+        name, colon, argument = prior.partition(":")
+        if name in PRIORS.names():
+            return PRIORS.named(name).from_text(argument if colon else None)
+    elif callable(getattr(prior, "log_weights", None)) and not isinstance(prior, type):
+        return BarePrior(prior)
+    hint = ""
+    if isinstance(prior, type):
+        hint = f"Make an object of it: {prior.__name__}(...)."
+    elif callable(prior):
+        hint = "A function goes into CustomPrior(function)."
+    known = [f"{name}:{kind.argument}" if kind.argument else name for name, kind in PRIORS.classes().items()]
+    words = either(
+        f"one of {', '.join(map(repr, known))} or a prior object such as EdgePrior(0.1)", f"one of {', '.join(known)}"
+    )
+    raise refusal(prior, "prior", None, words, hint)
+
+
+@dataclass(frozen=True, repr=False)
+class BarePrior(StructurePrior):
+    """An object of the user's that has `log_weights`, and perhaps `log_weight_of_size`; its `repr` is its own."""
+
+    prior: Any
+
+    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
+        """What the object gives."""
+        weights: Floats = self.prior.log_weights(names, max_parents)
+        return weights
+
+    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
+        """By the number of parents, if the object looks at nothing else."""
+        if hasattr(self.prior, "log_weight_of_size"):
+            return SizePrior.log_weights_of_sets(self.prior, names, node, masks)
+        return super().log_weights_of_sets(names, node, masks)
+
+    def __repr__(self) -> str:
+        return repr(self.prior)

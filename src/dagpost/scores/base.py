@@ -1,0 +1,88 @@
+"""What a score is: how it fills a table, and all that the rest of dagpost asks about it.
+
+Nothing outside a score's own file knows its name. A score of another package derives from `Score` and is then used like
+ours: by `fit` and the command line, in reports and files, and, if it says which prior its parameters have, by
+prediction and causal effects.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.scores.registry import SCORES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dagpost._tools.progress import Reporter
+    from dagpost.data.table import Table
+    from dagpost.engines import Engine
+    from dagpost.scores.parameter_priors import ParameterPrior
+
+
+class Score:
+    """Base of all scores: derive a frozen dataclass from it, give it a `name` and write `fill`.
+
+    The fields of the dataclass are its settings; files keep them, so they should be numbers, text, or tuples of these.
+
+    >>> from dataclasses import dataclass
+    >>> from dagpost import Score, local_scores, datasets
+    >>> @dataclass(frozen=True)
+    ... class FewParents(Score):
+    ...     penalty: float = 1.0
+    ...
+    ...     def fill(self, table, max_parents, values, engine, reporter, checkpoint=None):
+    ...         values[:, 0], values[:, 1:] = 0.0, -self.penalty
+    >>> local_scores(datasets.load("coronary"), FewParents(2.0), max_parents=1).score("Smoking", ["Proteins"])
+    -2.0
+    """
+
+    #: What people type, such as "bdeu"; a class without a name of its own is used as an object only.
+    name: ClassVar[str] = ""
+    #: A few words for lists of scores.
+    summary: ClassVar[str] = ""
+    #: The reference, in full.
+    citation: ClassVar[str] = ""
+    #: Which columns it takes.
+    columns: ClassVar[Literal["discrete", "continuous"]] = "discrete"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "fill" in vars(cls) and "parameter_prior" not in vars(cls):
+            # A class that fills in its own way does not inherit the prior of another way.
+            cls.parameter_prior = Score.parameter_prior  # type: ignore[method-assign]
+        if vars(cls).get("name"):
+            SCORES.add(cls)
+
+    def fill(
+        self,
+        table: Table,
+        max_parents: int,
+        values: NDArray[np.float64],
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        """Write the log score of every family of at most `max_parents` parents into `values`.
+
+        `values[i, f]` is that of column `i` with parent set number `f` (`dagpost.families.numbering`). A score may
+        leave out the last parameter: a checkpoint then has all of its work or nothing.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define fill().")
+
+    def of_columns(self, columns: list[int], nodes: int) -> Score:  # noqa: ARG002
+        """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.
+
+        The score itself, unless its prior depends on the number of columns or on which they are.
+        """
+        return self
+
+    def parameter_prior(self) -> ParameterPrior | None:
+        """The prior of the parameters that the score stands for; None: rows and effects cannot be predicted."""
+        return None
+
+    def in_words(self) -> str:
+        """What a report calls the score, with the settings that matter."""
+        return repr(self)

@@ -1,0 +1,118 @@
+"""Which prior of the parameters does a score stand for? Prediction, networks and causal effects go by nothing else.
+
+Discrete columns have Dirichlet distributions (Heckerman, Geiger & Chickering 1995), continuous ones a normal
+distribution of the mean and a Wishart distribution of the precision matrix (Geiger & Heckerman 2002).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import number
+from dagpost._tools.spelling import parameter
+from dagpost.errors import InputError
+
+#: Far outside what makes sense, and well inside what arithmetic can carry through every table.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+
+
+def strength(value: object, name: str, owner: str) -> float:
+    """How many imagined rows a prior is worth, as a float, or an error that names the parameter."""
+    allowed = f"a float in [{_SMALLEST:g}, {_LARGEST:g}]"
+    return number(value, name, owner, least=_SMALLEST, most=_LARGEST, allowed=allowed)
+
+
+@dataclass(frozen=True)
+class DirichletPrior:
+    """Every cell of a family has the same Dirichlet parameter.
+
+    Parameters
+    ----------
+    pseudocount
+        How often each cell is imagined to have been seen; if `shared`, how often all cells of a family together.
+
+    >>> DirichletPrior(1.0, shared=True).of_cells(np.array([2.0, 8.0]))
+    array([0.5  , 0.125])
+    """
+
+    pseudocount: float
+    shared: bool = False
+
+    def of_cells(self, cells: Floats) -> Floats:
+        """The parameter of one cell, for families of these numbers of cells."""
+        return self.pseudocount / cells if self.shared else np.full(len(cells), self.pseudocount)
+
+    def of_merged(self, parameters: Floats, cells: float) -> Floats:
+        """The parameter of a cell that takes the place of `cells` cells with these parameters."""
+        return parameters * cells if self.shared else parameters
+
+
+@dataclass(frozen=True)
+class NormalWishartPrior:
+    """The mean of the rows is normal, their precision matrix has a Wishart distribution; `BGe` explains the parameters.
+
+    >>> NormalWishartPrior().degrees(4)
+    6.0
+    """
+
+    mean_weight: float = 1.0
+    degrees_of_freedom: float | None = None
+    prior_mean: float | tuple[float, ...] | None = None
+
+    def degrees(self, nodes: int) -> float:
+        """Degrees of freedom for `nodes` columns."""
+        if self.degrees_of_freedom is None:
+            return nodes + self.mean_weight + 1
+        if self.degrees_of_freedom <= nodes + 1:
+            raise InputError(
+                f"{parameter('degrees_of_freedom')} of the score must be above {nodes + 1} for {nodes} columns. "
+                f"Got {self.degrees_of_freedom!r} instead; None stands for {nodes + self.mean_weight + 1:g}."
+            )
+        return self.degrees_of_freedom
+
+    def scale(self, nodes: int) -> float:
+        """The prior matrix of `nodes` columns is the identity times this."""
+        return self.mean_weight * (self.degrees(nodes) - nodes - 1) / (self.mean_weight + 1)
+
+    def mean(self, names: tuple[str, ...], data: Floats, weights: Floats) -> Floats:
+        """The prior mean of each column, for rows of data that count `weights` times."""
+        if self.prior_mean is None:
+            mean: Floats = np.average(data, axis=0, weights=weights)
+            return mean
+        if isinstance(self.prior_mean, float):
+            return np.full(len(names), self.prior_mean)
+        if len(self.prior_mean) != len(names):
+            raise InputError(
+                f"{parameter('prior_mean')} of the score must have one number per column, {len(names)} in all. "
+                f"Got {len(self.prior_mean)} instead."
+            )
+        return np.array(self.prior_mean)
+
+    def matrix(self, data: Floats, weights: Floats, prior_mean: Floats) -> Floats:
+        """The matrix `R` of the posterior: prior, scatter around the column means, and their distance from the prior's.
+
+        Values whose squares overflow are an error.
+        """
+        total = float(weights.sum())
+        matrix = self.scale(data.shape[1]) * np.eye(data.shape[1])
+        if total > 0:
+            # Overflow is looked for at the end, in the result.
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean = np.average(data, axis=0, weights=weights)
+                centred = data - mean
+                distance = prior_mean - mean
+                matrix += (centred * weights[:, np.newaxis]).T @ centred
+                matrix += total * self.mean_weight / (total + self.mean_weight) * np.outer(distance, distance)
+        if not np.isfinite(matrix).all():
+            largest = float(np.abs(data).max())
+            raise InputError(
+                f"The squares of the values overflow: the largest is {largest:g}. Standardise the columns "
+                "first, for example with (data - data.mean()) / data.std()."
+            )
+        return matrix
+
+
+ParameterPrior = DirichletPrior | NormalWishartPrior

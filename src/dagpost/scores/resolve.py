@@ -1,0 +1,65 @@
+"""From what a user gives as a score, a name or an object, to a `Score`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dagpost._tools.checks import refusal
+from dagpost._tools.spelling import either
+from dagpost.errors import InputError
+from dagpost.scores.base import Score
+from dagpost.scores.registry import SCORES
+
+if TYPE_CHECKING:
+    from dagpost.scores.parameter_priors import ParameterPrior
+
+
+def resolve_score(score: Any) -> Score:
+    """The score that a name stands for; an object that can fill a table is taken as it is.
+
+    >>> resolve_score("bdeu")
+    BDeu(equivalent_sample_size=1.0)
+    """
+    if isinstance(score, Score):
+        return score
+    if isinstance(score, str) and score in SCORES.names():
+        return SCORES.named(score)()
+    if callable(getattr(score, "fill", None)) and not isinstance(score, type):
+        return BareScore(score)
+    names = SCORES.names()
+    allowed = either(
+        f"one of {', '.join(map(repr, names))} or a score object such as BDeu(equivalent_sample_size=1.0)",
+        f"one of {', '.join(names)}",
+    )
+    raise refusal(
+        score, "score", None, allowed, f"Make an object of it: {score.__name__}()." if isinstance(score, type) else ""
+    )
+
+
+def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
+    """The prior of the parameters behind a score; a score that does not say is an error, for `what` needs it."""
+    prior = resolve_score(score).parameter_prior()
+    if prior is None:
+        known = [
+            kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
+        ]
+        raise InputError(
+            f"{what} the prior of the parameters behind a score, and {score!r} does not say which it is. Fit with a "
+            f"score that does: {', '.join(known)}."
+        )
+    return prior
+
+
+@dataclass(frozen=True, repr=False)
+class BareScore(Score):
+    """An object of the user's that has `fill` and nothing else; its `repr` is its own."""
+
+    score: Any
+
+    def fill(self, *arguments: Any) -> None:
+        """Let the object fill the values."""
+        self.score.fill(*arguments)
+
+    def __repr__(self) -> str:
+        return repr(self.score)

@@ -1,0 +1,67 @@
+"""Choices with settings as JSON, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from dagpost._tools.json_settings import from_json, to_json
+from dagpost._tools.registry import Registry
+from dagpost.errors import InputError
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A choice of another package."""
+
+    name: ClassVar[str] = "toy"
+    sizes: tuple[int, ...] = (1, 2)
+    weight: Any = 1.0
+    function: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sizes", tuple(self.sizes))
+
+
+@dataclass(frozen=True)
+class Derived(Toy):
+    """A class without a name of its own."""
+
+
+@pytest.fixture
+def toys() -> Registry[Toy]:
+    registry: Registry[Toy] = Registry("toy", "dagpost.nothing", [])
+    registry.add(Toy)
+    return registry
+
+
+def test_a_choice_comes_back(toys: Registry[Toy]) -> None:
+    described = to_json(Toy((3, 4), np.float64(0.5)))
+    assert described == {"kind": "Toy", "package": "tests", "sizes": [3, 4], "weight": 0.5, "function": None}
+    assert from_json(described, toys) == Toy((3, 4), 0.5)
+
+
+def test_text_stays_text(toys: Registry[Toy]) -> None:
+    assert from_json(to_json("auto"), toys) == "auto"
+
+
+def test_what_json_cannot_hold_or_no_registry_knows_is_shown() -> None:
+    assert to_json(Toy(function=len)) == repr(Toy(function=len))
+    assert to_json(Derived()) == repr(Derived())
+    assert to_json(3.5) == "3.5"
+
+
+def test_an_unknown_kind_says_what_to_install(toys: Registry[Toy]) -> None:
+    with pytest.raises(InputError, match=r"'Other' is not a toy that is known here\. Install the package 'others'"):
+        from_json({"kind": "Other", "package": "others"}, toys)
+    with pytest.raises(InputError, match="Install the package that defines it"):
+        from_json({"kind": "Other"}, toys)
+
+
+def test_settings_that_a_choice_does_not_take_are_refused(toys: Registry[Toy]) -> None:
+    with pytest.raises(InputError, match=r"The toy Toy does not take the settings {'colour': 'red'}"):
+        from_json({"kind": "Toy", "colour": "red"}, toys)
