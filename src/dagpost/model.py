@@ -22,8 +22,7 @@ from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
-from dagpost.features import Query, resolve
-from dagpost.features.predicates import Edge
+from dagpost.features import Edge, Query, resolve
 from dagpost.methods.drawing import CHAINS, check_modularity, draw, draws_quickly, engine_of, name_of, resolve_method
 from dagpost.methods.own_targets import Bootstrap, GivenOrder
 from dagpost.posterior.answers import ExactResults, exact_probability
