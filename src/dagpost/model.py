@@ -20,6 +20,7 @@ from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data import as_table
 from dagpost.engines import Engine
+from dagpost.engines.registry import EngineSetting, resolve_engine
 from dagpost.errors import InputError
 from dagpost.features import resolve
 from dagpost.methods.base import Method
@@ -29,7 +30,6 @@ from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.plan import Plan, plan_fit, plan_sample
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.engines.registry import EngineSetting, resolve_engine
 from dagpost.prediction import fitted as predictions
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score, resolve_score

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 
-from dagpost.features import Feature, predicates
+from dagpost.features import And, Edge, Feature, Not, Or, Path
+from dagpost.features.statements.adjacent import Adjacent
+from dagpost.features.statements.ancestor_set import AncestorSet
+from dagpost.features.statements.custom import Custom
+from dagpost.features.statements.d_separation import DSeparated
+from dagpost.features.statements.descendant_set import DescendantSet
+from dagpost.features.statements.markov_blanket import InMarkovBlanket
+from dagpost.features.statements.parent_set import ParentSet
+from dagpost.features.statements.topological_position import TopologicalPosition
+from dagpost.features.statements.v_structure import VStructure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,37 +51,37 @@ def random_dags(nodes: int, count: int, density: float, seed: int) -> NDArray[np
 def holds(feature: Feature, graph: Graph) -> bool:
     """Whether the statement holds in the graph."""
     match feature:
-        case predicates.And(parts):
+        case And(parts):
             return all(holds(part, graph) for part in parts)
-        case predicates.Or(parts):
+        case Or(parts):
             return any(holds(part, graph) for part in parts)
-        case predicates.Not(part):
+        case Not(part):
             return not holds(part, graph)
-        case predicates.Edge(parent, child):
+        case Edge(parent, child):
             return graph.has_edge(parent, child)
-        case predicates.Path(source, target, None):
+        case Path(source, target, None):
             return nx.has_path(graph, source, target)
-        case predicates.Path(source, target, longest):
+        case Path(source, target, longest):
             lengths = nx.single_source_shortest_path_length(graph, source)
             return target in lengths and lengths[target] <= longest
-        case predicates.Adjacent(first, second):
+        case Adjacent(first, second):
             return adjacent(graph, first, second)
-        case predicates.VStructure(first, collider, second):
+        case VStructure(first, collider, second):
             meet = graph.has_edge(first, collider) and graph.has_edge(second, collider)
             return meet and not adjacent(graph, first, second)
-        case predicates.ParentSet(child, parents):
+        case ParentSet(child, parents):
             return set(graph.predecessors(child)) == parents
-        case predicates.AncestorSet(node, members):
+        case AncestorSet(node, members):
             return nx.ancestors(graph, node) == members
-        case predicates.DescendantSet(node, members):
+        case DescendantSet(node, members):
             return nx.descendants(graph, node) == members
-        case predicates.InMarkovBlanket(member, of):
+        case InMarkovBlanket(member, of):
             return member in markov_blanket(graph, of)
-        case predicates.DSeparated(first, second, given):
+        case DSeparated(first, second, given):
             return all(d_separated(graph, one, other, given) for one in first for other in second)
-        case predicates.TopologicalPosition(node, comparison, value):
+        case TopologicalPosition(node, comparison, value):
             return COMPARE[comparison](longest_path_to(graph, node), value)
-        case predicates.Custom(function):
+        case Custom(function):
             return function(graph)
     raise TypeError(feature)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,25 +9,25 @@ from hypothesis import strategies as st
 from tests.naive import features as naive_features
 from tests.naive.posterior import all_dags
 
-from dagpost.errors import InputError
-from dagpost.features import (
+from dagpost import (
     adjacent,
     ancestor_set,
-    ancestors,
     custom,
     d_separated,
     descendant_set,
     edge,
-    evaluate,
     in_markov_blanket,
     parent_set,
-    parse,
     path,
-    predicates,
     topological_position,
     v_structure,
-    weighted_matrix,
 )
+from dagpost.errors import InputError
+from dagpost.features import And, Not, Or, ancestors, blocks, evaluate, evaluation, parse, weighted_matrix
+from dagpost.features.names import quoted
+from dagpost.features.statements import d_separation
+from dagpost.features.statements import topological_position as position_file
+from dagpost.features.statements.topological_position import COMPARISONS
 
 NAMES = ["A", "B", "M. Work", "in", "é", "P", 'say "x"', "pa"]
 TYPES = [np.uint8, np.uint16, np.uint32, np.uint64]
@@ -55,7 +53,7 @@ def leaf_kinds(names):
         one_and_rest.map(lambda drawn: parent_set(*drawn)),
         one_and_rest.map(lambda drawn: ancestor_set(*drawn)),
         one_and_rest.map(lambda drawn: descendant_set(*drawn)),
-        st.tuples(st.sampled_from(names), st.sampled_from(predicates.COMPARISONS), number).map(
+        st.tuples(st.sampled_from(names), st.sampled_from(list(COMPARISONS)), number).map(
             lambda drawn: topological_position(*drawn)
         ),
         st.tuples(st.permutations(names), st.lists(st.integers(0, 3), min_size=8, max_size=8)).map(separation),
@@ -78,9 +76,9 @@ def features(names):
         leaves,
         lambda inner: st.one_of(
             inner.map(lambda part: ~part),
-            inner.map(predicates.Not),
-            st.lists(inner, min_size=2, max_size=3).map(lambda parts: predicates.And(tuple(parts))),
-            st.lists(inner, min_size=2, max_size=3).map(lambda parts: predicates.Or(tuple(parts))),
+            inner.map(Not),
+            st.lists(inner, min_size=2, max_size=3).map(lambda parts: And(tuple(parts))),
+            st.lists(inner, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts))),
         ),
         max_leaves=6,
     )
@@ -197,8 +195,8 @@ def test_matrices_agree_with_single_statements(relation):
             if first == second:
                 assert matrix[row, column] == 0.0
                 continue
-            quoted = f"{predicates.quoted(first)} {relation} {predicates.quoted(second)}"
-            held = evaluate([parse(quoted, names).feature], dags, names)[0]
+            text = f"{quoted(first)} {relation} {quoted(second)}"
+            held = evaluate([parse(text, names).feature], dags, names)[0]
             assert matrix[row, column] == pytest.approx(weights[held].sum(), abs=1e-12)
 
 
@@ -236,7 +234,7 @@ def test_sixty_four_nodes_are_enough_for_every_bit():
     assert matrix.tolist() == np.triu(np.ones((64, 64)), 1).tolist()
 
 
-def test_blocks_do_not_show(monkeypatch):
+def test_blocks_do_not_show():
     names = NAMES[:5]
     dags = naive_features.random_dags(5, 333, 0.4, seed=8)
     asked = [
@@ -247,16 +245,20 @@ def test_blocks_do_not_show(monkeypatch):
         custom(even_number_of_edges),
     ]
     weights = np.full(333, 1 / 333)
-    whole = evaluate(asked, dags, names), ancestors(dags), weighted_matrix("~>{2}", dags, weights)
-    monkeypatch.setattr(sys.modules["dagpost.features.evaluate"], "_BLOCK", 100)
-    parts = evaluate(asked, dags, names), ancestors(dags), weighted_matrix("~>{2}", dags, weights)
+    whole, parts = (
+        (
+            evaluate(asked, dags, names, **size),
+            ancestors(dags, **size),
+            weighted_matrix("~>{2}", dags, weights, **size),
+        )
+        for size in ({}, {"block_size": 100})
+    )
     assert (whole[0] == parts[0]).all()
     assert (whole[1] == parts[1]).all()
     assert np.allclose(whole[2], parts[2], rtol=0, atol=1e-12)
 
 
 def test_kernels_are_compiled_for_one_signature_only():
-    module = sys.modules["dagpost.features.evaluate"]
     names = NAMES[:4]
     asked = [path("A", "B"), path("A", "B", 2), d_separated("A", "B"), topological_position("A", "=", 0)]
     one = naive_features.random_dags(4, 1, 0.5, seed=1)
@@ -267,8 +269,15 @@ def test_kernels_are_compiled_for_one_signature_only():
         weights = np.ones(2 * len(dags))[::2]
         weights.flags.writeable = False
         weighted_matrix("~>{2}", dags, weights)
-    for name in ("_close", "_extend", "_longest_paths", "_separate", "_add_weights"):
-        assert len(getattr(module, name).signatures) == 1
+    kernels = (
+        blocks._close,
+        blocks._extend,
+        position_file._longest_paths,
+        d_separation._separate,
+        evaluation._add_weights,
+    )
+    for kernel in kernels:
+        assert len(kernel.signatures) == 1
 
 
 def test_no_dags_give_empty_answers():
@@ -285,7 +294,7 @@ def test_a_cycle_is_refused_by_the_number_of_its_sample(cycle, sample):
     dags = np.zeros((200, 3), dtype=np.uint16)
     dags[sample] = cycle
     dags[150] = cycle
-    message = f"graph number {sample} has a directed cycle"
+    message = f"Graph number {sample} has a directed cycle"
     with pytest.raises(InputError, match=message):
         evaluate([path("A", "B")], dags, ["A", "B", "C"])
     with pytest.raises(InputError, match=message):
@@ -295,12 +304,11 @@ def test_a_cycle_is_refused_by_the_number_of_its_sample(cycle, sample):
             weighted_matrix(relation, dags, np.ones(200))
 
 
-def test_a_cycle_in_a_later_block_keeps_its_number(monkeypatch):
-    monkeypatch.setattr(sys.modules["dagpost.features.evaluate"], "_BLOCK", 100)
+def test_a_cycle_in_a_later_block_keeps_its_number():
     dags = np.zeros((300, 2), dtype=np.uint8)
     dags[217] = [2, 1]
-    with pytest.raises(InputError, match="graph number 217"):
-        ancestors(dags)
+    with pytest.raises(InputError, match="Graph number 217"):
+        ancestors(dags, block_size=100)
 
 
 def test_what_is_not_masks_of_parents_is_refused():

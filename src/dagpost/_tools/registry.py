@@ -56,6 +56,11 @@ class Registry(Generic[Kind]):
             )
         self._added[name] = class_
 
+    def remove(self, name: str) -> None:
+        """Forget a class, so that a test of one that is not ours leaves no trace."""
+        self.classes()
+        del self._added[name]
+
     def classes(self) -> dict[str, type[Kind]]:
         """Every class by name: ours first, then those of other packages."""
         if not self._loaded:

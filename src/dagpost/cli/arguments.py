@@ -87,7 +87,6 @@ def _unquoted(name: str) -> str:
 def parse_method(text: str) -> Any:
     """A method by its name, with settings after a colon."""
     from dagpost._tools.text import nearest
-    from dagpost._tools.text import nearest
     from dagpost.methods.choice import AUTO
     from dagpost.methods.registry import METHODS
 

@@ -31,7 +31,6 @@ from dagpost.cli.output import print_json
 if TYPE_CHECKING:
     from dagpost.methods.kbest import KBest
     from dagpost.methods.targets import STRUCTURE
-    from dagpost.model import DagPosterior
     from dagpost.posterior.sample import DagSample
 
 
@@ -76,9 +75,9 @@ def best(
     """
     from pathlib import Path
 
+    from dagpost._tools.checks import whole_number
     from dagpost.files.archive import is_archive
     from dagpost.model import DagPosterior
-    from dagpost._tools.checks import whole_number
 
     whole_number(number, "count")
     if source != "-" and is_archive(source):

@@ -129,5 +129,5 @@ def _names_in(file: str) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """A name as the language takes it (features.predicates.quoted, which loads numba, says it with all care)."""
+    """A name as the language takes it (features.names.quoted, which loads numba, is more careful)."""
     return name if re.fullmatch(r"\w+", name) else json.dumps(name, ensure_ascii=False)

@@ -93,8 +93,8 @@ def fit(
     \b
     Example: dagpost fit coronary.csv --counts counts
     """
-    from dagpost.model import DagPosterior
     from dagpost.cli.plan import announce
+    from dagpost.model import DagPosterior
 
     # First: what would be said of the place for the model, which may be the same file, would mislead.
     refuse_results(table)

@@ -73,8 +73,8 @@ def sample(
     \b
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
-    from dagpost.posterior.estimate import check_confidence
     from dagpost.cli.plan import announce
+    from dagpost.posterior.estimate import check_confidence
     from dagpost.posterior.sample import DagSample
 
     check_confidence(confidence)

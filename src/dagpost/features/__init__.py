@@ -1,53 +1,37 @@
-"""Yes/no statements about a DAG: as objects, as text, over many DAGs at once, and which of them are exact."""
+"""Yes/no statements about a DAG: as objects, as text, over many DAGs at once, and which of them are exact.
+
+Each statement and the function that makes it are in a file of `statements/`; here are only those that the package
+itself uses.
+"""
 
 from __future__ import annotations
 
-from dagpost.features.constructors import (
-    adjacent,
-    ancestor_set,
-    custom,
-    d_separated,
-    descendant_set,
-    edge,
-    in_markov_blanket,
-    parent_set,
-    path,
-    topological_position,
-    v_structure,
-)
-from dagpost.features.evaluate import ancestors, evaluate, weighted_matrix
+from dagpost.features.evaluation import ancestors, evaluate, weighted_matrix
+from dagpost.features.feature import And, Feature, Not, Or
 from dagpost.features.language import Query, parse, resolve
-from dagpost.features.predicates import Feature
-from dagpost.features.reductions import (
-    OneNodeReach,
-    ParentConditions,
-    Term,
-    one_node_reach,
-    parent_conditions,
-)
+from dagpost.features.reductions import OneNodeReach, Term, one_node_reach, parent_conditions
+from dagpost.features.registry import STATEMENTS
+from dagpost.features.statements.edge import Edge, edge
+from dagpost.features.statements.path import Path, path
 
 __all__ = [
+    "STATEMENTS",
+    "And",
+    "Edge",
     "Feature",
+    "Not",
     "OneNodeReach",
-    "ParentConditions",
+    "Or",
+    "Path",
     "Query",
     "Term",
-    "adjacent",
-    "ancestor_set",
     "ancestors",
-    "custom",
-    "d_separated",
-    "descendant_set",
     "edge",
     "evaluate",
-    "in_markov_blanket",
     "one_node_reach",
     "parent_conditions",
-    "parent_set",
     "parse",
     "path",
     "resolve",
-    "topological_position",
-    "v_structure",
     "weighted_matrix",
 ]

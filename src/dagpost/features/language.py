@@ -1,23 +1,16 @@
 """Statements about a DAG, read from text: `Smoking ~> Pressure & !(Smoking -> Family)`.
 
+What single statements look like is written in their own files, `statements/`. This module reads what joins them:
+
 | text | holds when |
 | --- | --- |
-| `A -> B`, `B <- A` | A is a parent of B |
-| `A ~> B`, `B <~ A` | a directed path leads from A to B |
-| `A ~>{2} B` | one of at most 2 edges does |
-| `A -- B` | A and B are adjacent |
-| `A -> B -> C`, `A ~> B ~> C` | every step holds |
-| `A -> C <- B` | A and B are parents of C and *not adjacent*; without that: `A -> C & B -> C` |
-| `pa(B) = {A, C}`, `an(B) = {A}`, `de(B) = {}` | the parents, ancestors, descendants of B are exactly these |
-| `A in pa(B)`, `A in an(B)`, `B in de(A)`, `A in mb(B)` | A is one of them; `mb` is the Markov blanket |
-| `A _||_ B | C, D`, `{A, B} _||_ C` | C and D d-separate A from B |
-| `pos(A) <= 1` | the longest directed path that ends in A has at most 1 edge; also `=`, `<`, `>`, `>=` |
+| `A -> B -> C`, `A ~> B ~> C` | every step of the chain holds |
 | `!f`, `f & g`, `f | g`, `(f)` | not, and, or; `!` binds tightest, then `&`, then `|` |
-| `P(f | g)` | f, asked of the DAGs in which g holds; only around the whole text |
+| `P(f | g)` | f, among the DAGs in which g holds; only around the whole text |
 
-A name is a word of letters, digits and underscores, or anything in single or double quotes. The bar has three
-uses. After `A _||_ B` it starts the list of variables conditioned on, and directly inside `P(...)` it comes
-before the condition; so an "or" in these two places needs brackets: `(A _||_ B) | C -> D`, `P((f | g) | h)`.
+A name is a word of letters, digits and underscores, or anything in single or double quotes. Directly inside `P(...)`, a
+bar introduces the condition, and after some statements it belongs to them (`A _||_ B | C`). An "or" in these places
+needs brackets: `P((f | g) | h)`, `(A _||_ B) | C -> D`.
 
 The grammar, read by recursive descent in one pass, in time linear in the length of the text:
 
@@ -25,64 +18,33 @@ The grammar, read by recursive descent in one pass, in time linear in the length
     disjunction = conjunction { "|" conjunction }
     conjunction = negation { "&" negation }
     negation    = "!" negation  |  "(" disjunction ")"  |  statement
-    statement   = name arrow name { arrow name }  |  name "in" ( "pa" | "an" | "de" | "mb" ) "(" name ")"
-                | ( "pa" | "an" | "de" ) "(" name ")" "=" set  |  "pos" "(" name ")" comparison number
-                | side "_||_" side [ "|" ( names | set ) ]
-    side        = name  |  "{" names "}"
+    statement   = name arrow name { arrow name }  |  name "in" word "(" name ")"  |  word "(" ...  |  side infix ...
+    side        = name  |  "{" name { "," name } "}"
+
+Arrows, words and infixes, and what follows a word or an infix, come from the registered statements (`forms.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from dagpost._tools.text import position_of
 from dagpost.errors import InputError
-from dagpost.features.predicates import (
-    COMPARISONS,
-    Adjacent,
-    AncestorSet,
-    And,
-    DescendantSet,
-    DSeparated,
-    Edge,
-    Feature,
-    InMarkovBlanket,
-    Not,
-    Or,
-    ParentSet,
-    Path,
-    TopologicalPosition,
-    VStructure,
-    as_feature,
-)
-from dagpost.features.tokens import Token, error_at, tokens_of
+from dagpost.features.feature import And, Feature, Not, Or, as_feature, bracketed, check_variables
+from dagpost.features.reader import Reader, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-_ARROWS = ("->", "<-", "~>", "<~", "--")
-_SETS: dict[str, Callable[[str, frozenset[str]], Feature]] = {
-    "pa": ParentSet,
-    "an": AncestorSet,
-    "de": DescendantSet,
-}
-_MEMBERSHIPS: dict[str, Callable[[str, str], Feature]] = {
-    "pa": Edge,
-    "an": Path,
-    "de": lambda member, of: Path(of, member),
-    "mb": InMarkovBlanket,
-}
-#: Brackets and negations nested deeper than this are a slip, and would run into the interpreter's own limit.
+    from dagpost.features.tokens import Token
+
+#: Brackets and negations nested deeper than this are a slip, and would exceed the interpreter's own limit.
 _DEEPEST = 100
-_MOST_DIGITS = 9
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked: a statement, and the one it is conditioned on, if any."""
+    """A question: a statement, and the statement it is conditioned on, if any."""
 
     feature: Feature
     given: Feature | None = None
@@ -90,11 +52,11 @@ class Query:
     def __str__(self) -> str:
         if self.given is None:
             return str(self.feature)
-        return f"P({_within_bars(self.feature)} | {_within_bars(self.given)})"
+        return f"P({bracketed(self.feature, Or)} | {bracketed(self.given, Or)})"
 
 
 def parse(text: str, names: Sequence[str]) -> Query:
-    """Read a statement about the variables `names`; the grammar stands at the top of this module.
+    """Read a statement about the variables `names`.
 
     >>> parse("A ~> B & !(A -> B)", ["A", "B"]).feature
     And(parts=(Path(source='A', target='B', longest=None), Not(part=Edge(parent='A', child='B'))))
@@ -107,12 +69,12 @@ def parse(text: str, names: Sequence[str]) -> Query:
            ^
     """
     if not isinstance(text, str):
-        raise InputError(f"A statement to read must be text. Got {text!r} instead.")
-    return _Reader(text, names).query()
+        raise InputError(f"A statement to parse must be text. Got {text!r} instead.")
+    return _Grammar(text, names).query()
 
 
 def resolve(statement: object, names: Sequence[str], given: object = None) -> Query:
-    """What is asked, from text, an object or a Python function, with its names checked.
+    """The question that a text, an object or a Python function stands for, with its names checked.
 
     >>> from dagpost.features import path
     >>> print(resolve("A -> B", ["A", "B", "C"], given=path("B", "C")))
@@ -125,7 +87,7 @@ def resolve(statement: object, names: Sequence[str], given: object = None) -> Qu
     if query.given is not None or condition.given is not None:
         raise InputError(
             f"There are two conditions: given={str(given)!r}, and one inside P( | ). "
-            "Give one of them, joined with & where both are meant."
+            "Give only one; if both are meant, join them with &."
         )
     return Query(query.feature, condition.feature)
 
@@ -134,95 +96,33 @@ def _resolved(statement: object, names: Sequence[str]) -> Query:
     if isinstance(statement, str):
         return parse(statement, names)
     query = statement if isinstance(statement, Query) else Query(as_feature(statement))
-    check_names(query.feature, names)
+    check_variables(query.feature, names)
     if query.given is not None:
-        check_names(query.given, names)
+        check_variables(query.given, names)
     return query
 
 
-def check_names(feature: Feature, names: Sequence[str]) -> None:
-    """Raise an error that suggests the nearest name if a variable of the statement is not there."""
-    for name in sorted(feature.variables):
-        position_of(name, names)
-
-
-def _within_bars(feature: Feature) -> str:
-    return f"({feature})" if isinstance(feature, Or | DSeparated) else str(feature)
-
-
-class _Reader:
-    """The tokens of a text, and how far they have been read."""
+class _Grammar(Reader):
+    """Whatever joins statements; their own forms read the rest."""
 
     def __init__(self, text: str, names: Sequence[str]) -> None:
-        self.text = text
-        self.names = names
-        self.tokens = tokens_of(text)
-        self.place = 0
+        super().__init__(text, names)
         self.depth = 0
-        # Directly inside P( ), where a bar comes before the condition.
-        self.bar_is_given = False
-
-    # Tokens
-
-    @property
-    def next(self) -> Token:
-        return self.tokens[self.place]
-
-    def at(self, *symbols: str) -> bool:
-        return self.next.kind == "symbol" and self.next.value in symbols
-
-    def at_call(self) -> bool:
-        """Whether a word with an opening bracket behind it comes next."""
-        following = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
-        return self.next.kind == "name" and following.kind == "symbol" and following.value == "("
-
-    def step(self) -> Token:
-        token = self.next
-        self.place += 1
-        return token
-
-    def take(self, symbol: str, *, where: str) -> Token:
-        if not self.at(symbol):
-            raise self.error(self.next, f"Expected {symbol!r} {where}, but {self.next}.")
-        return self.step()
-
-    def name(self, what: str = "a variable") -> str:
-        if self.next.kind not in ("name", "quoted"):
-            raise self.error(self.next, f"Expected {what}, but {self.next}.")
-        token = self.step()
-        self.build(token, position_of, token.value, self.names)
-        return token.value
-
-    def number(self, what: str) -> int:
-        token = self.step()
-        digits = token.value
-        if token.kind != "name" or not (digits.isascii() and digits.isdecimal()) or len(digits) > _MOST_DIGITS:
-            raise self.error(token, f"Expected {what}, a whole number, but {token}.")
-        return int(digits)
-
-    def error(self, token: Token, message: str) -> InputError:
-        return error_at(self.text, token.position, message)
-
-    def build(self, token: Token, make: Callable[..., Made], *arguments: Any) -> Made:
-        """Call `make`, and show the place of `token` if it refuses."""
-        try:
-            return make(*arguments)
-        except InputError as error:
-            raise self.error(token, str(error)) from None
-
-    # The grammar
 
     def query(self) -> Query:
         if self.next.kind == "end":
-            raise self.error(self.next, "The text is empty. Write a statement such as A -> B or A ~> B.")
+            such = self.vocabulary.examples[0]
+            raise self.error(self.next, f"The text is empty. Write a statement such as {such}.")
         if self.at_call() and self.next.value == "P":
             query = self.conditional()
             if self.next.kind != "end":
-                raise self.error(self.next, f"P( ) goes around the whole text, so it should end here, but {self.next}.")
+                raise self.error(
+                    self.next, f"P( ) encloses the whole text, so the text should end here, but {self.next}."
+                )
             return query
         feature = self.disjunction()
         if self.at(")"):
-            raise self.error(self.next, "This bracket closes none that is open.")
+            raise self.error(self.next, "This bracket closes nothing: no bracket is open here.")
         if self.next.kind != "end":
             raise self.error(self.next, f"Expected '&', '|' or the end, but {self.next}.")
         return Query(feature)
@@ -239,7 +139,8 @@ class _Reader:
         if self.at("|"):
             raise self.error(
                 self.next,
-                "Inside P( ) a single bar comes before the condition. To say 'or', put it in brackets: P((f | g) | h).",
+                "Inside P( ), a bar introduces the condition, and there is one already. "
+                "To say 'or', put it in brackets: P((f | g) | h).",
             )
         self.close(opening, "'&', '|' or ')'" if given is None else "'&' or ')'")
         return Query(feature, given)
@@ -270,7 +171,7 @@ class _Reader:
             return self.statement()
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self.error(self.next, f"Brackets and '!' are nested more than {_DEEPEST} deep. Write it flatter.")
+            raise self.error(self.next, f"Brackets and '!' are nested more than {_DEEPEST} deep. Use fewer of them.")
         opening = self.step()
         if opening.value == "!":
             feature: Feature = Not(self.negation())
@@ -283,148 +184,68 @@ class _Reader:
         return feature
 
     def statement(self) -> Feature:
+        start = self.next
         if self.at("{"):
-            start = self.next
-            return self.separation(start, self.group())
+            return self.infix(start, self.group())
         if self.at_call():
             return self.call()
-        start = self.next
-        name = self.name("a statement such as A -> B")
-        if self.at(*_ARROWS):
+        name = self.name(f"a statement such as {self.vocabulary.examples[0]}")
+        if self.at(*self.vocabulary.arrows):
             return self.chain(start, name)
-        if self.next.kind == "name" and self.next.value == "in":
+        if self.at_in():
             return self.membership(start, name)
-        if self.at("_||_"):
-            return self.separation(start, frozenset((name,)))
-        raise self.error(self.next, f"Expected ->, <-, ~>, <~, --, _||_ or 'in' after {name!r}, but {self.next}.")
+        if self.at(*self.vocabulary.infixes):
+            return self.infix(start, frozenset((name,)))
+        expected = one_of([*self.vocabulary.symbols, "'in'"])
+        raise self.error(self.next, f"Expected {expected} after {name!r}, but {self.next}.")
 
     def chain(self, start: Token, name: str) -> Feature:
         places, names = [start], [name]
-        arrows: list[Token] = []
-        limits: list[int | None] = []
-        while self.at(*_ARROWS):
-            arrows.append(self.step())
-            limits.append(self.limit() if arrows[-1].value in ("~>", "<~") else None)
+        arrows = []
+        while self.at(*self.vocabulary.arrows):
+            arrows.append((self.next, *self.arrow()))
             places.append(self.next)
             names.append(self.name())
-        if [arrow.value for arrow in arrows] == ["->", "<-"]:
-            return self.build(places[2], VStructure, *names)
+        pattern = self.vocabulary.patterns.get(" ".join(arrow.sign for _, arrow, _ in arrows))
+        if pattern is not None and not any(read for _, _, read in arrows):
+            return self.build(places[-1], pattern.make, *names)
         steps: list[Feature] = []
-        for place, arrow in enumerate(arrows):
-            if _direction(arrow) != _direction(arrows[0]):
-                raise self.error(
-                    arrow,
-                    "The steps of a chain must point the same way; only A -> C <- B, a v-structure, "
-                    "does not. Write the steps apart, with & between them.",
-                )
+        for place, (token, arrow, read) in enumerate(arrows):
+            if arrow.direction != arrows[0][1].direction:
+                raise self.error(token, self.mixed_chain())
             ends = names[place : place + 2]
-            steps.append(self.build(places[place + 1], _step, arrow.value, ends, limits[place]))
+            if arrow.direction == "left":
+                ends.reverse()
+            steps.append(self.build(places[place + 1], arrow.make, *ends, *read))
         return And(tuple(steps)) if len(steps) > 1 else steps[0]
 
-    def limit(self) -> int | None:
-        if not self.at("{"):
-            return None
-        self.step()
-        token = self.next
-        longest = self.number("the largest number of edges")
-        if longest < 1:
-            raise self.error(token, "A path has at least 1 edge.")
-        self.take("}", where="after the largest number of edges")
-        return longest
+    def mixed_chain(self) -> str:
+        allowed = [f"{pattern.examples[0]} ({pattern.called})" for pattern in self.vocabulary.patterns.values()]
+        return (
+            f"The steps of a chain must point the same way, except in {one_of(allowed, 'and')}. "
+            "Write the steps separately, with & between them."
+        )
 
     def membership(self, start: Token, member: str) -> Feature:
         self.step()
-        which = self.next
-        if not self.at_call() or which.value not in _MEMBERSHIPS:
-            raise self.error(which, f"Expected pa( ), an( ), de( ) or mb( ) after 'in', but {which}.")
-        return self.build(start, _MEMBERSHIPS[which.value], member, self.argument())
-
-    def argument(self) -> str:
-        """The variable in the brackets behind a word."""
-        self.step()
-        self.step()
-        name = self.name()
-        self.take(")", where="after the variable")
-        return name
+        word = self.next
+        memberships = self.vocabulary.memberships
+        if not self.at_call() or word.value not in memberships:
+            expected = one_of(f"{known}( )" for known in memberships)
+            raise self.error(word, f"Expected {expected} after 'in', but {word}.")
+        return self.build(start, memberships[word.value].make, member, self.argument())
 
     def call(self) -> Feature:
         start = self.next
-        word = start.value
-        if word == "P":
-            raise self.error(start, "P( ) can only go around the whole text.")
-        if word == "mb":
-            raise self.error(start, "A Markov blanket is asked about one variable at a time: A in mb(B).")
-        if word != "pos" and word not in _SETS:
-            raise self.error(start, f"There is no {word}( ). There are pa( ), an( ), de( ), mb( ) and pos( ).")
-        name = self.argument()
-        if word == "pos":
-            return self.position(start, name)
-        self.take("=", where=f"after {word}( )")
-        if not self.at("{"):
-            raise self.error(self.next, f"Expected a set such as {{A, B}} or {{}}, but {self.next}.")
-        return self.build(start, _SETS[word], name, self.group(empty=True))
+        if start.value == "P":
+            raise self.error(start, "P( ) can only enclose the whole text.")
+        if start.value not in self.vocabulary.calls:
+            known = one_of((f"{word}( )" for word in self.vocabulary.words), "and")
+            raise self.error(start, f"There is no {start.value}( ). There are {known}.")
+        return self.vocabulary.calls[start.value].make(self)
 
-    def position(self, start: Token, name: str) -> Feature:
-        if not self.at(*COMPARISONS):
-            raise self.error(self.next, f"Expected one of {', '.join(COMPARISONS)} after pos( ), but {self.next}.")
-        comparison = self.step().value
-        return self.build(start, TopologicalPosition, name, comparison, self.number("a number of edges"))
-
-    def group(self, *, empty: bool = False) -> frozenset[str]:
-        """A variable, or several in braces."""
-        if not self.at("{"):
-            return frozenset((self.name("a variable or a set such as {A, B}"),))
-        opening = self.step()
-        members = [] if empty and self.at("}") else self.listed()
-        if self.next.kind == "end":
-            raise self.error(opening, "This brace is never closed.")
-        self.take("}", where="or ',' after a variable of a set")
-        return frozenset(members)
-
-    def listed(self) -> list[str]:
-        members = [self.name()]
-        while self.at(","):
-            self.step()
-            members.append(self.name())
-        return members
-
-    def separation(self, start: Token, first: frozenset[str]) -> Feature:
-        self.take("_||_", where="after a set")
-        second = self.group()
-        given: frozenset[str] = frozenset()
-        if self.at("|"):
-            bar = self.step()
-            if self.at("!", "(") or self.at_call():
-                raise self.bar_error(bar)
-            given = self.group(empty=True) if self.at("{") else frozenset(self.listed())
-            if self.at("|") and not self.bar_is_given:
-                raise self.bar_error(self.next)
-            if self.at(*_ARROWS, "_||_") or (self.next.kind, self.next.value) == ("name", "in"):
-                raise self.bar_error(bar)
-        return self.build(start, DSeparated, first, second, given)
-
-    def bar_error(self, bar: Token) -> InputError:
-        return self.error(
-            bar,
-            "After a d-separation a bar comes before the variables conditioned on, as in A _||_ B | C, D. "
-            "To say something else with it, put the d-separation in brackets: (A _||_ B) | C -> D.",
-        )
-
-
-def _direction(arrow: Token) -> str:
-    return {"->": "right", "~>": "right", "<-": "left", "<~": "left", "--": "none"}[arrow.value]
-
-
-def _step(arrow: str, ends: list[str], longest: int | None) -> Feature:
-    left, right = ends
-    match arrow:
-        case "->":
-            return Edge(left, right)
-        case "<-":
-            return Edge(right, left)
-        case "~>":
-            return Path(left, right, longest)
-        case "<~":
-            return Path(right, left, longest)
-        case _:
-            return Adjacent(left, right)
+    def infix(self, start: Token, first: frozenset[str]) -> Feature:
+        infixes = self.vocabulary.infixes
+        if not self.at(*infixes):
+            raise self.error(self.next, f"Expected {one_of(map(repr, infixes))} after a set, but {self.next}.")
+        return infixes[self.step().value].make(self, start, first)

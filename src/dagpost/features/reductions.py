@@ -1,21 +1,22 @@
 """Which statements can be answered exactly, and from what?
 
-*Conditions on parents.* The indicator of a statement is often a sum of a few conjunctions, with signs, in
-which each condition is about the parents of one node:
+*Conditions on parents.* The indicator of a statement is often a sum of a few conjunctions, with signs, in which each
+condition is about the parents of one node:
 
     [f holds in G] = constant + sum over terms of sign * product over nodes i of [condition on i's parents]
 
-The probability of a conjunction is the ratio of two evidences, the upper one with weight 0 for the families
-that break a condition (docs/design, "Features"), so the probability of `f` is the same sum. "Not" is `1 - f`,
-"and" is a product, "or" is `1 - (1 - f)(1 - g)`; conditions on one node are joined before anything is
-multiplied out, so a conjunction of any number of edges, parent sets and their negations is one term. Terms
-that no DAG can meet (both directions of one edge) have evidence 0. Adjacency is two terms, one for each
-direction, as both cannot be. Not being in a Markov blanket is one conjunction: no edge between the two, no
-common child.
+The probability of a conjunction is the ratio of two evidences; in the upper one, families that break a condition have
+weight 0 (docs/design, "Features"). The probability of `f` is then the same sum. "Not" is `1 - f`, "and" is a product,
+"or" is `1 - (1 - f)(1 - g)`. Conditions on one node are joined before anything is multiplied out, so a conjunction of
+any number of edges, parent sets and their negations is one term. Terms that no DAG can meet (both directions of one
+edge) have evidence 0.
 
-*One node's reach.* A boolean combination of statements about the descendants of one node, or about the
-ancestors of one node, is a condition on that one set, whose distribution is exact under the structure-modular
-prior (docs/design, "Structure-modular posterior").
+*One node's reach.* A boolean combination of statements about the descendants of one node, or about the ancestors of
+one node, is a condition on that one set. The distribution of that set is exact under the structure-modular prior
+(docs/design, "Structure-modular posterior").
+
+Every statement gives its own conditions (`Feature.family_condition`, `conjunctions`, `reaches`); this module is the
+algebra that joins them.
 """
 
 from __future__ import annotations
@@ -23,40 +24,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.text import position_of
-from dagpost.features.predicates import (
-    Adjacent,
-    AncestorSet,
-    And,
-    DescendantSet,
-    DSeparated,
-    Edge,
-    Feature,
-    InMarkovBlanket,
-    Not,
-    Or,
-    ParentSet,
-    Path,
-    TopologicalPosition,
-    VStructure,
-)
+if TYPE_CHECKING:
+    from dagpost.features.feature import Feature
 
 Condition = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
 Conditions = Mapping[int, Condition]
+#: A node, and a condition on its parents.
+FamilyCondition = tuple[int, Condition]
 Direction = Literal["descendants", "ancestors"]
 
-#: Every term costs a pass over all sets of nodes.
+#: The most terms that are multiplied out: each costs a pass over all sets of nodes.
 MOST_TERMS = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A conjunction of conditions, each on the parents of one node, and how it counts: mostly 1 or -1."""
+    """A conjunction of conditions, each on the parents of one node, and its factor in the sum: mostly 1 or -1."""
 
     sign: int
     conditions: Conditions
@@ -82,10 +70,10 @@ class OneNodeReach:
 def parent_conditions(feature: Feature, names: Sequence[str]) -> ParentConditions | None:
     """The statement as conditions on the parents of single nodes, or None if it is not of that kind.
 
-    A condition takes masks over all nodes and says for each whether that parent set meets it. None is also
-    the answer where more than `MOST_TERMS` terms would be needed.
+    A condition takes masks over all nodes and returns, for each, whether that parent set meets it. None is also
+    returned if more than `MOST_TERMS` terms would be needed.
 
-    >>> from dagpost.features import edge, adjacent
+    >>> from dagpost import adjacent, edge
     >>> found = parent_conditions(edge("A", "B") & ~edge("C", "B"), ["A", "B", "C"])
     >>> found.constant, [(term.sign, list(term.conditions)) for term in found.terms]
     (0, [(1, [1])])
@@ -95,7 +83,9 @@ def parent_conditions(feature: Feature, names: Sequence[str]) -> ParentCondition
     >>> found.constant, [(term.sign, list(term.conditions)) for term in found.terms]
     (1, [(-1, [1]), (-1, [0])])
     """
-    return _expand(feature, names)
+    simple = feature.simpler(names)
+    single = simple.family_condition(names)
+    return simple.conjunctions(names) if single is None else one_term(dict([single]))
 
 
 def one_node_reach(feature: Feature, names: Sequence[str]) -> OneNodeReach | None:
@@ -108,106 +98,36 @@ def one_node_reach(feature: Feature, names: Sequence[str]) -> OneNodeReach | Non
     >>> found.condition(np.array([0b010, 0b110], dtype=np.uint64))
     array([ True, False])
     """
-    reaches = _reaches(feature, names)
-    return OneNodeReach(*reaches[0]) if reaches else None
+    found = reaches(feature, names)
+    return found[0] if found else None
 
 
-# Conditions on parents
+def family_condition(feature: Feature, names: Sequence[str]) -> FamilyCondition | None:
+    """The condition on the parents of one node that the statement, or a simpler one, is equivalent to."""
+    return feature.simpler(names).family_condition(names)
 
 
-def _expand(feature: Feature, names: Sequence[str]) -> ParentConditions | None:
-    single = _about_one_node(feature, names)
-    if single is not None:
-        return _one_term(dict([single]))
-    match _simpler(feature, names):
-        case Not(Or(parts)):
-            return _times([_expand(~part, names) for part in parts])
-        case Not(part):
-            return _one_minus(_expand(part, names))
-        case And(parts):
-            return _times([_expand(part, names) for part in parts])
-        case Or(parts):
-            return _one_minus(_times([_expand(~part, names) for part in parts]))
-        case Adjacent(first, second):
-            # Both edges would be a cycle, so the two terms never hold together.
-            directions = [_about_one_node(Edge(*ends), names) for ends in ((first, second), (second, first))]
-            return ParentConditions(0, tuple(Term(1, dict([one])) for one in directions if one is not None))
-        case InMarkovBlanket(member, of):
-            return _one_minus(_one_term(_strangers(member, of, names)))
-        case DescendantSet(node, members) if not members:
-            return _one_term(_childless(node, names))
-    return None
+def reaches(feature: Feature, names: Sequence[str]) -> list[OneNodeReach]:
+    """The conditions on one node's reach that the statement, or a simpler one, is equivalent to."""
+    return feature.simpler(names).reaches(names)
 
 
-def _about_one_node(feature: Feature, names: Sequence[str]) -> tuple[int, Condition] | None:
-    """A statement about nothing but the parents of one node: which node, and the condition."""
-    match _simpler(feature, names):
-        case Edge(parent, child):
-            return position_of(child, names), _all_in(_mask((parent,), names))
-        case ParentSet(child, parents):
-            return position_of(child, names), _equals(_mask(parents, names))
-        case Not(part):
-            inner = _about_one_node(part, names)
-            return inner and (inner[0], _none_of([inner[1]]))
-        case And(parts) | Or(parts) as joined:
-            found = [_about_one_node(part, names) for part in parts]
-            known = [one for one in found if one is not None]
-            if len(known) < len(found) or len({node for node, _ in known}) > 1:
-                return None
-            conditions = [condition for _, condition in known]
-            return known[0][0], _all_of(conditions) if isinstance(joined, And) else _any_of(conditions)
-    return None
+# Sums of conjunctions
 
 
-def _simpler(feature: Feature, names: Sequence[str]) -> Feature:
-    """An equal statement of a kind that can be answered, where there is one."""
-    match feature:
-        case Path(source, target, 1):
-            return Edge(source, target)
-        case Path(source, target, longest) if longest is not None and longest >= len(names) - 1:
-            return Path(source, target)
-        case AncestorSet(node, members) if not members:
-            return ParentSet(node, members)
-        case TopologicalPosition(node, "=" | "<=", 0) | TopologicalPosition(node, "<", 1):
-            return ParentSet(node, frozenset())
-        case TopologicalPosition(node, ">", 0) | TopologicalPosition(node, ">=", 1):
-            return Not(ParentSet(node, frozenset()))
-        case VStructure(first, collider, second):
-            apart = Not(Edge(first, second)), Not(Edge(second, first))
-            return And((Edge(first, collider), Edge(second, collider), *apart))
-        case DSeparated(first, second) if feature.variables == frozenset(names):
-            # Given all other variables, a Markov blanket is what keeps two apart.
-            pairs = [Not(InMarkovBlanket(*pair)) for pair in product(sorted(first), sorted(second))]
-            return And(tuple(pairs)) if len(pairs) > 1 else pairs[0]
-    return feature
-
-
-def _strangers(first: str, second: str, names: Sequence[str]) -> Conditions:
-    """Neither is a parent of the other, and no third node is a child of both."""
-    conditions: dict[int, Condition] = {
-        position: _none_of([_all_in(_mask((first, second), names))]) for position in range(len(names))
-    }
-    conditions[position_of(first, names)] = _none_of([_all_in(_mask((second,), names))])
-    conditions[position_of(second, names)] = _none_of([_all_in(_mask((first,), names))])
-    return conditions
-
-
-def _childless(node: str, names: Sequence[str]) -> Conditions:
-    lacking = _none_of([_all_in(_mask((node,), names))])
-    return {position: lacking for position in range(len(names)) if names[position] != node}
-
-
-def _one_term(conditions: Conditions) -> ParentConditions:
+def one_term(conditions: Conditions) -> ParentConditions:
+    """A conjunction as a sum of one term."""
     return ParentConditions(0, (Term(1, conditions),)) if conditions else ParentConditions(1, ())
 
 
-def _one_minus(inner: ParentConditions | None) -> ParentConditions | None:
+def one_minus(inner: ParentConditions | None) -> ParentConditions | None:
+    """The sum for the negation."""
     if inner is None:
         return None
     return ParentConditions(1 - inner.constant, tuple(Term(-term.sign, term.conditions) for term in inner.terms))
 
 
-def _times(factors: Sequence[ParentConditions | None]) -> ParentConditions | None:
+def times(factors: Sequence[ParentConditions | None]) -> ParentConditions | None:
     """The product of sums, multiplied out."""
     constant = 1
     terms: list[Term] = []
@@ -230,62 +150,28 @@ def _times(factors: Sequence[ParentConditions | None]) -> ParentConditions | Non
 def _merge(one: Conditions, other: Conditions) -> Conditions:
     merged = dict(one)
     for node, condition in other.items():
-        merged[node] = _all_of([merged[node], condition]) if node in merged else condition
+        merged[node] = joined(np.logical_and, [merged[node], condition]) if node in merged else condition
     return merged
-
-
-# One node's reach
-
-
-def _reaches(feature: Feature, names: Sequence[str]) -> list[tuple[int, Direction, Condition]]:
-    """All the ways to say it about the descendants or the ancestors of one node, descendants first."""
-    match _simpler(feature, names):
-        case Path(source, target, None):
-            return [
-                (position_of(source, names), "descendants", _all_in(_mask((target,), names))),
-                (position_of(target, names), "ancestors", _all_in(_mask((source,), names))),
-            ]
-        case DescendantSet(node, members):
-            return [(position_of(node, names), "descendants", _equals(_mask(members, names)))]
-        case AncestorSet(node, members):
-            return [(position_of(node, names), "ancestors", _equals(_mask(members, names)))]
-        case ParentSet(node, parents) if not parents:
-            return [(position_of(node, names), "ancestors", _equals(np.uint64(0)))]
-        case Not(part):
-            return [(node, way, _none_of([inner])) for node, way, inner in _reaches(part, names)]
-        case And(parts) | Or(parts) as joined:
-            join = _all_of if isinstance(joined, And) else _any_of
-            each = [{(node, way): inner for node, way, inner in _reaches(part, names)} for part in parts]
-            return [
-                (node, way, join([one[node, way] for one in each]))
-                for node, way in each[0]
-                if all((node, way) in one for one in each)
-            ]
-    return []
 
 
 # Conditions on masks
 
 
-def _mask(members: Sequence[str] | frozenset[str], names: Sequence[str]) -> np.uint64:
-    return np.uint64(sum(1 << position_of(name, names) for name in members))
-
-
-def _all_in(members: np.uint64) -> Condition:
+def all_in(members: np.uint64) -> Condition:
+    """Whether a set contains all these members."""
     return lambda masks: masks & members == members
 
 
-def _equals(members: np.uint64) -> Condition:
+def equal_to(members: np.uint64) -> Condition:
+    """Whether a set has exactly these members."""
     return lambda masks: masks == members
 
 
-def _all_of(conditions: Sequence[Condition]) -> Condition:
-    return lambda masks: np.logical_and.reduce([condition(masks) for condition in conditions])
+def negated(condition: Condition) -> Condition:
+    """Whether a set does not meet the condition."""
+    return lambda masks: ~condition(masks)
 
 
-def _any_of(conditions: Sequence[Condition]) -> Condition:
-    return lambda masks: np.logical_or.reduce([condition(masks) for condition in conditions])
-
-
-def _none_of(conditions: Sequence[Condition]) -> Condition:
-    return lambda masks: ~np.logical_or.reduce([condition(masks) for condition in conditions])
+def joined(join: np.ufunc, conditions: Sequence[Condition]) -> Condition:
+    """Whether a set meets all (`np.logical_and`) or at least one (`np.logical_or`) of the conditions."""
+    return lambda masks: join.reduce([condition(masks) for condition in conditions])

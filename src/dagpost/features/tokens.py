@@ -1,28 +1,22 @@
-"""Which words and symbols does the text of a statement consist of, and where does an error in it stand?"""
+"""Which words and symbols does the text of a statement consist of, and where in it is an error?"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 
 from dagpost.errors import InputError
 
-_PART = re.compile(
-    r"""\s*(?:
-      (?P<symbol> _\|\|_ | ~> | <~ | -> | <- | -- | <= | >= | [<>=&|!(){},] )
-    | (?P<name> (?: (?! _\|\|_ ) \w )+ )
-    | (?P<quoted> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
-    | (?P<end> \Z )
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
+#: Symbols with a meaning in every text; statements bring their own.
+_PUNCTUATION = ("<=", ">=", *"<>=&|!(){},")
 _ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 
 
 @dataclass(frozen=True)
 class Token:
-    """A symbol, a name, a quoted name or the end of the text, and where it stands."""
+    """A symbol, a name, a quoted name or the end of the text, and its position."""
 
     kind: str  # "symbol", "name", "quoted" or "end"
     value: str
@@ -32,12 +26,17 @@ class Token:
         return "the text ends here" if self.kind == "end" else f"found {self.value!r}"
 
 
-def tokens_of(text: str) -> list[Token]:
-    """The parts of a text, the last of which is its end; an error shows the place that means nothing."""
+def tokens_of(text: str, symbols: tuple[str, ...]) -> list[Token]:
+    """The parts of a text, the last of which is its end; an error shows the place that cannot be read.
+
+    >>> [token.value for token in tokens_of("A -> 'M. Work'", ("->",))]
+    ['A', '->', 'M. Work', '']
+    """
+    part = _part_of(symbols)
     tokens: list[Token] = []
     place = 0
     while not tokens or tokens[-1].kind != "end":
-        match = _PART.match(text, place)
+        match = part.match(text, place)
         if match is None:
             place += len(text[place:]) - len(text[place:].lstrip())
             raise error_at(text, place, _why_unreadable(text[place]))
@@ -51,17 +50,34 @@ def tokens_of(text: str) -> list[Token]:
     return tokens
 
 
+@cache
+def _part_of(symbols: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted((*symbols, *_PUNCTUATION), key=len, reverse=True)
+    symbol = "|".join(map(re.escape, longest_first))
+    # A symbol such as _||_ begins like a name.
+    inside = "|".join([re.escape(one) for one in longest_first if re.match(r"\w", one)]) or r"\Z"
+    return re.compile(
+        rf"""\s*(?:
+          (?P<symbol> {symbol} )
+        | (?P<name> (?: (?! {inside} ) \w )+ )
+        | (?P<quoted> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
+        | (?P<end> \Z )
+        )""",
+        re.VERBOSE | re.DOTALL,
+    )
+
+
 def _why_unreadable(character: str) -> str:
     if character in "\"'":
         return "This quote is never closed."
     if character in "~^":
         return f"The character {character!r} means nothing here. Write ! for 'not'."
-    return f"The character {character!r} means nothing here. A name that holds it must stand in quotes."
+    return f"The character {character!r} means nothing here. Put a name that contains it in quotes."
 
 
 def error_at(text: str, position: int, message: str) -> InputError:
     """An error that shows the text, with a caret under the place."""
-    # Line breaks and control characters would part the caret from its place, and wide characters shift it.
+    # Line breaks and control characters would separate the caret from its place, and wide characters would shift it.
     shown = "".join(character if character.isprintable() else " " for character in text)
     before = "".join(" " * _width(character) for character in shown[:position])
     return InputError(f"{message}\n  {shown}\n  {before}^")

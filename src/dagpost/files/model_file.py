@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
+from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.families.numbering import family_count
@@ -22,13 +24,15 @@ from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
+from dagpost.methods.registry import METHODS
 from dagpost.posterior.fitted import DataFacts, Fitted
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.settings import describe, resolve_engine, restore
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
+from dagpost.priors.registry import PRIORS
+from dagpost.scores.registry import SCORES
 
 _SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
 
@@ -58,7 +62,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
         "small_size": small_size,
-        "method": [describe(fitted.method), fitted.reason],
+        "method": [fitted.method.to_json(), fitted.reason],
         "exact": results.exact,
         "engine": results.engine,
         "verdict": results.verdict,
@@ -80,7 +84,7 @@ def load_model(
     try:
         settings = dict(about["settings"])
         names = tuple(map(str, about["names"]))
-        method = resolve_method(restore(about["method"][0]))
+        method = resolve_method(from_json(about["method"][0], METHODS))
         if method is None:
             raise ValueError("no method")
         workspace = _workspace(about, arrays, len(names), method)
@@ -95,7 +99,8 @@ def load_model(
         )
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
         table = None if parts[_ROWS] is None else table_of(*parts[_ROWS])
-        chosen = {key: restore(settings[key]) for key in ("score", "prior", "method")}
+        registries = {"score": SCORES, "prior": PRIORS, "method": METHODS}
+        chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))

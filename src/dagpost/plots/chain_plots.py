@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import whole_number
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, family_for, say
-from dagpost._tools.checks import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import whole_number
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, SHAPES, axes_for, columns_of, edge_text, family_for, plain, say
 from dagpost.plots.sources import probabilities_of
-from dagpost._tools.checks import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import whole_number
 from dagpost.plots.figures import COLOURS, axes_for, edge_text, family_for, say
 from dagpost.plots.sources import Probabilities, interval_words, probabilities_of
-from dagpost._tools.checks import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

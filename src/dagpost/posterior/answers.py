@@ -23,8 +23,7 @@ from dagpost._tools.text import position_of
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.exact import paths
 from dagpost.families.numbering import parent_sets, unsqueeze_all
-from dagpost.features import Feature, OneNodeReach, Query, Term, one_node_reach, parent_conditions
-from dagpost.features.predicates import And, Edge, Path
+from dagpost.features import And, Edge, Feature, OneNodeReach, Path, Query, Term, one_node_reach, parent_conditions
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.results import ExactResults
 from dagpost.posterior.workspace import ExactWorkspace

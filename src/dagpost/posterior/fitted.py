@@ -11,15 +11,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from dagpost._tools import memory
+from dagpost._tools.json_settings import from_json
 from dagpost._tools.text import readable_level
 from dagpost.errors import InputError, warn
 from dagpost.mcmc.chains import ChainRun
 from dagpost.methods.base import Method, Wanted
 from dagpost.methods.kbest import KBest
+from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
 from dagpost.posterior.results import Results, compute
 from dagpost.posterior.sample import DagSample, make_sample
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.priors.registry import PRIORS
+from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -216,9 +220,9 @@ def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun
 
 def _shown(described: Any) -> str:
     """A score, prior or method as it is written in Python; everything else as it is."""
-    from dagpost.posterior.settings import restore
-
-    return repr(restore(described) if isinstance(described, dict) and "kind" in described else described)
+    if isinstance(described, dict) and "kind" in described:
+        return repr(from_json(described, METHODS, SCORES, PRIORS))
+    return repr(described)
 
 
 def _warn_of_chains(sample: DagSample) -> None:

@@ -11,33 +11,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from dagpost._tools.checks import seed_number, whole_number
+from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.table import Table
 from dagpost.engines.host.backend import backend_of
+from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
+from dagpost.methods.registry import METHODS
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.fitted import DataFacts, Fitted
 from dagpost.posterior.sample import DagSample
-from dagpost.posterior.settings import (
-    check_settings,
-    describe,
-    described_settings,
-    identity_of,
-    resolve_engine,
-    restore,
-)
+from dagpost.posterior.settings import check_settings, described_settings, identity_of
 from dagpost.posterior.weighing import weigh_families
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.priors.structure_priors import log_prior, resolve_prior
 from dagpost.scores import LocalScores, resolve_score
 
 #: What stands in the place of a score where a model was made from scores.
@@ -107,11 +103,11 @@ def _settled(
 
     def choose() -> list[Any]:
         chosen, reason = choose_method(method, settings["modularity"], workspace)
-        return [describe(chosen), reason]
+        return [chosen.to_json(), reason]
 
     if method is None:
         described, reason = workspace.checkpoint.decided("method", choose)
-        chosen = resolve_method(restore(described))
+        chosen = resolve_method(from_json(described, METHODS))
         assert chosen is not None
     else:
         chosen, reason = choose_method(method, settings["modularity"], workspace)
@@ -146,7 +142,7 @@ def draw_sample(
         raise InputError(f"Chains resume from a whole sample of chains, not from {resume!r} or a part of one.")
     identity = identity_of(
         fitted.data.fingerprint,
-        {**fitted.settings, "method": describe(method), "seed": seed},
+        {**fitted.settings, "method": method.to_json(), "seed": seed},
         engine=fitted.workspace.backend.name,
         graphs=count,
         resumed_from=None if resume is None else digest_of([resume.parents, resume.log_joint]),

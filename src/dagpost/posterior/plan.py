@@ -21,8 +21,8 @@ from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.numbering import family_count
 from dagpost.methods.base import Cost, Method
-from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.choice import choose_method, scores_candidates_only
+from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.results import should_sum_exactly
 from dagpost.posterior.workspace import ExactWorkspace

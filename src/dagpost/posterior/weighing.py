@@ -6,6 +6,7 @@ candidate parents.
 
 from __future__ import annotations
 
+from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
@@ -13,9 +14,8 @@ from dagpost.engines.host.backend import backend_of
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import scores_candidates_only
-from dagpost.posterior.settings import describe
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
-from dagpost.priors.structure_priors import log_prior
+from dagpost.priors import log_prior
 from dagpost.scores import local_scores
 
 
@@ -33,7 +33,7 @@ def weigh_families(
         "whether to score candidates only",
         lambda: scores_candidates_only(method, len(table.names), max_parents, backend_of(engine)),
     )
-    if isinstance(describe(score), str) or isinstance(describe(prior), str):
+    if isinstance(to_json(score), str) or isinstance(to_json(prior), str):
         # What the user's own code says may have changed since a kill: it is asked again.
         checkpoint = NO_CHECKPOINT
     if candidates_only:

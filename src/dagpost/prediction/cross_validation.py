@@ -120,7 +120,7 @@ def cross_validate(
 
     check_settings(model)
     seed_number(seed)
-    predicting_prior(model.score.setting)
+    predicting_prior(model.score)
     table = as_table(X, counts=counts, interventions=interventions)
     _check_folds(folds, table.observations)
     memory.require(

@@ -17,7 +17,7 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.summaries.given import GivenGraph, masks_of_graph
 from dagpost.prediction.averaging import log_predictive, predictive_of_target
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network
-from dagpost.prediction.statistics import PREDICTING, DiscreteStatistics, Statistics, sufficient_statistics
+from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
 from dagpost.scores import resolve_score
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | Ga
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     """What a file needs to predict from the model's own sample, where that is available."""
     there = fitted.table is not None or fitted.recall(_STATISTICS) is not None
-    if type(fitted.score) not in PREDICTING or not there:
+    if not there or isinstance(fitted.score, str) or resolve_score(fitted.score).parameter_prior() is None:
         return None
     return statistics_of(fitted, fitted.own_sample().parents)
 

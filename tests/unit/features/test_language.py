@@ -8,9 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dagpost.errors import InputError
-from dagpost.features import (
-    Query,
+from dagpost import (
     adjacent,
     ancestor_set,
     custom,
@@ -19,13 +17,12 @@ from dagpost.features import (
     edge,
     in_markov_blanket,
     parent_set,
-    parse,
     path,
-    predicates,
-    resolve,
     topological_position,
     v_structure,
 )
+from dagpost.errors import InputError
+from dagpost.features import STATEMENTS, And, Not, Or, Query, parse, resolve
 
 NAMES = ["A", "B", "C", "D", "Smoking", "M. Work"]
 A_B, B_C, C_D = edge("A", "B"), edge("B", "C"), edge("C", "D")
@@ -73,7 +70,7 @@ MEANINGS = {
     "pos(A)>2 & pos(B)<2": topological_position("A", ">", 2) & topological_position("B", "<", 2),
     "pos(A) >= 10": topological_position("A", ">=", 10),
     "!A -> B": ~A_B,
-    "!!A -> B": predicates.Not(predicates.Not(A_B)),
+    "!!A -> B": Not(Not(A_B)),
     "!(A -> B & B -> C)": ~(A_B & B_C),
     "A -> B | B -> C & C -> D": A_B | (B_C & C_D),
     "(A -> B | B -> C) & C -> D": (A_B | B_C) & C_D,
@@ -86,6 +83,15 @@ MEANINGS = {
 @pytest.mark.parametrize("text", MEANINGS)
 def test_each_form_means_what_the_guide_says(text):
     assert parse(text, NAMES) == Query(MEANINGS[text])
+
+
+def test_each_example_of_a_statement_is_read_as_that_statement():
+    for statement in STATEMENTS.classes().values():
+        for form in statement.forms():
+            for text in form.examples:
+                found = parse(text, NAMES)
+                assert type(found.feature) is statement
+                assert parse(str(found), NAMES) == found
 
 
 @pytest.mark.parametrize(
@@ -196,23 +202,23 @@ COMPLAINTS = {
     "A -> C <- A": (10, "relates 'A' to itself"),
     "A in mb(A)": (0, "relates 'A' to itself"),
     "pa(A) = {A, B}": (0, "Leave 'A' out of the set."),
-    "A _||_ B | A": (0, "The variable 'A' stands twice"),
+    "A _||_ B | A": (0, "The variable 'A' appears twice"),
     "A -> Smokin": (5, "There is no variable 'Smokin'. Did you mean 'Smoking'?"),
     "A -> B & pa(Smokng) = {}": (12, "There is no variable 'Smokng'. Did you mean 'Smoking'?"),
     "A -> 'M Work'": (5, "There is no variable 'M Work'. Did you mean 'M. Work'?"),
     "A -> zzzzzz": (5, "There is no variable 'zzzzzz'. There are: 'A', 'B'"),
     "(A -> B": (0, "This bracket is never closed."),
     "A -> B & ((B -> C) & C -> D": (9, "This bracket is never closed."),
-    "A -> B)": (6, "This bracket closes none that is open."),
+    "A -> B)": (6, "This bracket closes nothing: no bracket is open here."),
     "(A -> B C": (8, "Expected '&', '|' or ')', but found 'C'"),
     "()": (1, "Expected a statement such as A -> B, but found ')'"),
-    "A -> B; B -> C": (6, "The character ';' means nothing here. A name that holds it must stand in quotes."),
+    "A -> B; B -> C": (6, "The character ';' means nothing here. Put a name that contains it in quotes."),
     "~A -> B": (0, "Write ! for 'not'."),
     "A -> 'M. Work": (5, "This quote is never closed."),
     "A <- B -> C": (7, "The steps of a chain must point the same way"),
     "A -> B <- C -> D": (7, "The steps of a chain must point the same way"),
-    "A ~> B <~ C": (7, "only A -> C <- B, a v-structure, does not"),
-    "A -> B -- C": (7, "Write the steps apart, with & between them."),
+    "A ~> B <~ C": (7, "must point the same way, except in A -> C <- B (a v-structure)."),
+    "A -> B -- C": (7, "Write the steps separately, with & between them."),
     "A ~>{x} B": (5, "Expected the largest number of edges, a whole number, but found 'x'"),
     "A ~>{0} B": (5, "A path has at least 1 edge."),
     "A ~>{2 B": (7, "Expected '}' after the largest number of edges, but found 'B'"),
@@ -223,7 +229,7 @@ COMPLAINTS = {
     "A in": (4, "after 'in', but the text ends here"),
     "A in mb(B": (9, "Expected ')' after the variable, but the text ends here"),
     "foo(B) = {}": (0, "There is no foo( ). There are pa( ), an( ), de( ), mb( ) and pos( )."),
-    "mb(B) = {A}": (0, "A Markov blanket is asked about one variable at a time: A in mb(B)."),
+    "mb(B) = {A}": (0, "names one variable at a time: A in mb(B). Join several with &."),
     "pa(B) A": (6, "Expected '=' after pa( ), but found 'A'"),
     "pa(B) = A": (8, "Expected a set such as {A, B} or {}, but found 'A'"),
     "pa(B) = {A C}": (11, "Expected '}' or ',' after a variable of a set, but found 'C'"),
@@ -237,19 +243,19 @@ COMPLAINTS = {
     "A _||_": (6, "Expected a variable or a set such as {A, B}, but the text ends here"),
     "A _||_ B |": (10, "Expected a variable, but the text ends here"),
     "A _||_ B | C -> D": (9, "put the d-separation in brackets: (A _||_ B) | C -> D"),
-    "A _||_ B | !C -> D": (9, "a bar comes before the variables conditioned on"),
-    "A _||_ B | (C -> D)": (9, "a bar comes before the variables conditioned on"),
-    "A _||_ B | pa(C) = {}": (9, "a bar comes before the variables conditioned on"),
-    "A _||_ B | C in mb(D)": (9, "a bar comes before the variables conditioned on"),
-    "A _||_ B | C | C -> D": (13, "a bar comes before the variables conditioned on"),
+    "A _||_ B | !C -> D": (9, "a bar introduces the variables to condition on"),
+    "A _||_ B | (C -> D)": (9, "a bar introduces the variables to condition on"),
+    "A _||_ B | pa(C) = {}": (9, "a bar introduces the variables to condition on"),
+    "A _||_ B | C in mb(D)": (9, "a bar introduces the variables to condition on"),
+    "A _||_ B | C | C -> D": (13, "a bar introduces the variables to condition on"),
     "P(A _||_ B | C -> D)": (11, "put the d-separation in brackets"),
     "P(A -> B": (1, "This bracket is never closed."),
     "P()": (2, "Expected a statement such as A -> B, but found ')'"),
     "P(A -> B | B -> C | C -> D)": (18, "To say 'or', put it in brackets: P((f | g) | h)."),
     "P(A -> B, B -> C)": (8, "Expected '&', '|' or ')', but found ','"),
-    "P(A -> B) & B -> C": (10, "P( ) goes around the whole text, so it should end here, but found '&'"),
-    "!P(A -> B)": (1, "P( ) can only go around the whole text."),
-    "A -> B & P(A -> B)": (9, "P( ) can only go around the whole text."),
+    "P(A -> B) & B -> C": (10, "P( ) encloses the whole text, so the text should end here, but found '&'"),
+    "!P(A -> B)": (1, "P( ) can only enclose the whole text."),
+    "A -> B & P(A -> B)": (9, "P( ) can only enclose the whole text."),
     "(" * 500 + "A -> B": (100, "nested more than 100 deep"),
     "!" * 500 + "A -> B": (100, "nested more than 100 deep"),
 }
@@ -316,8 +322,8 @@ def test_statements_are_values():
 
 
 def test_operators_flatten_and_cancel():
-    assert (A_B & B_C) & C_D == A_B & (B_C & C_D) == predicates.And((A_B, B_C, C_D))
-    assert predicates.Or((A_B, B_C, C_D)) == (A_B | B_C) | C_D
+    assert (A_B & B_C) & C_D == A_B & (B_C & C_D) == And((A_B, B_C, C_D))
+    assert Or((A_B, B_C, C_D)) == (A_B | B_C) | C_D
     assert ~~A_B == A_B
     assert str((A_B | B_C) & ~(C_D & A_B)) == "(A -> B | B -> C) & !(C -> D & A -> B)"
 
@@ -326,10 +332,10 @@ def test_functions_join_statements_from_both_sides():
     def sparse(dag):
         return dag.number_of_edges() < 3
 
-    assert A_B & sparse == predicates.And((A_B, custom(sparse)))
-    assert sparse & A_B == predicates.And((custom(sparse), A_B))
-    assert A_B | sparse == predicates.Or((A_B, custom(sparse)))
-    assert sparse | A_B == predicates.Or((custom(sparse), A_B))
+    assert A_B & sparse == And((A_B, custom(sparse)))
+    assert sparse & A_B == And((custom(sparse), A_B))
+    assert A_B | sparse == Or((A_B, custom(sparse)))
+    assert sparse | A_B == Or((custom(sparse), A_B))
     assert str(custom(sparse)) == "sparse(dag)"
     with pytest.raises(TypeError):
         A_B & "B -> C"
@@ -352,10 +358,10 @@ def test_a_lone_text_is_one_name_and_not_its_letters():
     ("make", "message"),
     [
         (lambda: edge("A", "A"), "relates 'A' to itself"),
-        (lambda: edge("A", 3), "called by its name, a text. Got 3"),
+        (lambda: edge("A", 3), "given by its name, as text. Got 3 (int)"),
         (
             lambda: path("A", "B", longest=0),
-            "'longest' of a statement must be a whole number of at least 1. Got 0",
+            "The 'longest' parameter of path must be an int of at least 1, or None. Got 0 instead",
         ),
         (lambda: path("A", "B", longest=1.5), "Got 1.5"),
         (lambda: path("A", "B", longest=True), "Got True"),
@@ -364,12 +370,15 @@ def test_a_lone_text_is_one_name_and_not_its_letters():
         (lambda: parent_set("A", [1]), "Got 1"),
         (lambda: parent_set("A", 1), "a variable name or a collection of them. Got 1"),
         (lambda: d_separated([], "A"), "one side is empty"),
-        (lambda: d_separated("A", ["B", "A"]), "'A' stands twice"),
-        (lambda: topological_position("A", "!=", 1), "must be one of =, <, <=, >, >=. Got '!='"),
-        (lambda: topological_position("A", "=", -1), "whole number of at least 0. Got -1"),
+        (lambda: d_separated("A", ["B", "A"]), "'A' appears twice"),
+        (lambda: topological_position("A", "!=", 1), "must be one of '=', '<', '<=', '>', '>='. Got '!='"),
+        (
+            lambda: topological_position("A", "=", -1),
+            "The 'value' parameter of topological_position must be an int of at least 0. Got -1",
+        ),
         (lambda: custom("A -> B"), "needs a function"),
-        (lambda: predicates.And((A_B,)), "joins two statements or more. Got 1"),
-        (lambda: predicates.Not("A -> B"), "must be an object such as edge"),
+        (lambda: And((A_B,)), "joins two or more statements. Got 1"),
+        (lambda: Not("A -> B"), "must be an object such as edge"),
     ],
 )
 def test_a_slip_in_an_object_is_named_when_it_is_made(make, message):

@@ -10,24 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive.posterior import all_dags
 
-from dagpost.features import (
+from dagpost import (
     adjacent,
     ancestor_set,
     custom,
     d_separated,
     descendant_set,
     edge,
-    evaluate,
     in_markov_blanket,
-    one_node_reach,
-    parent_conditions,
     parent_set,
     path,
-    predicates,
     topological_position,
     v_structure,
 )
-from dagpost.features.evaluate import ancestors
+from dagpost.features import And, Not, Or, ancestors, evaluate, one_node_reach, parent_conditions
 from dagpost.features.reductions import MOST_TERMS
 
 NAMES = ["A", "B", "C", "D"]
@@ -50,7 +46,7 @@ ABOUT_PARENTS = [
     (A_B & ~A_B, 1),
     (parent_set("B", ["A", "C"]), 1),
     (parent_set("B", []) | (D_B & ~C_B), 1),
-    (predicates.And(tuple(parent_set(name, NAMES[:place]) for place, name in enumerate(NAMES))), 1),
+    (And(tuple(parent_set(name, NAMES[:place]) for place, name in enumerate(NAMES))), 1),
     (A_B | C_D, 1),
     (~(A_B & C_D), 1),
     (~(A_B | C_D), 1),
@@ -173,16 +169,16 @@ def test_conditions_take_masks_of_any_parent_sets():
 
 def test_one_conjunction_may_hold_any_number_of_conditions():
     names = [f"X{node}" for node in range(20)]
-    chain = predicates.And(tuple(edge(*ends) for ends in pairwise(names)))
+    chain = And(tuple(edge(*ends) for ends in pairwise(names)))
     assert len(parent_conditions(chain, names).terms) == 1
-    assert len(parent_conditions(predicates.Or(chain.parts), names).terms) == 1
+    assert len(parent_conditions(Or(chain.parts), names).terms) == 1
 
 
 def test_too_many_terms_are_not_multiplied_out():
     names = [f"X{node}" for node in range(14)]
     pairs = [adjacent(*ends) for ends in zip(names[::2], names[1::2], strict=True)]
-    assert len(parent_conditions(predicates.And(tuple(pairs[:5])), names).terms) == 32 == MOST_TERMS
-    assert parent_conditions(predicates.And(tuple(pairs)), names) is None
+    assert len(parent_conditions(And(tuple(pairs[:5])), names).terms) == 32 == MOST_TERMS
+    assert parent_conditions(And(tuple(pairs)), names) is None
 
 
 def test_names_may_be_any_text():
@@ -207,9 +203,9 @@ def some_features():
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
-            inner.map(predicates.Not),
-            st.lists(inner, min_size=2, max_size=3).map(lambda parts: predicates.And(tuple(parts))),
-            st.lists(inner, min_size=2, max_size=3).map(lambda parts: predicates.Or(tuple(parts))),
+            inner.map(Not),
+            st.lists(inner, min_size=2, max_size=3).map(lambda parts: And(tuple(parts))),
+            st.lists(inner, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts))),
         ),
         max_leaves=5,
     )

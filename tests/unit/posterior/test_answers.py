@@ -21,7 +21,14 @@ from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import RELATIVE_ERROR
 from dagpost.families.numbering import family_count
-from dagpost.features import Feature, Query, parse, predicates
+from dagpost.features import And, Edge, Feature, Not, Or, Path, Query, parse
+from dagpost.features.statements.adjacent import Adjacent
+from dagpost.features.statements.ancestor_set import AncestorSet
+from dagpost.features.statements.descendant_set import DescendantSet
+from dagpost.features.statements.markov_blanket import InMarkovBlanket
+from dagpost.features.statements.parent_set import ParentSet
+from dagpost.features.statements.topological_position import TopologicalPosition
+from dagpost.features.statements.v_structure import VStructure
 from dagpost.posterior import answers
 from dagpost.posterior import workspace as tables
 from dagpost.posterior.answers import ExactResults, exact_probability
@@ -54,28 +61,28 @@ def truth(feature: Feature, nodes: int) -> Truth:
         return naive.mask_of([place(member) for member in members])
 
     match feature:
-        case predicates.And(parts):
+        case And(parts):
             return np.logical_and.reduce([truth(part, nodes) for part in parts])
-        case predicates.Or(parts):
+        case Or(parts):
             return np.logical_or.reduce([truth(part, nodes) for part in parts])
-        case predicates.Not(part):
+        case Not(part):
             return ~truth(part, nodes)
-        case predicates.Edge(parent, child):
+        case Edge(parent, child):
             return has_edge(parent, child)
-        case predicates.Adjacent(first, second):
+        case Adjacent(first, second):
             return has_edge(first, second) | has_edge(second, first)
-        case predicates.VStructure(first, collider, second):
+        case VStructure(first, collider, second):
             apart = ~has_edge(first, second) & ~has_edge(second, first)
             return has_edge(first, collider) & has_edge(second, collider) & apart
-        case predicates.ParentSet(child, members):
+        case ParentSet(child, members):
             return parents[:, place(child)] == mask(members)
-        case predicates.Path(source, target, None):
+        case Path(source, target, None):
             return down(source) >> place(target) & 1 == 1
-        case predicates.AncestorSet(node, members):
+        case AncestorSet(node, members):
             return up(node) == mask(members)
-        case predicates.DescendantSet(node, members):
+        case DescendantSet(node, members):
             return down(node) == mask(members)
-        case predicates.InMarkovBlanket(member, of):
+        case InMarkovBlanket(member, of):
             joined = has_edge(member, of) | has_edge(of, member)
             for child in NAMES[:nodes]:
                 if child not in (member, of):
@@ -164,10 +171,10 @@ EXACT_IF_EACH_GRAPH_COUNTS_ONCE = ["A ~> C & B ~> C", "A ~> C | !(B ~> C)", "an(
 def known_truth(feature: Feature, nodes: int) -> Truth:
     """`truth` for statements that it does not know by themselves."""
     match feature:
-        case predicates.Path(source, target, longest) if longest is not None:
+        case Path(source, target, longest) if longest is not None:
             return truth(edge(source, target) if longest == 1 else path(source, target), nodes)
-        case predicates.TopologicalPosition(node, comparison, _):
-            free = truth(predicates.ParentSet(node, frozenset()), nodes)
+        case TopologicalPosition(node, comparison, _):
+            free = truth(ParentSet(node, frozenset()), nodes)
             return free if comparison == "=" else ~free
     return truth(feature, nodes)
 
@@ -215,7 +222,7 @@ def test_every_statement_about_five_nodes_is_right(wider: Posterior) -> None:
 
 def test_d_separation_given_everything_else_is_exact(posterior: Posterior) -> None:
     feature = d_separated("A", "B", given=["C", "D"])
-    expected = 1.0 - posterior.expected(predicates.InMarkovBlanket("A", "B"))
+    expected = 1.0 - posterior.expected(InMarkovBlanket("A", "B"))
     assert posterior.exact(feature) == pytest.approx(expected, abs=TOLERANCE, rel=0)
 
 
@@ -227,18 +234,18 @@ def statements(draw: st.DrawFn, depth: int = 2) -> Feature:
         return ~draw(statements(depth=depth - 1))
     if kind in ("and", "or"):
         parts = tuple(draw(st.lists(statements(depth=depth - 1), min_size=2, max_size=3)))
-        return predicates.And(parts) if kind == "and" else predicates.Or(parts)
+        return And(parts) if kind == "and" else Or(parts)
     first, second, third = draw(st.permutations(NAMES[:4]))[:3]
     members = frozenset(draw(st.sets(st.sampled_from([name for name in NAMES[:4] if name != first]))))
     return {
-        "edge": lambda: predicates.Edge(first, second),
-        "parents": lambda: predicates.ParentSet(first, members),
-        "adjacent": lambda: predicates.Adjacent(first, second),
-        "collider": lambda: predicates.VStructure(first, second, third),
-        "path": lambda: predicates.Path(first, second),
-        "ancestors": lambda: predicates.AncestorSet(first, members),
-        "descendants": lambda: predicates.DescendantSet(first, members),
-        "blanket": lambda: predicates.InMarkovBlanket(first, second),
+        "edge": lambda: Edge(first, second),
+        "parents": lambda: ParentSet(first, members),
+        "adjacent": lambda: Adjacent(first, second),
+        "collider": lambda: VStructure(first, second, third),
+        "path": lambda: Path(first, second),
+        "ancestors": lambda: AncestorSet(first, members),
+        "descendants": lambda: DescendantSet(first, members),
+        "blanket": lambda: InMarkovBlanket(first, second),
     }[kind]()
 
 
@@ -255,7 +262,7 @@ def test_the_structure_that_is_asked_about_whole_has_its_own_posterior(posterior
     graphs = naive.parents_in_every_dag(4)[:: 543 // 20]
     for row in graphs:
         sets = [frozenset(NAMES[bit] for bit in range(4) if mask >> bit & 1) for mask in row]
-        feature = predicates.And(tuple(predicates.ParentSet(NAMES[node], sets[node]) for node in range(4)))
+        feature = And(tuple(ParentSet(NAMES[node], sets[node]) for node in range(4)))
         assert posterior.exact(feature) == pytest.approx(posterior.expected(feature), abs=TOLERANCE, rel=0)
 
 

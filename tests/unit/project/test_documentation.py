@@ -162,11 +162,12 @@ def test_every_function_that_the_mathematics_names_is_in_the_reference() -> None
 
 
 def test_feature_page_names_every_operator_that_the_language_reads() -> None:
-    from dagpost.features import language
+    from dagpost.features import STATEMENTS, language
 
     text = (PROJECT / "docs" / "features.md").read_text(encoding="utf-8")
     rows = [line for line in (language.__doc__ or "").splitlines() if line.startswith("| `")]
     forms = [form for row in rows for form in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
+    forms += [example for known in STATEMENTS.classes().values() for form in known.forms() for example in form.examples]
     assert forms
     assert [form for form in forms if f"`{form}`".replace("|", "\\|") not in text and f"`{form}`" not in text] == []
 

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks, distinct_rows
-from dagpost._tools.checks import whole_number
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.graphs import distinct_graphs
 

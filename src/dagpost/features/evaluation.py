@@ -1,0 +1,129 @@
+"""In which of many DAGs does a statement hold? See `blocks.py` for how the DAGs are worked on.
+
+Statements run as kernels or NumPy operations on whole blocks. Only Python functions (`custom`) run in Python, once for
+each distinct DAG of a block.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.kernels import kernel
+from dagpost.errors import InputError
+from dagpost.families.masks import check_masks
+from dagpost.features.blocks import BLOCK_SIZE, Flags, Masks, blocks_of
+from dagpost.features.feature import Feature, as_feature, check_variables
+from dagpost.features.forms import Arrow, vocabulary
+from dagpost.features.reader import Reader, one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def evaluate(
+    features: Sequence[Feature], parents: NDArray[Any], names: Sequence[str], *, block_size: int = BLOCK_SIZE
+) -> Flags:
+    """Whether each statement holds in each DAG: one row per statement, one column per DAG.
+
+    `parents` has one row per DAG and one column per variable; bit j of an entry: variable j is a parent. The DAGs are
+    worked on in blocks of `block_size`, which bounds the memory and does not change the answer.
+
+    >>> from dagpost.features import edge, path
+    >>> chain = np.array([[0, 1, 2], [0, 0, 2]], dtype=np.uint8)  # A -> B -> C, and B -> C alone
+    >>> evaluate([path("A", "C"), ~edge("A", "B")], chain, ["A", "B", "C"])
+    array([[ True, False],
+           [False,  True]])
+    """
+    check_masks(parents)
+    if parents.shape[1] != len(names):
+        raise InputError(
+            f"The DAGs have {parents.shape[1]} nodes and there are {len(names)} names. "
+            "Give one name for each column of masks."
+        )
+    statements = [as_feature(feature) for feature in features]
+    for statement in statements:
+        check_variables(statement, names)
+    held = np.empty((len(statements), len(parents)), dtype=np.bool_)
+    for block in blocks_of(parents, names, block_size):
+        for row, statement in enumerate(statements):
+            held[row, block.graphs] = block.holds(statement)
+    return held
+
+
+def ancestors(parents: NDArray[Any], *, block_size: int = BLOCK_SIZE) -> Masks:
+    """The masks of the proper ancestors of every node in every DAG, shaped like the masks of the parents.
+
+    >>> ancestors(np.array([[0, 1, 2]], dtype=np.uint8))
+    array([[0, 1, 3]], dtype=uint64)
+    """
+    check_masks(parents)
+    result = np.empty(parents.shape, dtype=np.uint64)
+    for block in blocks_of(parents, size=block_size):
+        result[block.graphs] = block.ancestors().T
+    return result
+
+
+def weighted_matrix(
+    relation: str, parents: NDArray[Any], weights: NDArray[np.float64], *, block_size: int = BLOCK_SIZE
+) -> NDArray[np.float64]:
+    """Entry [x, y]: the total weight of the DAGs in which `x relation y` holds, for all pairs in one pass.
+
+    `relation` is "->", "~>", "--" or a path of a limited number of edges, such as "~>{2}".
+
+    >>> chain = np.array([[0, 1, 2], [0, 0, 2]], dtype=np.uint8)
+    >>> weighted_matrix("~>", chain, np.array([0.75, 0.25]))
+    array([[0.  , 0.75, 0.75],
+           [0.  , 0.  , 1.  ],
+           [0.  , 0.  , 0.  ]])
+    """
+    arrow, read = _arrow_of(relation)
+    assert arrow.related is not None
+    check_masks(parents)
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (len(parents),):
+        raise InputError(f"There are {len(parents)} DAGs, and weights of shape {weights.shape}. Give one per DAG.")
+    nodes = parents.shape[1]
+    total = np.zeros((nodes, nodes))
+    for block in blocks_of(parents, size=block_size):
+        part = np.zeros((nodes, nodes))
+        _add_weights(arrow.related(block, *read), np.array(weights[block.graphs]), part)
+        total += part
+    # An arrow without a direction gives each pair once, in one of its two places.
+    return total + total.T if arrow.direction == "none" else total
+
+
+def _arrow_of(relation: str) -> tuple[Arrow, tuple[Any, ...]]:
+    """The arrow that is meant, and what its modifier read."""
+    try:
+        reader = Reader(relation, ())
+        if reader.at(*reader.vocabulary.arrows):
+            arrow, read = reader.arrow()
+            if arrow.related is not None and reader.next.kind == "end":
+                return arrow, read
+    except (InputError, TypeError):
+        pass
+    known = [arrow for arrow in vocabulary().arrows.values() if arrow.related is not None]
+    examples = [example.removeprefix("A ").removesuffix(" B") for arrow in known for example in arrow.examples]
+    raise InputError(f"The relation must be an arrow such as {one_of(map(repr, examples))}. Got {relation!r} instead.")
+
+
+@kernel
+def _add_weights(masks: Masks, weights: NDArray[np.float64], total: NDArray[np.float64]) -> None:
+    """Add the weight of each DAG to [x, y] where bit x is set in the mask of node y."""
+    nodes, count = masks.shape
+    one = np.uint64(1)
+    sums = np.empty(nodes)
+    for node in range(nodes):
+        sums[:] = 0.0
+        row = masks[node]
+        for lane in range(count):
+            mask = row[lane]
+            weight = weights[lane]
+            if mask != np.uint64(0):
+                for bit in range(nodes):
+                    sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
+        total[:, node] += sums

@@ -1,0 +1,1 @@
+"""The statements about a DAG, one file each; `registry.py` lists them."""

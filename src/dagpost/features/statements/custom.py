@@ -1,0 +1,72 @@
+"""Any Python function of a graph as a statement.
+
+It has no text that can be read back, and it is the only statement that runs in Python, once for each distinct graph of
+a block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost.errors import InputError
+from dagpost.features.blocks import Block, Flags
+from dagpost.features.feature import Feature
+
+if TYPE_CHECKING:
+    from dagpost.features.feature import Function
+
+
+@dataclass(frozen=True)
+class Custom(Feature):
+    """Any Python function of a `networkx.DiGraph`, whose nodes are the variable names, that returns True or False.
+
+    The graph is frozen; the function is called once for each distinct DAG of a block of samples.
+    """
+
+    function: Function
+
+    name = "custom"
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"A custom statement needs a function of a networkx.DiGraph. Got {self.function!r}.")
+
+    def __str__(self) -> str:
+        return f"{getattr(self.function, '__name__', type(self.function).__name__)}(dag)"
+
+    def holds_in(self, block: Block) -> Flags:
+        answers: dict[bytes, bool] = {}
+        result = np.empty(block.count, dtype=np.bool_)
+        for place, row in enumerate(np.ascontiguousarray(block.parents.T)):
+            key = row.tobytes()
+            if key not in answers:
+                answers[key] = self._ask(block, row.tolist(), block.start + place)
+            result[place] = answers[key]
+        return result
+
+    def _ask(self, block: Block, masks: list[int], sample: int) -> bool:
+        import networkx as nx
+
+        dag: nx.DiGraph[str] = nx.DiGraph()
+        dag.add_nodes_from(block.names)
+        for child, mask in zip(block.names, masks, strict=True):
+            dag.add_edges_from((parent, child) for bit, parent in enumerate(block.names) if mask >> bit & 1)
+        answer = self.function(nx.freeze(dag))
+        if not isinstance(answer, bool | np.bool_):
+            raise InputError(f"The function {self} must return True or False. Got {answer!r} for DAG number {sample}.")
+        return bool(answer)
+
+
+def custom(function: Function) -> Custom:
+    """The statement that a Python function of a `networkx.DiGraph` returns true.
+
+    >>> from dagpost import edge
+    >>> def sparse(dag):
+    ...     return dag.number_of_edges() < 5
+    >>> print(custom(sparse) & edge("Smoking", "Pressure"))
+    sparse(dag) & Smoking -> Pressure
+    """
+    return Custom(function)

@@ -1,0 +1,48 @@
+"""`A -> B`: one variable is a parent of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dagpost._tools.text import position_of
+from dagpost.features.feature import Feature
+from dagpost.features.forms import Arrow, Form, Membership
+from dagpost.features.names import check_different, mask_of, quoted
+from dagpost.features.reductions import FamilyCondition, all_in
+
+
+@dataclass(frozen=True)
+class Edge(Feature):
+    """`A -> B`: A is a parent of B."""
+
+    parent: str
+    child: str
+
+    name = "edge"
+
+    def __post_init__(self) -> None:
+        check_different(self, self.parent, self.child)
+
+    def __str__(self) -> str:
+        return f"{quoted(self.parent)} -> {quoted(self.child)}"
+
+    @classmethod
+    def forms(cls) -> tuple[Form, ...]:
+        return (
+            Arrow("->", cls, ("A -> B",), related=lambda block: block.parents),
+            Arrow("<-", cls, ("B <- A",), direction="left"),
+            Membership("pa", cls, ("A in pa(B)",)),
+        )
+
+    def family_condition(self, names: Sequence[str]) -> FamilyCondition:
+        return position_of(self.child, names), all_in(mask_of([self.parent], names))
+
+
+def edge(parent: str, child: str) -> Edge:
+    """The statement that `parent` is a parent of `child`.
+
+    >>> print(edge("Smoking", "M. Work") & ~edge("Family", "Smoking"))
+    Smoking -> "M. Work" & !(Family -> Smoking)
+    """
+    return Edge(parent, child)

@@ -1,0 +1,117 @@
+"""`pos(A) <= 1`: how many edges the longest directed path has that ends in a variable.
+
+For `l = 1, 2, ...` a kernel finds the nodes in which a path of `l` edges ends, once for all such statements of a call.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost._tools.checks import one_of, whole_number
+from dagpost._tools.kernels import copy_into, kernel
+from dagpost.features.blocks import STRIP, Flags, Masks
+from dagpost.features.feature import Feature, Not
+from dagpost.features.forms import Call, Form
+from dagpost.features.names import check_text, quoted
+from dagpost.features.statements.parent_set import ParentSet
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dagpost.features.blocks import Block
+    from dagpost.features.reader import Reader
+
+COMPARISONS = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+@dataclass(frozen=True)
+class TopologicalPosition(Feature):
+    """`pos(A) <= 1`: the longest directed path that ends in A has at most one edge (0: A has no parents)."""
+
+    node: str
+    comparison: str = field(metadata={"named": False})
+    value: int
+
+    name = "topological_position"
+
+    def __post_init__(self) -> None:
+        check_text(self.node)
+        one_of(self.comparison, "comparison", COMPARISONS, self.name)
+        object.__setattr__(self, "value", whole_number(self.value, "value", self.name, least=0))
+
+    def __str__(self) -> str:
+        return f"pos({quoted(self.node)}) {self.comparison} {self.value}"
+
+    @classmethod
+    def forms(cls) -> tuple[Form, ...]:
+        return (Call("pos", _read, ("pos(A) <= 1",)),)
+
+    def holds_in(self, block: Block) -> Flags:
+        positions = block.shared(_positions)[block.node(self.node)]
+        # No position reaches n, so every larger value compares as n does.
+        result: Flags = COMPARISONS[self.comparison](positions, min(self.value, block.nodes))
+        return result
+
+    def simpler(self, names: Sequence[str]) -> Feature:  # noqa: ARG002
+        no_parents = ParentSet(self.node, frozenset())
+        if (self.comparison, self.value) in (("=", 0), ("<=", 0), ("<", 1)):
+            return no_parents
+        if (self.comparison, self.value) in ((">", 0), (">=", 1)):
+            return Not(no_parents)
+        return self
+
+
+def topological_position(node: str, comparison: str, value: int) -> TopologicalPosition:
+    """The statement that the longest directed path that ends in `node` has `value` edges, or fewer, or more.
+
+    `comparison` is one of "=", "<", "<=", ">" and ">=".
+
+    >>> print(topological_position("Smoking", "<=", 1))
+    pos(Smoking) <= 1
+    """
+    return TopologicalPosition(node, comparison, value)
+
+
+def _read(reader: Reader) -> TopologicalPosition:
+    start = reader.next
+    name = reader.argument()
+    if not reader.at(*COMPARISONS):
+        raise reader.error(reader.next, f"Expected one of {', '.join(COMPARISONS)} after pos( ), but {reader.next}.")
+    comparison = reader.step().value
+    return reader.build(start, TopologicalPosition, name, comparison, reader.number("a number of edges"))
+
+
+def _positions(block: Block) -> NDArray[np.int64]:
+    """The number of edges of the longest path that ends in each node."""
+    positions = np.zeros((block.nodes, block.count), dtype=np.int64)
+    _longest_paths(block.parents, positions)
+    return positions
+
+
+@kernel
+def _longest_paths(parents: Masks, positions: NDArray[np.int64]) -> None:
+    """Count for each node the lengths l = 1, 2, ... of which some path ends in it."""
+    nodes, count = parents.shape
+    ending = np.empty(STRIP, dtype=np.uint64)
+    following = np.empty(STRIP, dtype=np.uint64)
+    for start in range(0, count, STRIP):
+        stop = min(start + STRIP, count)
+        ending[:] = ~np.uint64(0)
+        for _ in range(nodes):
+            following[:] = np.uint64(0)
+            for node in range(nodes):
+                direct = parents[node, start:stop]
+                position = positions[node, start:stop]
+                bit = np.uint64(1) << np.uint64(node)
+                for lane in range(len(direct)):
+                    longer = direct[lane] & ending[lane] != np.uint64(0)
+                    position[lane] += 1 if longer else 0
+                    following[lane] |= bit if longer else np.uint64(0)
+            copy_into(ending, following)
+            if not following.any():
+                break
