@@ -360,7 +360,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """The posterior of the total causal effect of setting one column on another, averaged over graphs.
 
         An effect only if no common cause is missing from the table, rows were not selected by what is in them, and
-        nothing feeds back: `dagpost.causal.causal_effect` has the options (`do`, `outcome_level`, `draws`, `seed`, ...).
+        nothing feeds back: `dagpost.causal.causal_effect` has the options (`do`, `outcome_level`, `draws`, `seed`).
 
         >>> from dagpost import DagPosterior, datasets
         >>> model = DagPosterior(seed=1).fit(datasets.load("coronary"))

@@ -39,7 +39,7 @@ def parse_score(name: str, ess: float | None) -> Any:
     """A score by its name; --ess is its equivalent sample size, where it has one."""
     from dagpost.scores.registry import SCORES
 
-    kind = SCORES.named(name)
+    kind: Any = SCORES.named(name)
     if ess is None:
         return kind()
     if "equivalent_sample_size" not in {entry.name for entry in fields(kind)}:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
-from dagpost._tools.text import printable, shortened
+from dagpost._tools.text import duration, printable, shortened
 from dagpost.cli.application import add_command
 from dagpost.cli.arguments import parse_table
 from dagpost.cli.options import (
@@ -24,7 +24,6 @@ from dagpost.cli.options import (
     refuse_options_of_tables,
 )
 from dagpost.cli.output import print_columns, print_json
-from dagpost._tools.text import duration
 from dagpost.methods.choice import target_named
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
         ("score", readable_setting(settings["score"])),
         ("prior", readable_setting(settings["prior"])),
-        ("modularity", f"{settings['modularity']} ({target_named(settings['modularity').words]})"),
+        ("modularity", f"{settings['modularity']} ({target_named(settings['modularity']).words})"),
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
@@ -158,7 +157,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     lines = [
         ("graphs", f"{about['arrays']['parents']['shape'][0]:,}"),
         ("method", readable_setting(origin.get("method", about["method"]))),
-        ("speaks of", target_named(about["modularity").words]),
+        ("speaks of", target_named(about["modularity"]).words),
         ("estimator", about["estimator"]),
         ("seed", str(origin.get("seed"))),
         ("computed on", origin.get("engine", "not recorded")),

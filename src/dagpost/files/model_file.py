@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
+from dagpost._tools.registry import Registry
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.family_sums import FamilyWeights
@@ -99,7 +100,7 @@ def load_model(
         )
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
         table = None if parts[_ROWS] is None else table_of(*parts[_ROWS])
-        registries = {"score": SCORES, "prior": PRIORS, "method": METHODS}
+        registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)

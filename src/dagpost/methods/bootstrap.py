@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from dagpost.posterior.workspace import Workspace
 
+_PICKED = "Directions that the data cannot tell are picked by the search, always the same way."
 _GRAPHS, _WEIGHTS, _SEED, _ENGINE = "replicates", "replicate_weights", "replicates_seed", "replicates_engine"
 
 
@@ -61,7 +62,12 @@ class Bootstrap(Method):
             "share of bootstrap replicates, not a posterior probability",
             "The search looks for the graph of highest score and prior.",
             posterior=False,
-            directions="Directions that the data cannot tell are picked by the search, always the same way.",
+            directions=_PICKED,
+            trust="The rows were resampled {times}, and each time a greedy search looked for one good graph. The "
+            "numbers are the share of these graphs that have an edge. A high share says that the finding does not depend on "
+            f"single rows; it is not the probability that the edge is there. {_PICKED} That all replicates agree on a "
+            "direction does not say that the data do; the classes of equivalent graphs below leave it open where they "
+            "do not.",
         )
 
     def usual_count(self, samples: int) -> int:

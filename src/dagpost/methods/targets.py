@@ -27,6 +27,8 @@ class Target(str):
         How many parents a variable can have at most, where the target itself says so.
     directions
         A sentence on directions, where they say nothing about the data.
+    trust
+        What shares say and do not say, where the numbers are shares; ``{times}`` stands for how many graphs there are.
     citation
         What to cite for exact sums over it.
 
@@ -40,6 +42,7 @@ class Target(str):
     posterior: bool
     most_parents: int | None
     directions: str
+    trust: str
     citation: str
 
     def __new__(
@@ -52,13 +55,14 @@ class Target(str):
         posterior: bool = True,
         most_parents: int | None = None,
         directions: str = "",
+        trust: str = "",
         citation: str = "",
     ) -> Target:
         """Make the name; the words default to it."""
         target = super().__new__(cls, name)
         target.words, target.explanation, target.summed_over = words or name, explanation, summed_over
         target.posterior, target.most_parents, target.directions = posterior, most_parents, directions
-        target.citation = citation
+        target.trust, target.citation = trust, citation
         return target
 
     @property
@@ -77,8 +81,8 @@ STRUCTURE = Target(
     "Each graph is counted once: before the data were seen, every graph had the weight that the prior gives it, and no "
     "graph counts more than once.",
     "all graphs that are allowed",
-    citation="Tian, J., & He, R. (2009). Computing posterior probabilities of structural features in Bayesian networks. "
-    "Uncertainty in Artificial Intelligence, 25.",
+    citation="Tian, J., & He, R. (2009). Computing posterior probabilities of structural features in Bayesian "
+    "networks. Uncertainty in Artificial Intelligence, 25.",
 )
 ORDER = Target(
     "order",

@@ -1,8 +1,8 @@
 """Before a long run: what will be done, by which method and why, and roughly what it takes in time and memory.
 
-The times of tables are those by which the library itself decides, from the back end that makes them; those of draws come
-from the method. Scores are reckoned by constants measured on a machine of 2024. What else the machine is busy with is
-not in them.
+The times of tables are those by which the library itself decides, from the back end that makes them; those of draws
+come from the method. Scores are reckoned by constants measured on a machine of 2024. Other work on the machine is not
+considered.
 """
 
 from __future__ import annotations

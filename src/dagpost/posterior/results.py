@@ -104,8 +104,8 @@ def _estimated(fitted: Fitted) -> Results:
     if method.modularity is not None and not (asked and method.draws == "chains"):
         hint = "" if method.draws == "chains" else f" With {setting('modularity', 'order')} they would be exact."
         warn(
-            f"Edge probabilities are estimated from {len(sample):,} graphs ({method.name}), since exact sums would take "
-            f"too long or too much memory.{hint}"
+            f"Edge probabilities are estimated from {len(sample):,} graphs ({method.name}), since exact sums would "
+            f"take too long or too much memory.{hint}"
         )
     verdict = sample.diagnostics().verdict if method.draws == "chains" else None
     log_evidence, engine = math.nan, method.ran_on(workspace)

@@ -88,7 +88,7 @@ class DagSample:
     method: str
     draws: str
     estimator: str
-    log_evidence: Evidence = Evidence()  # type: ignore[assignment]
+    log_evidence: Evidence = Evidence()
     guarantee: tuple[float, float] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     chains: ChainRecord | None = None
@@ -462,7 +462,7 @@ def make_sample(
         draws=method.draws,
         # Hoeffding's inequality is about plain frequencies.
         estimator=method.estimator if guarantee is None else "counting",
-        log_evidence=found.log_evidence,  # type: ignore[arg-type]
+        log_evidence=found.log_evidence,
         guarantee=guarantee,
         provenance=provenance,
         chains=found.chains,

@@ -27,11 +27,17 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.progress import reporter_for
+from dagpost._tools.progress import NO_PROGRESS, reporter_for
 from dagpost.data.table import Table, as_table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
+from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, collected_warnings, warn
+from dagpost.families.numbering import family_count
+from dagpost.methods.base import Method
+from dagpost.methods.choice import choose_method
+from dagpost.posterior.fitting import checked_method
+from dagpost.posterior.workspace import ExactWorkspace
 from dagpost.prediction.statistics import predicting_prior
 
 #: Its fold, its row and its score, here and once more in the fold under way.
@@ -115,10 +121,7 @@ def cross_validate(
     >>> bool(gain > 4 * standard_error)  # the columns depend on each other, which helps to predict
     True
     """
-    from dagpost.methods.drawing import name_of
-    from dagpost.posterior.settings import check_settings, resolve_engine
-
-    check_settings(model)
+    checked_method(model)
     seed_number(seed)
     predicting_prior(model.score)
     table = as_table(X, counts=counts, interventions=interventions)
@@ -143,7 +146,7 @@ def cross_validate(
             stage.advance(1)
     for remark, times in remarks.items():
         warn(f"In {times} of {folds} folds: {remark}")
-    return CrossValidation(log_scores, dealt, name_of(method), table.fingerprint())
+    return CrossValidation(log_scores, dealt, method.name, table.fingerprint())
 
 
 class _Task(NamedTuple):
@@ -166,7 +169,7 @@ class _Task(NamedTuple):
         return int(np.random.SeedSequence(self.entropy, spawn_key=(1, fold)).generate_state(1, np.uint64)[0])
 
 
-def _run(task: _Task, method: Any, engine: Engine) -> Iterator[tuple[Floats, list[str]]]:
+def _run(task: _Task, method: Method, engine: Engine) -> Iterator[tuple[Floats, list[str]]]:
     spread: Any = getattr(engine, "spread", None)
     if spread is not None and spread.holds(_bytes_of_fold(method, task)):
         yield from spread.run(partial(_fold_on_worker, task), range(task.folds))
@@ -204,35 +207,21 @@ def _with_counts(table: Table, counts: Integers) -> Table:
     )
 
 
-def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Any:
+def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Method:
     """The method of every fold: what "auto" means is decided once, and not by the worker that has the fold."""
-    from dagpost.methods.drawing import check_modularity, choose_method, resolve_method
-    from dagpost.posterior.workspace import ExactWorkspace
-
-    method = resolve_method(model.method)
-    check_modularity(method, model.modularity)
     nodes = len(table.names)
-    tables = ExactWorkspace(np.empty((nodes, 0)), min(model.max_parents, nodes - 1), engine, reporter_for(False))
-    return choose_method(method, model.modularity, tables)[0]
+    limit = min(model.max_parents, nodes - 1)
+    workspace = ExactWorkspace(np.empty((nodes, 0)), limit, engine, NO_PROGRESS)
+    return choose_method(checked_method(model), model.modularity, workspace)[0]
 
 
-def _bytes_of_fold(method: Any, task: _Task) -> int:
+def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
-    from dagpost.exact import kbest, order, structure
-    from dagpost.families.numbering import family_count
-    from dagpost.mcmc.hybrid import HybridMCMC
-    from dagpost.methods.drawing import CHAINS, OWN_TARGETS, name_of
-
-    nodes, name = len(task.table.names), name_of(method)
+    nodes = len(task.table.names)
     limit = min(task.settings["max_parents"], nodes - 1)
     families = 8 * nodes * family_count(nodes - 1, limit)
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations
-    if name == "kbest":
-        return kbest.memory_needed(nodes, limit, task.settings["samples"], 1) + rows
-    if name in OWN_TARGETS or (name in CHAINS and name != HybridMCMC.name):
-        return 3 * families + rows
-    tables = structure.memory_needed(nodes, limit, 1) if name == "exact-layers" else 2 * order.table_bytes(nodes)
-    return 3 * families + rows + tables
+    return 3 * families + rows + method.bytes_of_tables(nodes, limit, task.settings["samples"])
 
 
 def _check_folds(folds: object, observations: int) -> None:

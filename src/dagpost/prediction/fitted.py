@@ -77,8 +77,8 @@ def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
         return known
     if fitted.table is None:
         raise InputError(
-            "This model has no rows (it was made from scores, or saved without them), and nothing was counted for these "
-            "graphs. Fit it to a table; save(path, rows=True) keeps the rows."
+            "This model has no rows (it was made from scores, or saved without them), and nothing was counted for "
+            "these graphs. Fit it to a table; save(path, rows=True) keeps the rows."
         )
     score, workspace = resolve_score(fitted.score), fitted.workspace
     counted = sufficient_statistics(fitted.table, parents, score, engine=workspace.engine, reporter=workspace.reporter)

@@ -207,8 +207,8 @@ def _no_sample(fitted: Fitted) -> str:
         )
     return (
         f"This needs a sample of graphs, and drawing one of {len(fitted.names)} variables by {fitted.method.name!r} "
-        "could take longer than the fit. To have it: in a terminal, dagpost sample MODEL -n 10000 -o DAGS, then dagpost "
-        "report DAGS; in Python, call own_sample() on the model before report()"
+        "could take longer than the fit. To have it: in a terminal, dagpost sample MODEL -n 10000 -o DAGS, then "
+        "dagpost report DAGS; in Python, call own_sample() on the model before report()"
     )
 
 

@@ -142,16 +142,11 @@ def certainty(content: Content) -> str:
 
 
 def _replicated(content: Content) -> str:
-    sample, often, close = content.sample, "many times", ""
+    sample, times, close = content.sample, "many times", ""
     if sample is not None:
-        often, size = _counted(len(sample), "time"), _near_one_half(len(sample))
-        close = f" With that many replicates a share near one half is known to about ±{size:.2g} (95%)."
-    return (
-        f"The rows were drawn anew {often}, and each time a greedy search looked for one good graph. The numbers are "
-        "the share of these graphs that have an edge. A high share says that the finding does not depend on single "
-        f"rows; it is not the probability that the edge is there. {content.target.directions} That all replicates agree on a direction "
-        f"does not say that the data do; the classes of equivalent graphs below leave it open where they do not.{close}"
-    )
+        times, size = _counted(len(sample), "time"), _near_one_half(len(sample))
+        close = f" With that many graphs a share near one half is known to about ±{size:.2g} (95%)."
+    return content.target.trust.format(times=times) + close
 
 
 def _exactly(content: Content) -> str:
@@ -161,9 +156,10 @@ def _exactly(content: Content) -> str:
         size = ", far below the digits shown" if content.error_bound < 1e-6 else ""
         bound = f" Rounding may have moved a probability by at most {_at_most(content.error_bound, 1)}{relative}{size}."
     text = (
-        f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from some of them.{bound} "
-        "What remains uncertain is what the data leave uncertain, and that is what the probabilities say: 0.7 means "
-        "that graphs with this edge have 70% of the probability in all, given the data, the prior and the score."
+        f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from some "
+        f"of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the probabilities "
+        "say: 0.7 means that graphs with this edge have 70% of the probability in all, given the data, the prior and "
+        "the score."
     )
     sample = content.sample
     if sample is None:
