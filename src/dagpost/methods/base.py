@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dagpost._tools.arrays import Floats, Masks
     from dagpost.data.table import Table
-    from dagpost.engines.host.backend import ExactBackend
+    from dagpost.engines import Engine
     from dagpost.mcmc.chains import ChainRecord, ChainRun
     from dagpost.posterior.workspace import Workspace
     from dagpost.priors.base import StructurePrior
@@ -159,10 +159,12 @@ class Method(ABC):
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse settings that do not fit the columns of a table."""
 
-    def check_room(self, nodes: int, max_parents: int, backend: ExactBackend) -> None:
+    def check_room(self, nodes: int, max_parents: int, engine: Engine) -> None:
         """Refuse, before any family is scored, what cannot fit."""
+        from dagpost.engines.host.backend import backend_of
+
         if self.needs_orders:
-            backend.require_order(nodes, max_parents)
+            backend_of(engine).require_order(nodes, max_parents)
 
     def usual_count(self, samples: int) -> int:
         """How many graphs a model draws by itself, where its setting is `samples`."""

@@ -11,7 +11,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
 if TYPE_CHECKING:
-    from dagpost.engines.host.backend import ExactBackend
+    from dagpost.engines import Engine
     from dagpost.posterior.workspace import Workspace
 
 #: The setting that leaves the choice to us.
@@ -74,15 +74,16 @@ def choose_method(method: Method | None, modularity: str, workspace: Workspace) 
     )
 
 
-def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, backend: ExactBackend) -> bool:
+def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, engine: Engine) -> bool:
     """Whether to score only the parent sets among candidates; what cannot fit is refused before any work."""
+    from dagpost.engines.host.backend import backend_of
     from dagpost.families.family_sums import MOST_FAMILIES
     from dagpost.families.numbering import family_count
 
     limit = min(max_parents, nodes - 1)
     if method is not None:
-        method.check_room(nodes, limit, backend)
-    if method.needs_orders if method is not None else backend.order_fits(nodes, limit):
+        method.check_room(nodes, limit, engine)
+    if method.needs_orders if method is not None else backend_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES
 

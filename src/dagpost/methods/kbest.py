@@ -10,7 +10,7 @@ import numpy as np
 from dagpost.methods.base import Draws, Method, Wanted
 
 if TYPE_CHECKING:
-    from dagpost.engines.host.backend import ExactBackend
+    from dagpost.engines import Engine
     from dagpost.exact.kbest import BestDags
     from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
@@ -32,11 +32,11 @@ class KBest(Method):
     edges_at_fit = False
     quick_nodes = 0
 
-    def check_room(self, nodes: int, max_parents: int, backend: ExactBackend) -> None:
+    def check_room(self, nodes: int, max_parents: int, engine: Engine) -> None:
         """The search is always in the memory of this process, whatever the engine."""
         from dagpost.engines.host.backend import HostBackend
 
-        HostBackend(backend.engine).require_order(nodes, max_parents)
+        HostBackend(engine).require_order(nodes, max_parents)
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """The `count` most probable graphs, best first; fewer if there are not that many."""

@@ -83,8 +83,8 @@ def plan_fit(
     method: Method | None, modularity: str, nodes: int, rows: int, max_parents: int, samples: int, engine: Engine
 ) -> Plan:
     """What fitting a table of `nodes` columns will do; what cannot fit is refused here already."""
-    limit, backend = min(max_parents, nodes - 1), backend_of(engine)
-    candidates_only = scores_candidates_only(method, nodes, max_parents, backend)
+    limit = min(max_parents, nodes - 1)
+    candidates_only = scores_candidates_only(method, nodes, max_parents, engine)
     # Without weights: enough to ask what fits and what is affordable.
     workspace = ExactWorkspace(np.empty((nodes, 0)), limit, engine, NO_PROGRESS)
     chosen, reason = choose_method(method, modularity, workspace)

@@ -10,7 +10,6 @@ from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
-from dagpost.engines.host.backend import backend_of
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import scores_candidates_only
@@ -31,7 +30,7 @@ def weigh_families(
     table, score, prior, constraints, max_parents = study
     candidates_only = checkpoint.decided(
         "whether to score candidates only",
-        lambda: scores_candidates_only(method, len(table.names), max_parents, backend_of(engine)),
+        lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
     )
     if isinstance(to_json(score), str) or isinstance(to_json(prior), str):
         # What the user's own code says may have changed since a kill: it is asked again.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.summaries.given import GivenGraph, masks_of_graph
+from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction.averaging import log_predictive, predictive_of_target
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
@@ -22,6 +22,8 @@ from dagpost.scores import resolve_score
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dagpost.posterior.summaries.given import GivenGraph
 
 _STATISTICS = "statistics"
 
