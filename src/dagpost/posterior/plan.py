@@ -174,12 +174,12 @@ def _scores(table: Table, families: int, workers: int, some_only: bool, method: 
 
 
 def _tables(name: str, modularity: str, nodes: int, limit: int, engine: Engine, exact: bool) -> list[Step]:
-    from dagpost.engines.host.backend import HostBackend, backend_of
+    from dagpost.engines.host.backend import backend_of
     from dagpost.exact import order, structure
     from dagpost.methods.drawing import CHAINS
 
     sums = backend_of(engine)
-    here = isinstance(sums, HostBackend)
+    here = sums.in_this_process
     if exact and modularity == "structure":
         size = structure.memory_needed(nodes, limit, engine.workers)
         return [Step("tables", "exact sums over all graphs", sums.structure_seconds(nodes), size, here=here)]
