@@ -64,10 +64,10 @@ class Bootstrap(Method):
             posterior=False,
             directions=_PICKED,
             trust="The rows were resampled {times}, and each time a greedy search looked for one good graph. The "
-            "numbers are the share of these graphs that have an edge. A high share says that the finding does not depend on "
-            f"single rows; it is not the probability that the edge is there. {_PICKED} That all replicates agree on a "
-            "direction does not say that the data do; the classes of equivalent graphs below leave it open where they "
-            "do not.",
+            "numbers are the share of these graphs that have an edge. A high share says that the finding does not "
+            f"depend on single rows; it is not the probability that the edge is there. {_PICKED} That all replicates "
+            "agree on a direction does not say that the data do; the classes of equivalent graphs below leave it open "
+            "where they do not.",
         )
 
     def usual_count(self, samples: int) -> int:

@@ -17,11 +17,12 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine, spread_name
-from dagpost.engines.host.backend import ExactBackend, Forward, HostBackend, backend_of
+from dagpost.engines import Engine
+from dagpost.engines.backend import ExactBackend
+from dagpost.engines.host.backend import HostBackend, backend_of
 from dagpost.errors import InputError
 from dagpost.exact import paths
-from dagpost.exact.order import ForwardTable
+from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
 from dagpost.mcmc.candidates import weights_of_all
@@ -87,7 +88,7 @@ class Workspace:
     @property
     def tasks_name(self) -> str:
         """What runs blocks that only return what they find, for the provenance of that."""
-        return spread_name(self.engine)
+        return self.engine.tasks.name
 
     @property
     def weights(self) -> FamilyWeights:

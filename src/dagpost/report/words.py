@@ -156,8 +156,8 @@ def _exactly(content: Content) -> str:
         size = ", far below the digits shown" if content.error_bound < 1e-6 else ""
         bound = f" Rounding may have moved a probability by at most {_at_most(content.error_bound, 1)}{relative}{size}."
     text = (
-        f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from some "
-        f"of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the probabilities "
+        f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from "
+        f"some of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the probabilities "
         "say: 0.7 means that graphs with this edge have 70% of the probability in all, given the data, the prior and "
         "the score."
     )

@@ -169,19 +169,17 @@ def local_scores(
     Cooper & Yoo (1999), Causal discovery from a mixture of experimental and observational data. UAI 15.
     """
     from dagpost.data.table import as_table
-    from dagpost.engines import ThreadEngine
+    from dagpost.engines import ThreadEngine, as_engine
     from dagpost.families.numbering import family_count
 
     chosen = resolve_score(score)
     limit = parent_limit(max_parents, "local_scores")
-    if engine is not None and not callable(getattr(engine, "run", None)):
-        raise refusal(engine, "engine", "local_scores", "an engine object such as ThreadEngine(4), or None")
     table = as_table(data, counts=counts, interventions=interventions)
     nodes = len(table.names)
     limit = min(limit, nodes - 1)
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
-    _fill(chosen, table, limit, values, engine or ThreadEngine(), reporter, checkpoint)
+    _fill(chosen, table, limit, values, ThreadEngine() if engine is None else as_engine(engine), reporter, checkpoint)
     return LocalScores(table.names, limit, values)
 
 

@@ -1,15 +1,9 @@
-"""The exact sums over all orders and graphs, wherever they are taken.
-
-An engine that runs blocks of Python and Numba code needs nothing of its own: its sums are those of `HostBackend`.
-One that keeps the tables elsewhere, on a device or spread over a cluster, brings its own, behind the same names, and
-whoever asks for a table or a draw never knows which it is. What stands behind a forward table is the business of the
-sums that made it.
-"""
+"""The exact sums in the memory of this process, on the workers of any engine; the fall-back of every other back end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,148 +11,24 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine
+from dagpost.engines.backend import ExactBackend
+from dagpost.engines.base import Engine
 from dagpost.exact import order, structure
-from dagpost.exact.order import ForwardTable
+from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, StructureTables
 from dagpost.sampling.dags import RankedFamilies, draw_dags
 from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.orders import draw_orders
 
 #: Tables that take no more than this share of the free memory stay with the model.
-_KEPT_SHARE = 0.25
+KEPT_SHARE = 0.25
 
 
-class Forward(Protocol):
-    """What every forward table tells, wherever it stands."""
-
-    @property
-    def log_evidence(self) -> float:
-        """Natural log of the sum over all orders and graphs."""
-        ...
-
-
-class ExactBackend(Protocol):
-    """All that an engine computes from the weights of the families, in tables over all sets of nodes."""
-
-    #: Kept in the provenance of what comes from these sums.
-    name: str
-
-    def order_fits(self, nodes: int, max_parents: int) -> bool:
-        """Whether the table of the sums over all orders fits into memory now."""
-        ...
-
-    def require_order(self, nodes: int, max_parents: int) -> None:
-        """Refuse, with the figures, a table that does not fit."""
-        ...
-
-    def order_seconds(self, nodes: int) -> float:
-        """Roughly how long all families take when a graph counts once for every order."""
-        ...
-
-    def keeps_order(self, nodes: int) -> bool:
-        """Whether a forward table is small enough to stay."""
-        ...
-
-    def structure_fits(self, nodes: int, max_parents: int) -> bool:
-        """Whether the tables of the sums over all graphs fit into memory now."""
-        ...
-
-    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
-        """Roughly how long the posterior takes when every graph counts once; `measured`: as quick as it is now."""
-        ...
-
-    def keeps_structure(self, nodes: int, max_parents: int) -> bool:
-        """Whether the tables of a posterior are small enough to stay."""
-        ...
-
-    def forward_table(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Any:
-        """Sums over all orders of every set of nodes (exact/order.py)."""
-        ...
-
-    def family_probabilities(
-        self,
-        forward: Any,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        keep_forward: bool = True,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Floats:
-        """Posterior probability of every family when a graph counts once for every order (exact/order.py)."""
-        ...
-
-    def draw_dags(
-        self, forward: Any, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
-    ) -> tuple[Masks, Floats]:
-        """One graph for each row of numbers (sampling/): parent masks, and the log weight of each graph.
-
-        Counts every graph on `stage` as often as `draw_units` says.
-        """
-        ...
-
-    def draw_units(self, forward: Any) -> int:
-        """How often `draw_dags` counts a graph."""
-        ...
-
-    def on_host(self, forward: Any) -> ForwardTable:
-        """A forward table as the algorithms of the host take it."""
-        ...
-
-    def structure_posterior(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> StructurePosterior:
-        """Evidence, families and paths when every graph counts once (exact/structure.py)."""
-        ...
-
-    def structure_evidence(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> float:
-        """Log evidence when every graph counts once."""
-        ...
-
-    def sample_layers(
-        self,
-        tables: StructureTables,
-        ranked: RankedFamilies,
-        count: int,
-        *,
-        seed: np.random.SeedSequence,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> tuple[Masks, Floats]:
-        """Independent graphs when every graph counts once (sampling/layers.py)."""
-        ...
-
-    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
-        """The probability of every set of descendants of a node when every graph counts once."""
-        ...
-
-    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
-        """The probability of every set of ancestors of a node when every graph counts once."""
-        ...
-
-
-class HostBackend:
-    """The sums of exact/, on the threads (or whatever else runs blocks) of an engine."""
+class HostBackend(ExactBackend):
+    """The sums of exact/, on the workers of an engine."""
 
     name = "threads"
+    in_this_process = True
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -173,7 +43,7 @@ class HostBackend:
         return order.expected_seconds(nodes, self.engine.workers)
 
     def keeps_order(self, nodes: int) -> bool:
-        return order.table_bytes(nodes) <= _KEPT_SHARE * memory.available_bytes()
+        return order.table_bytes(nodes) <= KEPT_SHARE * memory.available_bytes()
 
     def structure_fits(self, nodes: int, max_parents: int) -> bool:
         return structure.memory_needed(nodes, max_parents, self.engine.workers) <= memory.available_bytes()
@@ -185,7 +55,7 @@ class HostBackend:
 
     def keeps_structure(self, nodes: int, max_parents: int) -> bool:
         needed = structure.memory_needed(nodes, max_parents, self.engine.workers)
-        return needed <= _KEPT_SHARE * memory.available_bytes()
+        return needed <= KEPT_SHARE * memory.available_bytes()
 
     def forward_table(
         self,
@@ -194,14 +64,14 @@ class HostBackend:
         *,
         reporter: Reporter = NO_PROGRESS,
         checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> ForwardTable:
+    ) -> Forward:
         return order.forward_table(
             log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
         )
 
     def family_probabilities(
         self,
-        forward: ForwardTable,
+        forward: Any,
         *,
         reporter: Reporter = NO_PROGRESS,
         keep_forward: bool = True,
@@ -212,7 +82,7 @@ class HostBackend:
         )
 
     def draw_dags(
-        self, forward: ForwardTable, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
+        self, forward: Any, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
     ) -> tuple[Masks, Floats]:
         nodes = forward.layout.nodes
         orders = draw_orders(forward, uniforms[:, :nodes].copy(), engine=self.engine, stage=stage)
@@ -220,11 +90,12 @@ class HostBackend:
         stage.advance(len(uniforms))
         return drawn
 
-    def draw_units(self, forward: ForwardTable) -> int:
-        return forward.layout.top + 2
+    def draw_units(self, forward: Any) -> int:
+        return int(forward.layout.top) + 2
 
-    def on_host(self, forward: ForwardTable) -> ForwardTable:
-        return forward
+    def on_host(self, forward: Any) -> ForwardTable:
+        table: ForwardTable = forward
+        return table
 
     def structure_posterior(
         self,
@@ -273,5 +144,4 @@ class HostBackend:
 
 def backend_of(engine: Engine) -> ExactBackend:
     """The sums of an engine: its own, or those of the host on its workers."""
-    own: ExactBackend | None = getattr(engine, "sums", None)
-    return HostBackend(engine) if own is None else own
+    return engine.backend() or HostBackend(engine)
