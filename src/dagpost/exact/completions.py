@@ -29,8 +29,9 @@ from dagpost.exact.alternating import (
     leaf_alphas,
     nodes_outside,
 )
-from dagpost.exact.transforms import from_dense, superset_sums
 from dagpost.exact.walk import Layout, level_row, universe_at
+from dagpost.families.numbering import squeezed
+from dagpost.families.transforms import from_dense, superset_sums
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
@@ -59,7 +60,7 @@ def completions_of_leaf(
     alpha, arrays, bases = leaf_alphas(layout, weights, leaf)
     # The sums G of every node take the places of its alpha once that is used.
     outside = np.empty(nodes, dtype=np.int64)
-    widest = 1 << nodes_outside(layout, leaf, 0, rows, outside)
+    widest = 1 << nodes_outside(leaf << low, rows, nodes, outside)
     places = np.empty(widest, dtype=np.int64)
     products = np.empty(widest)
     shifts = np.empty(widest, dtype=np.int64)
@@ -81,7 +82,7 @@ def completions_of_leaf(
     for mid in range((1 << (low - rows)) - 1, -1, -1):
         if cancel[0]:
             break
-        count = nodes_outside(layout, leaf, mid, rows, outside)
+        count = nodes_outside((leaf << low) | (mid << rows), rows, nodes, outside)
         size = 1 << count
         places[0] = (leaf << low) | (mid << rows)
         fill_places(outside, count, places)
@@ -148,9 +149,7 @@ def completions_of_leaf(
                 node = outside[position] if position < count else position - count
                 if position >= count and (row >> node) & 1:
                     continue
-                place = low_set
-                if node < low:
-                    place = ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
+                place = squeezed(low_set, node) if node < low else low_set
                 share = -shares[node]
                 if share > 0.0 and graphs[whole] > 0.0:
                     exponent = graph_exponent + scale - exponents[position]

@@ -32,14 +32,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError, PrecisionError
 from dagpost.exact.order_blocks import backward_chunk, forward_chunk, give_back_chunk
-from dagpost.exact.walk import (
-    Layout,
-    entries_of,
-    in_waves,
-    make_layout,
-    starts_around,
-    waves,
-)
+from dagpost.exact.walk import SPLIT, Layout, Split, entries_of, in_waves, make_layout, starts_around, waves
 from dagpost.families.numbering import family_count, parent_sets
 
 #: Weights this far below the weight of the empty parent set cannot change any alpha in its last digit.
@@ -78,6 +71,7 @@ def forward_table(
     engine: Engine,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
+    split: Split = SPLIT,
 ) -> ForwardTable:
     """Sum over all orders of every set of nodes.
 
@@ -94,7 +88,7 @@ def forward_table(
     nodes = len(log_weights)
     check_weights(log_weights, max_parents)
     require_memory(nodes, max_parents, tables=1, workers=engine.workers)
-    layout = make_layout(nodes, max_parents)
+    layout = make_layout(nodes, max_parents, split)
     scales = log_weights.max(axis=1)
     weights = wide_weights(log_weights, scales)
     sums = np.empty(1 << nodes, dtype=np.int64)

@@ -14,7 +14,6 @@ import numpy as np
 from dagpost._tools.arrays import Integers, Wide
 from dagpost._tools.kernels import copy_into, inlined, kernel
 from dagpost._tools.wide_floats import ONE, ZERO, add, multiply
-from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
 from dagpost.exact.walk import (
     Layout,
     alpha_at_leaf,
@@ -27,6 +26,7 @@ from dagpost.exact.walk import (
     start_chunk,
     universe_at,
 )
+from dagpost.families.transforms import from_dense, let_in_transposed, superset_sums
 
 
 @kernel

@@ -32,7 +32,6 @@ from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
 from dagpost.engines import Engine
 from dagpost.errors import NoGraphError
-from dagpost.exact.transforms import lane_positions, subset_sums
 from dagpost.families.numbering import (
     binomials,
     family_count,
@@ -42,6 +41,7 @@ from dagpost.families.numbering import (
     squeeze,
     unsqueeze_all,
 )
+from dagpost.families.transforms import lane_positions, subset_sums
 
 #: With so many other nodes all of them can be candidates; where there are more, `CANDIDATES` are chosen.
 ALL_CANDIDATES = 20
@@ -154,7 +154,7 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
         relative = weights.inner[node] - heaviest[node]
         _sum_subsets(relative, positions, sums[node], width)
         kept = _that_matter(relative, sets, binomial, offset, width)
-        among = spread(sets[kept], weights.candidates[node])
+        among = as_sets_of_nodes(sets[kept], weights.candidates[node])
         if everyone:
             return (among, relative[kept]), (among[:0], relative[:0])
         relative_small = weights.small[node] - heaviest[node]
@@ -182,7 +182,7 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
     )
 
 
-def spread(sets: Masks, candidates: Integers) -> Masks:
+def as_sets_of_nodes(sets: Masks, candidates: Integers) -> Masks:
     """Sets over the candidates as sets over all nodes."""
     result = np.zeros(len(sets), dtype=np.uint64)
     for place, node in enumerate(candidates.tolist()):

@@ -26,7 +26,7 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.families.family_sums import FamilyWeights, candidate_count, largest_small_size, spread
+from dagpost.families.family_sums import FamilyWeights, as_sets_of_nodes, candidate_count, largest_small_size
 from dagpost.families.numbering import (
     binomials,
     family_count,
@@ -92,7 +92,7 @@ def weights_among_candidates(
         columns = [*candidates[node].tolist(), node]
         own_score = score_of_columns(score, columns, nodes)
         part = local_scores(_part_of(table, columns), own_score, max_parents, engine=ThreadEngine(1))
-        masks = spread(sets, candidates[node])
+        masks = as_sets_of_nodes(sets, candidates[node])
         inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
         return node
 

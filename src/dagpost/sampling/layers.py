@@ -39,6 +39,7 @@ from dagpost.engines import Engine
 from dagpost.exact.alternating import SMALLEST_SHIFT, fill_places, leaf_alphas, split
 from dagpost.exact.structure import StructureTables, widest_wave
 from dagpost.exact.walk import Layout, waves
+from dagpost.families.numbering import squeezed
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
 
 _MOVED_TOGETHER = 32 * 1024
@@ -243,7 +244,7 @@ def _alpha_place(layout: Layout, whole: np.int64, node: int) -> np.int64:
     low_set = whole & ((1 << layout.low) - 1)
     if node >= layout.low:
         return low_set
-    return ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
+    return squeezed(low_set, node)
 
 
 @inlined

@@ -36,6 +36,7 @@ from dagpost.exact.walk import (
     starts_around,
     waves,
 )
+from dagpost.families.numbering import squeezed
 
 MOVED_TOGETHER = 64 * SEED_BLOCK
 
@@ -252,8 +253,7 @@ def _alpha(high_alpha: Wide, low_alpha: Wide, low: int, low_set: int, node: int)
     """alpha of `node` over its set without itself."""
     if node >= low:
         return high_alpha[node - low, low_set]
-    below = low_set & ((1 << node) - 1)
-    return low_alpha[node, ((low_set >> (node + 1)) << node) | below]
+    return low_alpha[node, squeezed(low_set, node)]
 
 
 @inlined
