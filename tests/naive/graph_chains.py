@@ -21,7 +21,7 @@ Matrix = NDArray[np.float64]
 
 def graph_of(parents: naive.Dag | list[int]) -> nx.DiGraph:
     """The same graph in networkx."""
-    graph = nx.DiGraph()
+    graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from(range(len(parents)))
     graph.add_edges_from(edges_of(parents))
     return graph

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.naive import kbest as naive_kbest
 from tests.naive import posterior as naive
+from tests.tools import reference
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
-from dagpost.data import read_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError, ResourceError
 from dagpost.exact import kbest
@@ -29,7 +29,7 @@ from dagpost.families.numbering import family_count
 from dagpost.scores import BDeu, local_scores
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 TOLERANCE = 1e-9
 Weights = NDArray[np.float64]
@@ -310,30 +310,24 @@ def test_an_interrupt_ends_the_search() -> None:
 
 # Against values that were computed independently
 
-REFERENCES = [
-    *("coronary", "glass", "housing", "iris", "tictactoe", "wine"),
-    *(f"syn15_m{rows}" for rows in (100, 200, 500, 1000, 2000, 5000)),
-]
+
+def bdeu(case: str) -> Weights:
+    return local_scores(reference.table_of(case), BDeu(equivalent_sample_size=1.0), 5, engine=ENGINE).values
 
 
-def bdeu(shared_data: Path, case: str) -> Weights:
-    table = read_table(shared_data / "paper" / f"{case}.csv")
-    return local_scores(table, BDeu(equivalent_sample_size=1.0), 5, engine=ENGINE).values
-
-
-def test_every_reference_value_is_looked_at(shared_data: Path) -> None:
+def test_every_reference_value_is_looked_at() -> None:
     there = [
         path.stem
-        for path in (shared_data / "expected").glob("*.json")
+        for path in (reference.shared_folder() / "expected").glob("*.json")
         if "kbest" in json.loads(path.read_text())["bdeu_ess1_uniform"]
     ]
-    assert sorted(there) == sorted(REFERENCES)
+    assert sorted(there) == sorted(reference.CASES)
 
 
-@pytest.mark.parametrize("case", REFERENCES)
-def test_the_mass_of_the_best_dags_matches_the_reference(case: str, shared_data: Path) -> None:
-    expected = json.loads((shared_data / "expected" / f"{case}.json").read_text())["bdeu_ess1_uniform"]
-    weights = bdeu(shared_data, case)
+@pytest.mark.parametrize("case", reference.CASES)
+def test_the_mass_of_the_best_dags_matches_the_reference(case: str) -> None:
+    expected = reference.values_of(case)["bdeu_ess1_uniform"]
+    weights = bdeu(case)
     max_parents = min(5, len(weights) - 1)
     found = computed(weights, max_parents, expected["kbest"]["k"])
     mass = np.exp(found.log_joint - expected["log_evidence_structure"]).sum()
@@ -341,8 +335,8 @@ def test_the_mass_of_the_best_dags_matches_the_reference(case: str, shared_data:
     assert len(set(rows(found))) == expected["kbest"]["k"]
 
 
-def test_tic_tac_toe_has_104_best_dags(shared_data: Path) -> None:
-    weights = bdeu(shared_data, "tictactoe")
+def test_tic_tac_toe_has_104_best_dags() -> None:
+    weights = bdeu("tictactoe")
     found = computed(weights, 5, 104)
     assert np.ptp(found.log_joint) < TOLERANCE
     assert not found.tied

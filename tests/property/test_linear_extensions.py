@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_logs_agree_with_exact_integers_on_larger_graphs(parents: naive.Dag) -> 
 
 @settings(max_examples=30)
 @given(dags(2, 12), st.randoms(use_true_random=False))
-def test_names_of_nodes_and_the_direction_of_time_do_not_matter(parents: naive.Dag, random) -> None:
+def test_names_of_nodes_and_the_direction_of_time_do_not_matter(parents: naive.Dag, random: Any) -> None:
     nodes = len(parents)
     label = random.sample(range(nodes), nodes)
     renamed, reversed_ = [0] * nodes, [0] * nodes
@@ -155,7 +156,7 @@ def test_an_order_with_too_many_sets_is_an_error_that_names_the_graph() -> None:
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
 def test_repeats_and_equal_ancestors_give_equal_numbers_for_every_type_of_mask(kind: type) -> None:
     # 0 -> 1 -> 2, with and without the edge 0 -> 2 that adds no relation.
-    graphs = np.array([[0, 1, 2], [0, 0, 0], [0, 1, 3], [0, 0, 0]], dtype=kind)
+    graphs: np.ndarray = np.array([[0, 1, 2], [0, 0, 0], [0, 1, 3], [0, 0, 0]], dtype=kind)
     logs = log_linear_extensions(graphs, engine=ENGINE)
     np.testing.assert_allclose(np.exp(logs), [1, 6, 1, 6], rtol=TOLERANCE)
     np.testing.assert_array_equal(log_linear_extensions(graphs[::2], engine=ENGINE), logs[::2])

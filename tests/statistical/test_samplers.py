@@ -135,7 +135,7 @@ def test_forbidden_parent_sets_are_never_drawn(draw: object) -> None:
     log_weights = random_weights(5, 4, 3.0, seed=1)
     log_weights[0, 1:] = -np.inf
     log_weights[3, 0] = -np.inf
-    parents, _ = draw(log_weights, 4, 20_000, 5)  # type: ignore[operator]
+    parents, _ = draw(log_weights, 4, 20_000, 5)
     assert (parents[:, 0] == 0).all()
     assert (parents[:, 3] != 0).all()
 
@@ -160,7 +160,7 @@ def test_edge_frequencies_match_exact_edges(nodes: int) -> None:
 def test_draws_along_the_sample_are_not_correlated(draw: object) -> None:
     """Neighbours in the sample, and samples a seed block apart, are as unlike as any two."""
     log_weights = random_weights(6, 3, 1.0, seed=2)
-    _, log_joint = draw(log_weights, 3, 60_000, 8)  # type: ignore[operator]
+    _, log_joint = draw(log_weights, 3, 60_000, 8)
     centred = (log_joint - log_joint.mean()) / log_joint.std()
     limit = norm.isf(RATE / 12)
     for lag in (1, 2, 3, 5, 1024, 2048):

@@ -13,6 +13,7 @@ run that resumes.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import time
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
+from dagpost._tools import checks
 from dagpost._tools.memory import readable
 from dagpost._tools.spelling import either
 from dagpost.checkpoints.differences import difference
@@ -363,15 +365,15 @@ NO_CHECKPOINT: Checkpoint = _None()
 
 
 def _seconds(given: float | None) -> float:
-    value: Any = os.environ.get(_SECONDS_VARIABLE, _SECONDS) if given is None else given
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = -1.0
-    if not 0.0 <= seconds < float("inf"):
-        owner = f"environment variable {_SECONDS_VARIABLE}" if given is None else "'seconds' parameter of Checkpoint"
-        raise InputError(f"The {owner} must be a number of at least 0. Got {value!r} instead.")
-    return seconds
+    if given is not None:
+        return checks.number(given, "seconds", "Checkpoint", least=0.0, allowed="a number of at least 0")
+    text = os.environ.get(_SECONDS_VARIABLE, str(_SECONDS))
+    with suppress(ValueError):
+        if 0.0 <= float(text) < math.inf:
+            return float(text)
+    raise InputError(
+        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {text!r} instead."
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -28,11 +28,11 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO_LIMIT, multiply
 from dagpost.engines import Engine
-from dagpost.errors import InputError
 from dagpost.exact.alternating import leaf_alphas
 from dagpost.exact.order import ForwardTable
 from dagpost.exact.walk import Layout, Split, leaf_layout, waves
@@ -71,8 +71,7 @@ def order_descendant_sets(
     Reference: Parviainen & Koivisto, "Ancestor relations in the presence of unobserved variables", ECML 2011.
     """
     nodes = forward.layout.nodes
-    if not 0 <= node < nodes:
-        raise InputError(f"The 'node' must be an int in [0, {nodes - 1}]. Got {node!r} instead.")
+    whole_number(node, "node", least=0, most=nodes - 1)
     require_memory(nodes)
     alpha = _all_alphas(forward, engine, reporter)
     offsets = table_offsets(nodes)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import one_of, whole_number
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, plain
 from dagpost.plots.sources import probabilities_of
@@ -61,10 +62,8 @@ def convergence(
     >>> ax.get_xlabel()
     'graphs drawn'
     """
-    if measure not in _MEASURES:
-        raise InputError(f"The 'measure' must be 'SAD' or 'Delta'. Got {measure!r} instead.")
-    if isinstance(points, bool) or not isinstance(points, int) or points < 2:
-        raise InputError(f"The 'points' must be an int of at least 2. Got {points!r} instead.")
+    one_of(measure, "measure", _MEASURES)
+    points = whole_number(points, "points", least=2)
     groups = _groups(samples)
     truth = _truth(exact, groups) if measure == "SAD" else None
     ax = axes_for(ax, 5.6, 3.8)

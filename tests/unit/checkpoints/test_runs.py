@@ -403,7 +403,7 @@ def test_a_score_that_is_derived_from_one_of_ours_fills_in_its_own_way() -> None
 
 def test_a_path_is_no_checkpoint(folder: Path) -> None:
     with pytest.raises(InputError, match=r"A checkpoint is an object: Checkpoint\('.*run.partial'\)"):
-        DagPosterior().fit(datasets.load("coronary"), checkpoint=str(folder))  # type: ignore[arg-type]
+        DagPosterior().fit(datasets.load("coronary"), checkpoint=str(folder))
 
 
 def test_a_broken_off_fit_lets_go_of_its_folder_and_its_model(folder: Path) -> None:
