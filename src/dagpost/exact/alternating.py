@@ -7,7 +7,7 @@ S_l` of sets of lowest nodes is one vector operation over all `Y_h`, with the pr
 `fill_products`.
 
 Tables that are spread over machines are cut into pieces of many leaves, and what the leaves of a piece give is added up
-there before it goes on. Doubles add up differently in another order, so the pieces depend on the number of nodes alone,
+there before it is passed on. Sums of doubles depend on their order, so the pieces depend on the number of nodes alone,
 and every machine adds in their order: `group_top` says how `A` is cut, `block_leaves` how `B` is.
 
 Numbers are doubles in [1, 2) with binary exponents beside them, since doubles alone would underflow.
@@ -58,7 +58,7 @@ def leaf_cost(layout: Layout, leaf: int) -> int:
 
 
 @inlined
-def nodes_outside(inside: int, first: int, last: int, outside: Integers) -> int:
+def nodes_outside(inside: int | np.int64, first: int, last: int, outside: Integers) -> int:
     """The nodes from `first` up to but not with `last` that are not in the set `inside`; returns how many."""
     count = 0
     for node in range(first, last):

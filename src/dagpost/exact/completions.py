@@ -58,7 +58,7 @@ def completions_of_leaf(
     rows = min(low, ROW_NODES)
     row_sets = 1 << rows
     alpha, arrays, bases = leaf_alphas(layout, weights, leaf)
-    # The sums G of every node take the places of its alpha once that is used.
+    # The sums G of a node replace its alpha once that has been used.
     outside = np.empty(nodes, dtype=np.int64)
     widest = 1 << nodes_outside(leaf << low, rows, nodes, outside)
     places = np.empty(widest, dtype=np.int64)
@@ -184,8 +184,8 @@ def _share_out_rows(row: int, rows: int, additions: int, parts: Floats, shares: 
 def scaled(double: float, exponent: np.int64) -> np.int64:
     """`double * 2^exponent` as a wide float.
 
-    What is below the normal range of doubles, or has left it altogether, is nothing: a share so small beside the terms
-    that it is the difference of is all rounding error.
+    Below the normal range of doubles the result is zero: a share so small beside the terms whose difference it is
+    consists of rounding error alone.
     """
     if double < _SMALLEST_NORMAL:
         return ZERO

@@ -1,4 +1,4 @@
-"""`A(S)` of graph_sums.py group by group, where no machine has the table: what a group gives, to one group at a time.
+"""`A(S)` of graph_sums.py group by group, for tables too large for one machine: what one group gives to another.
 
 The groups are the subsets of the top nodes of `group_layout`. Sets in them are numbered by their other nodes, and all
 arrays here are over the sets of one group. `alphas_of_group` is made once for a group that gives, `give` takes it to
@@ -44,7 +44,7 @@ from dagpost.families.numbering import squeezed
 
 @lru_cache(maxsize=8)
 def group_layout(nodes: int, max_parents: int) -> Layout:
-    """The split whose chunks are the groups."""
+    """The layout whose chunks are the groups."""
     return layout_with_top(nodes, max_parents, group_top(nodes))
 
 

@@ -67,7 +67,7 @@ def sum_over_graphs(
         for groups in saved.finished:
             stage.advance(sum(leaf_cost(layout, leaf) for leaf in _leaves(groups, range(1 << inner), inner)))
         for groups in saved:
-            # What the first group gives is all that the others have yet, and stands in their places.
+            # What the first group gives is all that the others have so far, and goes straight to their places.
             given = {group: np.zeros(1 << (layout.nodes - group.bit_count())) if group else graphs for group in groups}
             for within in waves(inner):
                 leaves = _leaves(groups, within, inner)
@@ -81,7 +81,7 @@ def sum_over_graphs(
 
 
 def _batches(top: int) -> list[list[int]]:
-    """Groups that run at the same time: of one wave, and no more than their sums have room beside the table."""
+    """Groups that run at the same time: groups of one wave, as many as have room for their sums beside the table."""
     return [
         wave[first : first + step]
         for wave in waves(top)
@@ -171,7 +171,7 @@ def graphs_of_leaf(
                     targets[reached, :size],
                     gathered[reached, :size],
                 )
-            # The empty addition is no term of the sum.
+            # The empty addition is not a term of the sum.
             gathered[row, 0] = own_value
         scatter(places[:size], gathered, given, row_sets, leaf_count, low, True)
     return given

@@ -103,8 +103,8 @@ def best_dags(
 ) -> BestDags:
     """The `count` DAGs of the greatest weight, or all that there are.
 
-    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (families.py), minus infinity where it
-    is not allowed.
+    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (families/numbering.py), minus infinity
+    where it is not allowed.
 
     >>> from dagpost.engines import ThreadEngine
     >>> two_nodes = np.log([[1.0, 3.0], [2.0, 1.0]])  # rows: nodes; columns: no parent, the other node

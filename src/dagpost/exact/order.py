@@ -3,7 +3,7 @@
 With `alpha_i(S)` the sum of the weights of node `i` over parent sets inside `S`,
 
     L(S) = sum over i in S     of L(S - i) alpha_i(S - i)        all orders of S       (forward,  L(∅) = 1)
-    R(S) = sum over i not in S of alpha_i(S) R(S ∪ i)            all ways to go on     (backward, R(V) = 1)
+    R(S) = sum over i not in S of alpha_i(S) R(S ∪ i)            all ways to continue  (backward, R(V) = 1)
 
 `L(V)` is the evidence, and the posterior of family (i, P) is `beta_i(P) * sum over S ⊇ P of L(S) R(S ∪ i) / L(V)`
 (Koivisto & Sood 2004; Koivisto 2006). `alpha` is never stored: the subsets are walked block by block (walk.py), and a
@@ -75,7 +75,7 @@ def forward_table(
 ) -> ForwardTable:
     """Sum over all orders of every set of nodes.
 
-    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (families.py), minus infinity where it
+    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (numbering.py), minus infinity where it
     is not allowed.
 
     >>> from dagpost.engines import ThreadEngine

@@ -133,7 +133,7 @@ def expected_seconds(nodes: int, sources: int, workers: int) -> float:
 
 
 def memory_needed(nodes: int, tables: int) -> int:
-    """Bytes: the tables of so many sources at a time, `alpha`, and where the parts of a table begin."""
+    """Bytes: the tables of this many sources at a time, `alpha`, and where the parts of a table begin."""
     return 8 * (tables * 3 ** (nodes - 1) + (nodes << (nodes - 1)) + (1 << nodes))
 
 

@@ -43,18 +43,18 @@ from dagpost.families.numbering import (
 )
 from dagpost.families.transforms import lane_positions, subset_sums
 
-#: With so many other nodes all of them can be candidates; where there are more, `CANDIDATES` are chosen.
+#: Up to this many other nodes, all of them are candidates; of more, `CANDIDATES` are chosen.
 ALL_CANDIDATES = 20
 CANDIDATES = 16
 #: Families that a chain works with, at most, beside those among the candidates.
 MOST_FAMILIES = 10_000_000
 
-#: Said where a chain finds no state to start from.
+#: Why a chain finds no state to start from.
 NO_ORDER = "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
 
-#: What the sets that leave the lists may hold of a node's posterior.
+#: The share of a node's posterior that the sets that leave the lists may hold.
 _LOST = 1e-8
-#: Nats below which a sum does not change any more.
+#: A term this many nats below a sum no longer changes it.
 _NEGLIGIBLE = 30.0
 #: A difference of two sums that is a smaller share than this of them is summed up directly instead.
 _CANCELLED = 1e-5
@@ -64,8 +64,8 @@ _CANCELLED = 1e-5
 class FamilyWeights:
     """Log weights of the parent sets that chains may use.
 
-    `inner[i]` numbers the sets among the candidates of node `i` (ascending, row `i` of `candidates`) as in families.py;
-    `small[i]` those of at most `small_size` out of all other nodes.
+    `inner[i]` numbers the sets among the candidates of node `i` (ascending, row `i` of `candidates`) as in
+    numbering.py; `small[i]` those of at most `small_size` out of all other nodes.
     """
 
     max_parents: int
@@ -212,7 +212,7 @@ def _lists(parts: list[tuple[Masks, Floats]]) -> tuple[Integers, Masks, Floats, 
 
 
 def _that_matter(relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int) -> Integers:
-    """Numbers of the sets that are kept: the rest is worth less than `_LOST` beside subsets of theirs."""
+    """Numbers of the sets that are kept: the others are worth less than `_LOST` beside their own subsets."""
     best_inside = np.empty(len(relative))
     _best_subsets(relative, sets, binomial, offset, universe, best_inside)
     present = np.flatnonzero(np.isfinite(relative))

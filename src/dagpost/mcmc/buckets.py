@@ -31,7 +31,7 @@ from dagpost.families.family_sums import FamilyTables, place_in_candidates
 from dagpost.families.numbering import squeezed, unsqueeze
 from dagpost.families.transforms import LANE_BITS, subset_sums, superset_sums
 
-#: Nats below which a sum does not change any more.
+#: A term this many nats below a sum no longer changes it.
 _NEGLIGIBLE = 30.0
 #: Sets of predecessors that are less likely than this add nothing to the probability of an edge.
 _UNLIKELY = 1e-15

@@ -1,4 +1,4 @@
-"""`model.plot()` and `sample.plot()`: the picture one asks for first."""
+"""`model.plot()` and `sample.plot()`: the picture that people ask for first."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 SAD is the sum of absolute differences from the exact edge probabilities; Delta is the posterior mass of all distinct
 graphs drawn so far (He, Tian & Wu 2016). Both are worked out for some thirty beginnings of a sample, whose sizes grow
-by a constant factor: about as much work as a few whole samples. Of chains, a beginning has as much of each.
+by a constant factor: about as much work as a few whole samples. A beginning of several chains takes the same share
+of each.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def convergence(
     if truth is not None:
         longest = max(len(run) for runs in groups.values() for run in runs)
         _draw_counting(ax, truth, _sizes(longest, points))
-        # No error at all has no logarithm.
+        # An error of zero has no logarithm.
         if any((np.asarray(line.get_ydata()) > 0.0).any() for line in ax.lines):
             ax.set_yscale("log")
     else:

@@ -35,7 +35,7 @@ _AMONG = "Among the most probable graphs only"
 class Probabilities:
     """Names, the probability of a relation for every pair (0 on the diagonal), and what these numbers are.
 
-    `sentence` says it in full, `measure` in a word or two, for an axis: shares of a bootstrap are no probabilities.
+    `sentence` says it in full, `measure` in a word or two, for an axis: shares of a bootstrap are not probabilities.
     """
 
     names: tuple[str, ...]
