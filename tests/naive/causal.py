@@ -47,7 +47,10 @@ class Pseudocounts:
     fixed: float | None = None
 
     def of(self, cells: int) -> float:
-        return self.size / cells if self.size is not None else self.fixed
+        if self.size is not None:
+            return self.size / cells
+        assert self.fixed is not None
+        return self.fixed
 
 
 def configurations_of(table: Table, nodes: Sequence[int]) -> list[tuple[int, ...]]:

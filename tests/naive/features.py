@@ -29,7 +29,7 @@ COMPARE = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.
 
 def graph_of(masks: NDArray[np.unsignedinteger], names: list[str]) -> Graph:
     """The graph with an edge from `names[j]` to `names[i]` where bit j of mask i is set."""
-    graph = nx.DiGraph()
+    graph: Graph = nx.DiGraph()
     graph.add_nodes_from(names)
     for child, mask in zip(names, masks.tolist(), strict=True):
         graph.add_edges_from((names[bit], child) for bit in range(len(names)) if mask >> bit & 1)

@@ -16,15 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.naive import posterior as naive
 
-from dagpost._tools.arrays import Masks
-from dagpost.mcmc.chains import Round
-
 Matrix = NDArray[np.float64]
 
 
 def graph_of(parents: naive.Dag | list[int]) -> nx.DiGraph:
     """The same graph in networkx."""
-    graph = nx.DiGraph()
+    graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from(range(len(parents)))
     graph.add_edges_from(edges_of(parents))
     return graph
@@ -169,25 +166,3 @@ def possible_dags(log_weights: naive.Logs, max_parents: int) -> tuple[list[naive
     log_joint = naive.log_joint_of_every_dag(log_weights, max_parents)
     dags = naive.all_dags(len(log_weights))
     return [dag for dag, log in zip(dags, log_joint, strict=True) if log > -np.inf], log_joint[log_joint > -np.inf]
-
-
-def empty_round(nodes: int, length: int, thinning: int) -> Round:
-    """Room for what a chain over graphs writes."""
-    return Round(
-        thinning,
-        np.zeros((length, nodes), dtype=np.uint64),
-        np.zeros(length),
-        np.zeros(length),
-        np.zeros((nodes, nodes)),
-        np.zeros(4, dtype=np.int64),
-        np.zeros(4, dtype=np.int64),
-    )
-
-
-def counted_steps(visited: Masks, states: list[naive.Dag]) -> NDArray[np.int64]:
-    """How often a chain that visited these graphs, one step after another, went from each state to each other."""
-    place = {dag: number for number, dag in enumerate(states)}
-    path = np.array([place[tuple(row)] for row in visited.tolist()])
-    counts = np.zeros((len(states), len(states)), dtype=np.int64)
-    np.add.at(counts, (path[:-1], path[1:]), 1)
-    return counts

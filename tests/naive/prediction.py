@@ -7,18 +7,17 @@ known. Graphs are tuples of parent masks.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from tests.naive import scores as naive_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from dagpost.data.table import Table
 
 #: Probability of the node in a row given its parents, after training: (child, parents, row) -> log.
-Family = "Callable[[int, list[int], Sequence[float]], float]"
+Family = Callable[[int, list[int], Sequence[float]], float]
 
 
 def members(mask: int) -> list[int]:
@@ -28,7 +27,7 @@ def members(mask: int) -> list[int]:
 def discrete_family(table: Table, parameter: Callable[[int, list[int]], float]) -> Family:
     """The share of a level among equal rows of training, with `parameter` imagined rows of every level."""
 
-    def log_probability(child: int, parents: list[int], row: Sequence[int]) -> float:
+    def log_probability(child: int, parents: list[int], row: Sequence[float]) -> float:
         cells, pooled = naive_scores.family_counts(table, child, parents)
         configuration = tuple(int(row[parent]) for parent in parents)
         pseudo = parameter(child, parents)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -48,7 +49,7 @@ def sample_of(
     weights: NDArray[np.float64] | None = None,
     log_joint: NDArray[np.float64] | None = None,
     names: tuple[str, ...] | None = None,
-    **about,
+    **about: Any,
 ) -> DagSample:
     """A sample of these graphs, by default drawn alike."""
     nodes, count = len(rows[0]), len(rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,7 +22,7 @@ CLASSES = {1: 1, 2: 2, 3: 11, 4: 185}
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 4])
-def test_completed_graphs_of_all_graphs_match_enumeration(nodes):
+def test_completed_graphs_of_all_graphs_match_enumeration(nodes: Any) -> None:
     expected = naive_summaries.essential_graph_of_every_dag(nodes)
     dags = np.array(list(expected), dtype=np.uint8)
     assert [tuple(row) for row in essential_graphs(dags).tolist()] == list(expected.values())
@@ -34,7 +36,7 @@ def test_completed_graphs_of_all_graphs_match_enumeration(nodes):
     st.integers(0, 2**32),
     st.sampled_from(TYPES),
 )
-def test_completed_graphs_match_all_ways_to_turn_the_edges(nodes, density, seed, kind):
+def test_completed_graphs_match_all_ways_to_turn_the_edges(nodes: Any, density: Any, seed: int, kind: Any) -> None:
     dags = naive_features.random_dags(nodes, 8, density, seed)
     # Trying 2^edges ways takes long beyond this.
     dags = dags[np.bitwise_count(dags).sum(axis=1) <= 9]
@@ -45,7 +47,7 @@ def test_completed_graphs_match_all_ways_to_turn_the_edges(nodes, density, seed,
     ]
 
 
-def wide_dag(nodes, density, generator):
+def wide_dag(nodes: Any, density: Any, generator: Any) -> Any:
     order = generator.permutation(nodes)
     masks = [0] * nodes
     for place, child in enumerate(order):
@@ -54,20 +56,20 @@ def wide_dag(nodes, density, generator):
     return masks
 
 
-def turned(masks, parent, child):
+def turned(masks: Any, parent: Any, child: Any) -> Any:
     result = list(masks)
     result[child] &= ~(1 << parent)
     result[parent] |= 1 << child
     return result
 
 
-def pattern(masks):
+def pattern(masks: Any) -> Any:
     return essential_graphs(np.array([masks], dtype=np.uint64))[0].tolist()
 
 
 @settings(max_examples=40)
 @given(st.sampled_from([8, 20, 33, 64]), st.sampled_from([0.03, 0.1, 0.5]), st.integers(0, 2**32))
-def test_turning_an_edge_keeps_the_class_exactly_where_it_is_covered(nodes, density, seed):
+def test_turning_an_edge_keeps_the_class_exactly_where_it_is_covered(nodes: Any, density: Any, seed: int) -> None:
     """An edge x -> y is covered when y has the parents of x, and x, and no others (Chickering 1995)."""
     generator = np.random.default_rng(seed)
     masks = wide_dag(nodes, density, generator)
@@ -85,7 +87,7 @@ def test_turning_an_edge_keeps_the_class_exactly_where_it_is_covered(nodes, dens
 
 
 @given(st.sampled_from([8, 64]), st.sampled_from([0.05, 0.3]), st.integers(0, 2**32))
-def test_directed_edges_of_a_completed_graph_are_those_of_the_graph(nodes, density, seed):
+def test_directed_edges_of_a_completed_graph_are_those_of_the_graph(nodes: Any, density: Any, seed: int) -> None:
     masks = wide_dag(nodes, density, np.random.default_rng(seed))
     found = pattern(masks)
     edges, completed = naive_summaries.edges_of(tuple(masks)), naive_summaries.edges_of(tuple(found))
@@ -93,7 +95,7 @@ def test_directed_edges_of_a_completed_graph_are_those_of_the_graph(nodes, densi
     assert edges <= completed
 
 
-def test_a_cycle_is_refused_with_the_number_of_its_graph(monkeypatch):
+def test_a_cycle_is_refused_with_the_number_of_its_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = np.array([[0, 1, 2], [0, 1, 2], [4, 1, 2]], dtype=np.uint8)
     with pytest.raises(InputError, match=r"graph number 2 has a directed cycle"):
         essential_graphs(graphs)
@@ -102,7 +104,7 @@ def test_a_cycle_is_refused_with_the_number_of_its_graph(monkeypatch):
         essential_graphs(graphs)
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dags = naive_features.random_dags(7, 100, 0.3, seed=3)
     dags.flags.writeable = False
     whole = essential_graphs(dags)
@@ -114,12 +116,13 @@ def test_blocks_change_nothing(monkeypatch):
 
 
 @given(st.integers(0, 2**32))
-def test_classes_add_up_the_weights_of_their_graphs(seed):
+def test_classes_add_up_the_weights_of_their_graphs(seed: int) -> None:
     generator = np.random.default_rng(seed)
     dags = all_dags(4)
     rows = [dags[place] for place in generator.integers(0, len(dags), 40)]
     sample = sample_of(rows, generator.dirichlet(np.ones(40)))
-    weights, members = {}, {}
+    weights: dict[Any, float] = {}
+    members: dict[Any, Any] = {}
     for row, weight in zip(rows, sample.weights.tolist(), strict=True):
         key = naive_summaries.essential_graph_of_every_dag(4)[row]
         weights[key] = weights.get(key, 0.0) + weight
@@ -135,13 +138,13 @@ def test_classes_add_up_the_weights_of_their_graphs(seed):
     assert np.isnan(found.upper).all()
 
 
-def test_exact_masses_bound_the_probability_of_a_class():
+def test_exact_masses_bound_the_probability_of_a_class() -> None:
     dags = all_dags(3)
     mass = np.random.default_rng(5).dirichlet(np.ones(len(dags)))
     seen = [0, 0, 3, 7, 12, 20, 24]
     sample = sample_of([dags[i] for i in seen], np.full(7, 1 / 7), np.log(mass[seen]) - 4000.0, log_evidence=-4000.0)
     found = equivalence_classes(sample)
-    truth = {}
+    truth: dict[Any, Any] = {}
     for dag, probability in zip(dags, mass, strict=True):
         key = naive_summaries.essential_graph_of_every_dag(3)[dag]
         truth[key] = truth.get(key, 0.0) + probability
@@ -153,7 +156,7 @@ def test_exact_masses_bound_the_probability_of_a_class():
     assert found.lower.sum() == pytest.approx(1.0 - left)
 
 
-def test_a_class_is_shown_with_directed_and_undirected_edges():
+def test_a_class_is_shown_with_directed_and_undirected_edges() -> None:
     found = equivalence_classes(sample_of([[0, 1, 0, 5], [2, 0, 0, 5], [2, 0, 0, 5]]))
     (row,) = found.table(5).to_dict("records")
     assert (row["directed"], row["undirected"]) == ("A -> D, C -> D", "A -- B")
@@ -164,13 +167,13 @@ def test_a_class_is_shown_with_directed_and_undirected_edges():
     )
 
 
-def test_names_are_no_markup_in_the_table_of_classes():
+def test_names_are_no_markup_in_the_table_of_classes() -> None:
     shown = equivalence_classes(sample_of([[0, 1]], names=("<script>", "&\n")))._repr_html_()
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown
 
 
-def test_undirected_edges_go_both_ways_in_networkx():
+def test_undirected_edges_go_both_ways_in_networkx() -> None:
     # A -- B, and C -> D <- A.
     graph = pattern_graph(np.array([2, 1, 0, 5], dtype=np.uint8), NAMES[:4])
     assert dict(graph.edges) == {

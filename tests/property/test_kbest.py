@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,47 +16,30 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.naive import kbest as naive_kbest
 from tests.naive import posterior as naive
+from tests.tools import reference
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
-from dagpost.data import read_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError, ResourceError
 from dagpost.exact import kbest
-from dagpost.exact.kbest import BestDags, best_dags, tie_tolerance
+from dagpost.exact.kbest import WAITING, BestDags, Waiting, best_dags, tie_tolerance
+from dagpost.exact.walk import SPLIT, Split
 from dagpost.families.numbering import family_count
 from dagpost.scores import BDeu, local_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    pass
 
 TOLERANCE = 1e-9
 Weights = NDArray[np.float64]
 #: Weights, the largest number of parents, and how many nodes a block and a chunk hold.
-Case = tuple[Weights, int, tuple[int, int]]
+Case = tuple[Weights, int, Split]
 #: As delivered, and so few that even a handful of nodes makes several blocks and chunks.
-SPLITS = [(11, 16), (1, 1), (2, 3), (3, 3)]
+SPLITS = [SPLIT, Split(1, 1), Split(2, 3), Split(3, 3)]
 #: How many DAGs there are on so many nodes.
 DAGS = [(1, 1), (2, 3), (3, 25), (4, 543), (5, 29281)]
 ENGINE = ThreadEngine(2)
-
-
-@contextmanager
-def split(low: int, chunk: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kbest, "_LOW_NODES", low)
-        patch.setattr(kbest, "_SMALLEST_CHUNK_BITS", chunk)
-        yield
-
-
-@contextmanager
-def few_waiting() -> Iterator[None]:
-    """Prefixes that cannot matter are dropped at every opportunity."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kbest, "_WAITING_PER_DAG", 0)
-        patch.setattr(kbest, "_FEW_WAITING", 1)
-        yield
 
 
 @st.composite
@@ -75,9 +57,10 @@ def cases(draw: st.DrawFn, largest: int = 5) -> Case:
     return weights, max_parents, draw(st.sampled_from(SPLITS))
 
 
-def computed(weights: Weights, max_parents: int, count: int, sizes: tuple[int, int] = SPLITS[0]) -> BestDags:
-    with split(*sizes):
-        return best_dags(weights, max_parents, count, engine=ENGINE)
+def computed(
+    weights: Weights, max_parents: int, count: int, split: Split = SPLIT, waiting: Waiting = WAITING
+) -> BestDags:
+    return best_dags(weights, max_parents, count, engine=ENGINE, split=split, waiting=waiting)
 
 
 def rows(best: BestDags) -> list[naive.Dag]:
@@ -93,16 +76,16 @@ def random_weights(nodes: int, max_parents: int, seed: int, scale: float) -> Wei
 
 @settings(max_examples=500)
 @given(cases(), st.one_of(st.integers(1, 30), st.integers(1, 700)))
-@example((np.array([[-np.inf, 0.0], [0.0, -np.inf]]), 1, (11, 16)), 3)
-@example((np.array([[-np.inf, 0.0], [-np.inf, 0.0]]), 1, (11, 16)), 3)
+@example((np.array([[-np.inf, 0.0], [0.0, -np.inf]]), 1, SPLIT), 3)
+@example((np.array([[-np.inf, 0.0], [-np.inf, 0.0]]), 1, SPLIT), 3)
 def test_the_list_is_that_of_enumeration(case: Case, count: int) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, split = case
     expected, tied = naive_kbest.best_by_enumeration(weights, max_parents, count)
     if not expected:
         with pytest.raises(NoGraphError, match=r"no allowed parent set|No graph satisfies"):
-            computed(weights, max_parents, count, sizes)
+            computed(weights, max_parents, count, split)
         return
-    found = computed(weights, max_parents, count, sizes)
+    found = computed(weights, max_parents, count, split)
     assert rows(found) == [dag for _, dag in expected]
     np.testing.assert_allclose(found.log_joint, [log for log, _ in expected], rtol=0, atol=TOLERANCE)
     assert found.tied is tied
@@ -136,15 +119,15 @@ def test_every_shorter_list_is_the_beginning_of_the_whole_one(values: int | None
         assert part.tied is bool(whole.log_joint[count:].max() >= whole.log_joint[count - 1] - 2e-9)
 
 
-@pytest.mark.parametrize("sizes", SPLITS)
+@pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize(("nodes", "max_parents", "count"), [(6, 5, 40), (6, 2, 100), (7, 3, 15), (8, 2, 4)])
 def test_the_list_is_that_of_the_textbook_where_enumeration_ends(
-    nodes: int, max_parents: int, count: int, sizes: tuple[int, int]
+    nodes: int, max_parents: int, count: int, split: Split
 ) -> None:
     weights = random_weights(nodes, max_parents, seed=nodes, scale=5.0)
     weights[np.random.default_rng(nodes).random(weights.shape) < 0.1] = -np.inf
     expected = naive_kbest.best_by_lists(weights, max_parents, count)
-    found = computed(weights, max_parents, count, sizes)
+    found = computed(weights, max_parents, count, split)
     assert rows(found) == [dag for _, dag in expected]
     np.testing.assert_allclose(found.log_joint, [log for log, _ in expected], rtol=0, atol=TOLERANCE)
 
@@ -162,15 +145,15 @@ def test_equal_weights_list_the_smallest_parent_masks_first() -> None:
 @settings(max_examples=60)
 @given(cases(largest=7), st.integers(1, 60), st.integers(0, 2**32))
 def test_rounding_of_the_weights_does_not_change_the_list(case: Case, count: int, seed: int) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, split = case
     # Whole numbers: different sums are then further apart than any rounding.
     weights = weights.round()
     try:
-        found = computed(weights, max_parents, count, sizes)
+        found = computed(weights, max_parents, count, split)
     except InputError:
         return
     disturbed = weights + 1e-11 * np.random.default_rng(seed).normal(size=weights.shape)
-    again = computed(disturbed, max_parents, count, sizes)
+    again = computed(disturbed, max_parents, count, split)
     assert rows(again) == rows(found)
     assert again.tied is found.tied
 
@@ -197,12 +180,12 @@ def test_the_tolerance_grows_with_the_weights() -> None:
 @settings(max_examples=100)
 @given(cases(largest=7), st.integers(1, 40))
 def test_the_list_is_the_beginning_of_one_twice_as_long(case: Case, count: int) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, split = case
     try:
-        found = computed(weights, max_parents, count, sizes)
+        found = computed(weights, max_parents, count, split)
     except InputError:
         return
-    longer = computed(weights, max_parents, 2 * count, sizes)
+    longer = computed(weights, max_parents, 2 * count, split)
     assert rows(longer)[:count] == rows(found)
     assert (longer.log_joint[: len(found.log_joint)] == found.log_joint).all()
 
@@ -210,13 +193,13 @@ def test_the_list_is_the_beginning_of_one_twice_as_long(case: Case, count: int) 
 @settings(max_examples=100)
 @given(cases(largest=7), st.integers(1, 40))
 def test_dropping_what_cannot_matter_changes_nothing(case: Case, count: int) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, split = case
     try:
-        found = computed(weights, max_parents, count, sizes)
+        found = computed(weights, max_parents, count, split)
     except InputError:
         return
-    with few_waiting():
-        again = computed(weights, max_parents, count, sizes)
+    # Prefixes that cannot matter are dropped at every opportunity.
+    again = computed(weights, max_parents, count, split, Waiting(per_dag=0, least=1))
     assert rows(again) == rows(found)
     assert again.tied is found.tied
 
@@ -224,15 +207,15 @@ def test_dropping_what_cannot_matter_changes_nothing(case: Case, count: int) -> 
 @settings(max_examples=100)
 @given(cases(largest=7), st.integers(1, 40), st.randoms(use_true_random=False))
 def test_relabelling_the_nodes_relabels_the_list(case: Case, count: int, random: Any) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, split = case
     nodes = len(weights)
     try:
-        found = computed(weights, max_parents, count, sizes)
+        found = computed(weights, max_parents, count, split)
     except InputError:
         return
     labels = list(range(nodes))
     random.shuffle(labels)
-    renamed = computed(naive.relabel_weights(weights, max_parents, labels), max_parents, count, sizes)
+    renamed = computed(naive.relabel_weights(weights, max_parents, labels), max_parents, count, split)
     np.testing.assert_allclose(
         np.sort(renamed.log_joint), np.sort(found.log_joint), rtol=0, atol=2 * tie_tolerance(weights)
     )
@@ -246,16 +229,17 @@ def test_relabelling_the_nodes_relabels_the_list(case: Case, count: int, random:
         assert set(rows(renamed)) == relabelled
 
 
-@pytest.mark.parametrize(("nodes", "sizes"), [(6, (1, 1)), (9, (3, 4)), (13, (11, 16)), (13, (5, 8)), (18, (11, 16))])
-def test_the_list_is_the_same_on_any_number_of_threads(nodes: int, sizes: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("nodes", "split"), [(6, Split(1, 1)), (9, Split(3, 4)), (13, SPLIT), (13, Split(5, 8)), (18, SPLIT)]
+)
+def test_the_list_is_the_same_on_any_number_of_threads(nodes: int, split: Split) -> None:
     weights = random_weights(nodes, 4, seed=nodes, scale=3.0).round(1)
-    with split(*sizes):
-        alone = best_dags(weights, 4, 30, engine=ThreadEngine(1))
-        for threads in (2, 5):
-            together = best_dags(weights, 4, 30, engine=ThreadEngine(threads))
-            assert (together.parents == alone.parents).all()
-            assert (together.log_joint == alone.log_joint).all()
-            assert together.tied is alone.tied
+    alone = best_dags(weights, 4, 30, engine=ThreadEngine(1), split=split)
+    for threads in (2, 5):
+        together = best_dags(weights, 4, 30, engine=ThreadEngine(threads), split=split)
+        assert (together.parents == alone.parents).all()
+        assert (together.log_joint == alone.log_joint).all()
+        assert together.tied is alone.tied
 
 
 def test_log_weights_are_those_of_the_dags_listed() -> None:
@@ -310,8 +294,8 @@ def test_too_many_nodes_are_refused_with_the_most_that_fit(monkeypatch: pytest.M
 def test_progress_counts_the_sets_and_the_dags() -> None:
     seen: dict[str, list[tuple[int, int]]] = {}
     reporter = reporter_for(lambda title, done, total: seen.setdefault(title, []).append((done, total)))
-    with split(2, 3):
-        best_dags(random_weights(7, 3, seed=1, scale=1.0), 3, 12, engine=ENGINE, reporter=reporter)
+    weights = random_weights(7, 3, seed=1, scale=1.0)
+    best_dags(weights, 3, 12, engine=ENGINE, reporter=reporter, split=Split(2, 3))
     assert seen["best weights of all sets"][-1] == (16, 16)
     assert seen["best DAGs"] == [(done, 12) for done in range(1, 13)]
 
@@ -320,36 +304,30 @@ def test_an_interrupt_ends_the_search() -> None:
     def interrupt(title: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    with split(2, 3), pytest.raises(KeyboardInterrupt):
-        best_dags(np.zeros((9, 256)), 8, 12, engine=ENGINE, reporter=reporter_for(interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        best_dags(np.zeros((9, 256)), 8, 12, engine=ENGINE, reporter=reporter_for(interrupt), split=Split(2, 3))
 
 
 # Against values that were computed independently
 
-REFERENCES = [
-    *("coronary", "glass", "housing", "iris", "tictactoe", "wine"),
-    *(f"syn15_m{rows}" for rows in (100, 200, 500, 1000, 2000, 5000)),
-]
+
+def bdeu(case: str) -> Weights:
+    return local_scores(reference.table_of(case), BDeu(equivalent_sample_size=1.0), 5, engine=ENGINE).values
 
 
-def bdeu(shared_data: Path, case: str) -> Weights:
-    table = read_table(shared_data / "paper" / f"{case}.csv")
-    return local_scores(table, BDeu(equivalent_sample_size=1.0), 5, engine=ENGINE).values
-
-
-def test_every_reference_value_is_looked_at(shared_data: Path) -> None:
+def test_every_reference_value_is_looked_at() -> None:
     there = [
         path.stem
-        for path in (shared_data / "expected").glob("*.json")
+        for path in (reference.shared_folder() / "expected").glob("*.json")
         if "kbest" in json.loads(path.read_text())["bdeu_ess1_uniform"]
     ]
-    assert sorted(there) == sorted(REFERENCES)
+    assert sorted(there) == sorted(reference.CASES)
 
 
-@pytest.mark.parametrize("case", REFERENCES)
-def test_the_mass_of_the_best_dags_matches_the_reference(case: str, shared_data: Path) -> None:
-    expected = json.loads((shared_data / "expected" / f"{case}.json").read_text())["bdeu_ess1_uniform"]
-    weights = bdeu(shared_data, case)
+@pytest.mark.parametrize("case", reference.CASES)
+def test_the_mass_of_the_best_dags_matches_the_reference(case: str) -> None:
+    expected = reference.values_of(case)["bdeu_ess1_uniform"]
+    weights = bdeu(case)
     max_parents = min(5, len(weights) - 1)
     found = computed(weights, max_parents, expected["kbest"]["k"])
     mass = np.exp(found.log_joint - expected["log_evidence_structure"]).sum()
@@ -357,8 +335,8 @@ def test_the_mass_of_the_best_dags_matches_the_reference(case: str, shared_data:
     assert len(set(rows(found))) == expected["kbest"]["k"]
 
 
-def test_tic_tac_toe_has_104_best_dags(shared_data: Path) -> None:
-    weights = bdeu(shared_data, "tictactoe")
+def test_tic_tac_toe_has_104_best_dags() -> None:
+    weights = bdeu("tictactoe")
     found = computed(weights, 5, 104)
     assert np.ptp(found.log_joint) < TOLERANCE
     assert not found.tied

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,7 @@ from tests.naive import sampling as naive_sampling
 
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
-from dagpost.sampling import linear_extensions
-from dagpost.sampling.linear_extensions import count_linear_extensions, log_linear_extensions
+from dagpost.sampling.linear_extensions import LARGEST_TABLE, count_linear_extensions, log_linear_extensions
 
 ENGINE = ThreadEngine(2)
 #: Relative error of a count in doubles; logs of counts up to 64! are below 210.
@@ -32,12 +32,12 @@ def masks(*graphs: naive.Dag) -> np.ndarray:
     return np.array(graphs, dtype=np.uint64)
 
 
-def exact(parents: naive.Dag) -> int:
-    return count_linear_extensions(masks(parents)[0])
+def exact(parents: naive.Dag, largest_table: int = LARGEST_TABLE) -> int:
+    return count_linear_extensions(masks(parents)[0], largest_table=largest_table)
 
 
-def log_of(parents: naive.Dag) -> float:
-    return float(log_linear_extensions(masks(parents), engine=ENGINE)[0])
+def log_of(parents: naive.Dag, largest_table: int = LARGEST_TABLE) -> float:
+    return float(log_linear_extensions(masks(parents), engine=ENGINE, largest_table=largest_table)[0])
 
 
 @settings(max_examples=80)
@@ -69,7 +69,7 @@ def test_logs_agree_with_exact_integers_on_larger_graphs(parents: naive.Dag) -> 
 
 @settings(max_examples=30)
 @given(dags(2, 12), st.randoms(use_true_random=False))
-def test_names_of_nodes_and_the_direction_of_time_do_not_matter(parents: naive.Dag, random) -> None:
+def test_names_of_nodes_and_the_direction_of_time_do_not_matter(parents: naive.Dag, random: Any) -> None:
     nodes = len(parents)
     label = random.sample(range(nodes), nodes)
     renamed, reversed_ = [0] * nodes, [0] * nodes
@@ -126,18 +126,16 @@ def test_famous_orders_have_their_known_numbers(name: str) -> None:
     assert log_of(parents) == pytest.approx(math.log(expected), abs=1e-11)
 
 
-def test_two_stars_that_share_leaves_and_a_chain_with_leaves_do_not_blow_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_two_stars_that_share_leaves_and_a_chain_with_leaves_do_not_blow_up() -> None:
     # A table this small would overflow at once if the sets were counted one by one.
-    monkeypatch.setattr(linear_extensions, "_LARGEST_TABLE", 1 << 10)
+    table = 1 << 10
     shared = (0, 0, *[1] * 20, *[2] * 20, *[3] * 20)
     small = (0, 0, *[1] * 2, *[2] * 2, *[3] * 2)
-    assert exact(small) == naive_sampling.extensions_by_down_sets(small)
-    assert log_of(shared) == pytest.approx(math.log(exact(shared)), abs=1e-11)
-    short = chain_with_leaves(4)
-    assert exact(short) == naive_sampling.extensions_by_down_sets(short)
-    assert log_of(chain_with_leaves(21)) == pytest.approx(math.log(exact(chain_with_leaves(21))), abs=1e-11)
+    assert exact(small, table) == naive_sampling.extensions_by_down_sets(small)
+    assert log_of(shared, table) == pytest.approx(math.log(exact(shared, table)), abs=1e-11)
+    short, long = chain_with_leaves(4), chain_with_leaves(21)
+    assert exact(short, table) == naive_sampling.extensions_by_down_sets(short)
+    assert log_of(long, table) == pytest.approx(math.log(exact(long, table)), abs=1e-11)
 
 
 def test_the_table_of_sets_grows_when_it_must_and_the_result_stays_the_same() -> None:
@@ -147,19 +145,18 @@ def test_the_table_of_sets_grows_when_it_must_and_the_result_stays_the_same() ->
     np.testing.assert_allclose(log_linear_extensions(graphs, engine=ENGINE), expected, rtol=1e-13)
 
 
-def test_an_order_with_too_many_sets_is_an_error_that_names_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear_extensions, "_LARGEST_TABLE", 1 << 12)
+def test_an_order_with_too_many_sets_is_an_error_that_names_the_graph() -> None:
     graphs = masks((0,) * 64, naive_sampling.rectangle(8, 8))
     with pytest.raises(ResourceError, match="graph number 1 fits cannot be counted"):
-        log_linear_extensions(graphs, engine=ENGINE)
+        log_linear_extensions(graphs, engine=ENGINE, largest_table=1 << 12)
     with pytest.raises(ResourceError, match="graph number 0"):
-        count_linear_extensions(graphs[1])
+        count_linear_extensions(graphs[1], largest_table=1 << 12)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
 def test_repeats_and_equal_ancestors_give_equal_numbers_for_every_type_of_mask(kind: type) -> None:
     # 0 -> 1 -> 2, with and without the edge 0 -> 2 that adds no relation.
-    graphs = np.array([[0, 1, 2], [0, 0, 0], [0, 1, 3], [0, 0, 0]], dtype=kind)
+    graphs: np.ndarray = np.array([[0, 1, 2], [0, 0, 0], [0, 1, 3], [0, 0, 0]], dtype=kind)
     logs = log_linear_extensions(graphs, engine=ENGINE)
     np.testing.assert_allclose(np.exp(logs), [1, 6, 1, 6], rtol=TOLERANCE)
     np.testing.assert_array_equal(log_linear_extensions(graphs[::2], engine=ENGINE), logs[::2])

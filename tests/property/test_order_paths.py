@@ -21,7 +21,8 @@ from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
-from dagpost.exact import order, paths, walk
+from dagpost.exact import order, paths
+from dagpost.exact.walk import Split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,14 +35,6 @@ Case = tuple[Floats, int, tuple[int, int]]
 #: Numbers of low nodes and of nodes inside a task: as delivered, then so small that a few nodes give several leaves
 #: of alpha and several tasks of one source.
 SPLITS = [(11, 12), (1, 1), (1, 3), (2, 2), (3, 4), (4, 3), (5, 12), (11, 2)]
-
-
-@contextmanager
-def split(low_nodes: int, nodes_in_a_task: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walk, "_LOW_NODES", low_nodes)
-        patch.setattr(paths, "_NODES_IN_A_TASK", nodes_in_a_task)
-        yield
 
 
 def random_weights(nodes: int, max_parents: int, seed: int, scale: float, forbidden: float = 0.0) -> Floats:
@@ -65,24 +58,24 @@ def cases(draw: st.DrawFn, smallest: int = 1, largest: int = 5) -> Case:
     return weights, max_parents, draw(st.sampled_from(SPLITS))
 
 
-def forward_or_skip(weights: Floats, max_parents: int) -> order.ForwardTable:
+def forward_or_skip(weights: Floats, max_parents: int, low: int) -> order.ForwardTable:
     try:
-        return order.forward_table(weights, max_parents, engine=ThreadEngine(1))
+        return forward_of(weights, max_parents, low)
     except InputError:
         assume(False)
         raise
 
 
-def forward_of(weights: Floats, max_parents: int) -> order.ForwardTable:
-    return order.forward_table(weights, max_parents, engine=ThreadEngine(1))
+def forward_of(weights: Floats, max_parents: int, low: int = 11) -> order.ForwardTable:
+    return order.forward_table(weights, max_parents, engine=ThreadEngine(1), split=Split(low))
 
 
-def descendant_sets(forward: order.ForwardTable, node: int, threads: int = 1) -> Floats:
-    return paths.order_descendant_sets(forward, node, engine=ThreadEngine(threads))
+def descendant_sets(forward: order.ForwardTable, node: int, threads: int = 1, in_task: int = 12) -> Floats:
+    return paths.order_descendant_sets(forward, node, engine=ThreadEngine(threads), nodes_in_a_task=in_task)
 
 
-def path_matrix(forward: order.ForwardTable, threads: int = 1) -> Floats:
-    return paths.order_path_probabilities(forward, engine=ThreadEngine(threads))
+def path_matrix(forward: order.ForwardTable, threads: int = 1, in_task: int = 12) -> Floats:
+    return paths.order_path_probabilities(forward, engine=ThreadEngine(threads), nodes_in_a_task=in_task)
 
 
 @contextmanager
@@ -99,12 +92,11 @@ def room_for(nodes: int, tables: int) -> Iterator[None]:
 @settings(max_examples=400)
 @given(cases())
 def test_descendant_sets_and_paths_match_enumeration(case: Case) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, (low, in_task) = case
     nodes = len(weights)
-    with split(*sizes):
-        forward = forward_or_skip(weights, max_parents)
-        found = [descendant_sets(forward, node) for node in range(nodes)]
-        matrix = path_matrix(forward)
+    forward = forward_or_skip(weights, max_parents, low)
+    found = [descendant_sets(forward, node, in_task=in_task) for node in range(nodes)]
+    matrix = path_matrix(forward, in_task=in_task)
     expected = [naive_paths.descendant_sets_by_enumeration(weights, max_parents, node) for node in range(nodes)]
     np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
     expected_matrix = naive_paths.paths_from_descendant_sets(expected)
@@ -114,10 +106,9 @@ def test_descendant_sets_and_paths_match_enumeration(case: Case) -> None:
 @settings(max_examples=80)
 @given(cases(smallest=5, largest=8), st.integers(0, 7))
 def test_descendant_sets_match_the_dictionary_form(case: Case, which: int) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, (low, in_task) = case
     node = which % len(weights)
-    with split(*sizes):
-        found = descendant_sets(forward_or_skip(weights, max_parents), node)
+    found = descendant_sets(forward_or_skip(weights, max_parents, low), node, in_task=in_task)
     expected = naive_paths.descendant_sets_by_dictionary(weights, max_parents, node)
     np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
 
@@ -142,12 +133,11 @@ def test_the_two_slow_twins_agree(max_parents: int) -> None:
 @settings(max_examples=100)
 @given(cases(smallest=2, largest=10))
 def test_every_distribution_sums_to_one_and_gives_the_matrix(case: Case) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, (low, in_task) = case
     nodes = len(weights)
-    with split(*sizes):
-        forward = forward_or_skip(weights, max_parents)
-        found = [descendant_sets(forward, node) for node in range(nodes)]
-        matrix = path_matrix(forward)
+    forward = forward_or_skip(weights, max_parents, low)
+    found = [descendant_sets(forward, node, in_task=in_task) for node in range(nodes)]
+    matrix = path_matrix(forward, in_task=in_task)
     for node, distribution in enumerate(found):
         assert distribution.shape == (1 << nodes,)
         assert (distribution >= 0.0).all()
@@ -161,12 +151,12 @@ def test_every_distribution_sums_to_one_and_gives_the_matrix(case: Case) -> None
 @settings(max_examples=60)
 @given(cases(smallest=2, largest=9), st.randoms(use_true_random=False))
 def test_new_labels_permute_the_paths(case: Case, random: Random) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, (low, in_task) = case
     new_label = list(range(len(weights)))
     random.shuffle(new_label)
-    with split(*sizes):
-        before = path_matrix(forward_or_skip(weights, max_parents))
-        after = path_matrix(forward_of(naive.relabel_weights(weights, max_parents, new_label), max_parents))
+    renamed = naive.relabel_weights(weights, max_parents, new_label)
+    before = path_matrix(forward_or_skip(weights, max_parents, low), in_task=in_task)
+    after = path_matrix(forward_of(renamed, max_parents, low), in_task=in_task)
     np.testing.assert_allclose(after[np.ix_(new_label, new_label)], before, rtol=0, atol=TOLERANCE)
 
 
@@ -258,10 +248,10 @@ def test_a_node_that_is_not_there_is_refused(node: int) -> None:
 def test_progress_reaches_the_end_of_every_stage(tables: int) -> None:
     seen: dict[str, tuple[int, int]] = {}
     reporter = reporter_for(lambda title, done, total: seen.update({title: (done, total)}))
-    forward = forward_of(random_weights(6, 2, seed=0, scale=1.0), 2)
-    with split(2, 3), room_for(6, tables):
-        paths.order_path_probabilities(forward, engine=ThreadEngine(2), reporter=reporter)
-        paths.order_descendant_sets(forward, 1, engine=ThreadEngine(2), reporter=reporter)
+    forward = forward_of(random_weights(6, 2, seed=0, scale=1.0), 2, low=2)
+    with room_for(6, tables):
+        paths.order_path_probabilities(forward, engine=ThreadEngine(2), reporter=reporter, nodes_in_a_task=3)
+        paths.order_descendant_sets(forward, 1, engine=ThreadEngine(2), reporter=reporter, nodes_in_a_task=3)
     assert seen == {
         "weights of all sets": (16, 16),
         "paths": (48, 48) if tables == 1 else (6, 6),
@@ -274,9 +264,9 @@ def test_a_raised_cancel_flag_ends_the_work_at_once() -> None:
     forward = forward_of(random_weights(nodes, 2, seed=0, scale=1.0), 2)
     alpha = np.zeros((nodes, 1 << (nodes - 1)), dtype=np.int64)
     table = np.full(3 ** (nodes - 1), -1.0)
-    offsets = paths._offsets(nodes)
+    offsets = paths.table_offsets(nodes)
     raised = np.ones(1, dtype=np.int64)
-    paths._place_nodes(alpha, forward.sums, offsets, table, 0, 0, 1 << (nodes - 1), raised)
+    paths.place_nodes(alpha, forward.sums, offsets, table, 0, 0, 1 << (nodes - 1), raised)
     assert (table == -1.0).all()
 
 

@@ -7,9 +7,8 @@ of the twin itself; only the tests that go to a million nats state their own.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from math import comb, factorial
-from typing import TYPE_CHECKING
+from random import Random
 
 import numpy as np
 import pytest
@@ -21,26 +20,19 @@ from tests.naive import posterior as naive
 from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
-from dagpost.exact import order, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from dagpost.exact import order
+from dagpost.exact.walk import SPLIT, Split, make_layout
 
 TOLERANCE = 1e-9
 Weights = NDArray[np.float64]
 #: Weights, the largest number of parents, and a split.
-Case = tuple[Weights, int, tuple[int, int]]
+Case = tuple[Weights, int, Split]
 #: Numbers of low nodes and of nodes inside a chunk: as delivered, then so small that even a few nodes give
 #: high nodes, several chunks, and tables too small for the lane layout (which takes three low nodes or more).
-SPLITS = [(11, 16), (1, 1), (1, 3), (2, 2), (2, 4), (3, 3), (3, 5), (4, 4), (5, 6), (4, 16)]
-
-
-@contextmanager
-def split(low_nodes: int, smallest_chunk_bits: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walk, "_LOW_NODES", low_nodes)
-        patch.setattr(walk, "_SMALLEST_CHUNK_BITS", smallest_chunk_bits)
-        yield
+SPLITS = [
+    SPLIT,
+    *(Split(*sizes) for sizes in [(1, 1), (1, 3), (2, 2), (2, 4), (3, 3), (3, 5), (4, 4), (5, 6), (4, 16)]),
+]
 
 
 def family_count(nodes: int, max_parents: int) -> int:
@@ -60,7 +52,7 @@ def random_weights(
 
 
 @st.composite
-def cases(draw: st.DrawFn, smallest: int = 2, largest: int = 5, splits: list[tuple[int, int]] = SPLITS) -> Case:
+def cases(draw: st.DrawFn, smallest: int = 2, largest: int = 5, splits: list[Split] = SPLITS) -> Case:
     nodes = draw(st.integers(smallest, largest))
     max_parents = draw(st.integers(0, nodes - 1))
     scale = draw(st.sampled_from([0.0, 1.0, 10.0, 100.0, 1000.0, 5000.0]))
@@ -69,9 +61,11 @@ def cases(draw: st.DrawFn, smallest: int = 2, largest: int = 5, splits: list[tup
     return weights, max_parents, draw(st.sampled_from(splits))
 
 
-def posterior(weights: Weights, max_parents: int, threads: int = 1, keep_forward: bool = True) -> naive.Posterior:
+def posterior(
+    weights: Weights, max_parents: int, split: Split = SPLIT, *, threads: int = 1, keep_forward: bool = True
+) -> naive.Posterior:
     engine = ThreadEngine(threads)
-    forward = order.forward_table(weights, max_parents, engine=engine)
+    forward = order.forward_table(weights, max_parents, engine=engine, split=split)
     families = order.family_probabilities(forward, engine=engine, keep_forward=keep_forward)
     return naive.Posterior(forward.log_evidence, families, order.edge_probabilities(families, max_parents))
 
@@ -88,13 +82,12 @@ def assert_identical(found: naive.Posterior, expected: naive.Posterior) -> None:
     assert (found.edges == expected.edges).all()
 
 
-def assert_agrees(weights: Weights, max_parents: int, sizes: tuple[int, int], expected: naive.Posterior) -> None:
-    with split(*sizes):
-        if expected.log_evidence == -np.inf:
-            with pytest.raises(InputError, match=r"no allowed parent set|No graph satisfies"):
-                posterior(weights, max_parents)
-        else:
-            assert_close(posterior(weights, max_parents), expected)
+def assert_agrees(weights: Weights, max_parents: int, split: Split, expected: naive.Posterior) -> None:
+    if expected.log_evidence == -np.inf:
+        with pytest.raises(InputError, match=r"no allowed parent set|No graph satisfies"):
+            posterior(weights, max_parents, split)
+    else:
+        assert_close(posterior(weights, max_parents, split), expected)
 
 
 # Against the slow twins
@@ -102,34 +95,28 @@ def assert_agrees(weights: Weights, max_parents: int, sizes: tuple[int, int], ex
 
 @settings(max_examples=600)
 @given(cases())
-def test_evidence_families_and_edges_match_enumeration(
-    case: Case,
-) -> None:
-    weights, max_parents, sizes = case
-    assert_agrees(weights, max_parents, sizes, naive.order_modular_by_enumeration(weights, max_parents))
+def test_evidence_families_and_edges_match_enumeration(case: Case) -> None:
+    weights, max_parents, split = case
+    assert_agrees(weights, max_parents, split, naive.order_modular_by_enumeration(weights, max_parents))
 
 
 @settings(max_examples=1000)
 @given(cases(smallest=4, largest=9))
-def test_evidence_families_and_edges_match_the_textbook_form(
-    case: Case,
-) -> None:
-    weights, max_parents, sizes = case
-    assert_agrees(weights, max_parents, sizes, naive.order_modular_by_textbook(weights, max_parents))
+def test_evidence_families_and_edges_match_the_textbook_form(case: Case) -> None:
+    weights, max_parents, split = case
+    assert_agrees(weights, max_parents, split, naive.order_modular_by_textbook(weights, max_parents))
 
 
 @settings(max_examples=60)
-@given(cases(smallest=10, largest=12, splits=[(11, 16), (3, 5), (5, 8), (8, 9), (2, 10)]))
-def test_larger_tables_match_the_textbook_form(
-    case: Case,
-) -> None:
-    weights, max_parents, sizes = case
-    assert_agrees(weights, max_parents, sizes, naive.order_modular_by_textbook(weights, max_parents))
+@given(cases(smallest=10, largest=12, splits=[SPLIT, Split(3, 5), Split(5, 8), Split(8, 9), Split(2, 10)]))
+def test_larger_tables_match_the_textbook_form(case: Case) -> None:
+    weights, max_parents, split = case
+    assert_agrees(weights, max_parents, split, naive.order_modular_by_textbook(weights, max_parents))
 
 
 def test_twelve_nodes_with_all_parent_sets_match_the_textbook_form() -> None:
     weights = random_weights(12, 11, seed=3, scale=5000.0, forbidden=0.2)
-    assert_agrees(weights, 11, (11, 16), naive.order_modular_by_textbook(weights, 11))
+    assert_agrees(weights, 11, SPLIT, naive.order_modular_by_textbook(weights, 11))
 
 
 def test_every_split_gives_the_same_posterior() -> None:
@@ -137,7 +124,7 @@ def test_every_split_gives_the_same_posterior() -> None:
     expected = naive.order_modular_by_textbook(weights, 4)
     for low in range(1, 10):
         for chunk_bits in range(1, 10):
-            assert_agrees(weights, 4, (low, chunk_bits), expected)
+            assert_agrees(weights, 4, Split(low, chunk_bits), expected)
 
 
 def test_the_two_slow_twins_agree_with_each_other() -> None:
@@ -172,9 +159,8 @@ def test_without_parents_the_evidence_counts_the_orders(nodes: int) -> None:
 
 def test_allowing_more_parents_than_there_are_nodes_allows_all_parent_sets() -> None:
     weights = random_weights(5, 4, seed=8, scale=20.0)
-    for sizes in SPLITS:
-        with split(*sizes):
-            assert_identical(posterior(weights, 9), posterior(weights, 4))
+    for split in SPLITS:
+        assert_identical(posterior(weights, 9, split), posterior(weights, 4, split))
 
 
 def test_parent_sets_hopeless_beside_the_empty_one_keep_their_tiny_probability() -> None:
@@ -203,15 +189,14 @@ def test_a_million_nats_keep_the_probabilities() -> None:
 
 @settings(max_examples=100)
 @given(cases(smallest=2, largest=8), st.randoms(use_true_random=False))
-def test_relabelling_the_nodes_permutes_the_result(case: Case, random: object) -> None:
-    weights, max_parents, sizes = case
+def test_relabelling_the_nodes_permutes_the_result(case: Case, random: Random) -> None:
+    weights, max_parents, split = case
     weights = np.where(np.isneginf(weights), -50.0, weights)
     nodes = len(weights)
     labels = list(range(nodes))
-    random.shuffle(labels)  # type: ignore[attr-defined]
-    with split(*sizes):
-        before = posterior(weights, max_parents)
-        after = posterior(naive.relabel_weights(weights, max_parents, labels), max_parents)
+    random.shuffle(labels)
+    before = posterior(weights, max_parents, split)
+    after = posterior(naive.relabel_weights(weights, max_parents, labels), max_parents, split)
     assert after.log_evidence == pytest.approx(before.log_evidence, abs=TOLERANCE, rel=0)
     np.testing.assert_allclose(after.edges[np.ix_(labels, labels)], before.edges, rtol=0, atol=TOLERANCE)
     renamed = naive.relabel_weights(before.families, max_parents, labels)
@@ -220,16 +205,15 @@ def test_relabelling_the_nodes_permutes_the_result(case: Case, random: object) -
 
 @settings(max_examples=100)
 @given(cases(smallest=2, largest=8), st.data())
-@example((np.array([[0.0, 1.0], [2.0, 0.5]]), 1, (1, 1)), None)
+@example((np.array([[0.0, 1.0], [2.0, 0.5]]), 1, Split(1, 1)), None)
 def test_a_constant_added_to_a_node_moves_the_evidence_only(case: Case, data: st.DataObject | None) -> None:
-    weights, max_parents, sizes = case
+    weights, max_parents, split = case
     weights = np.where(np.isneginf(weights), -50.0, weights)
     node = data.draw(st.integers(0, len(weights) - 1)) if data else 0
     constant = data.draw(st.floats(-1e4, 1e4)) if data else 123.0
     moved = weights.copy()
     moved[node] += constant
-    with split(*sizes):
-        before, after = posterior(weights, max_parents), posterior(moved, max_parents)
+    before, after = posterior(weights, max_parents, split), posterior(moved, max_parents, split)
     assert after.log_evidence == pytest.approx(before.log_evidence + constant, abs=TOLERANCE, rel=0)
     np.testing.assert_allclose(after.families, before.families, rtol=0, atol=TOLERANCE)
     np.testing.assert_allclose(after.edges, before.edges, rtol=0, atol=TOLERANCE)
@@ -237,13 +221,10 @@ def test_a_constant_added_to_a_node_moves_the_evidence_only(case: Case, data: st
 
 @settings(max_examples=100)
 @given(cases(smallest=2, largest=9))
-def test_the_families_of_a_node_sum_to_one_and_edges_are_probabilities(
-    case: Case,
-) -> None:
-    weights, max_parents, sizes = case
+def test_the_families_of_a_node_sum_to_one_and_edges_are_probabilities(case: Case) -> None:
+    weights, max_parents, split = case
     weights = np.where(np.isneginf(weights), -50.0, weights)
-    with split(*sizes):
-        found = posterior(weights, max_parents)
+    found = posterior(weights, max_parents, split)
     np.testing.assert_allclose(found.families.sum(axis=1), 1.0, rtol=0, atol=TOLERANCE)
     assert (found.families >= 0).all()
     assert (found.edges <= 1 + TOLERANCE).all()
@@ -254,42 +235,36 @@ def test_the_families_of_a_node_sum_to_one_and_edges_are_probabilities(
 
 @settings(max_examples=60)
 @given(cases(smallest=3, largest=9))
-def test_overwriting_the_forward_table_changes_no_bit(
-    case: Case,
-) -> None:
-    weights, max_parents, sizes = case
+def test_overwriting_the_forward_table_changes_no_bit(case: Case) -> None:
+    weights, max_parents, split = case
     weights = np.where(np.isneginf(weights), -50.0, weights)
-    with split(*sizes):
-        kept = posterior(weights, max_parents, keep_forward=True)
-        assert_identical(posterior(weights, max_parents, keep_forward=False), kept)
+    kept = posterior(weights, max_parents, split, keep_forward=True)
+    assert_identical(posterior(weights, max_parents, split, keep_forward=False), kept)
 
 
 def test_keeping_the_forward_table_leaves_it_as_it_was() -> None:
     engine = ThreadEngine(2)
-    with split(3, 4):
-        forward = order.forward_table(random_weights(8, 3, seed=2, scale=9.0), 3, engine=engine)
-        sums = forward.sums.copy()
-        first = order.family_probabilities(forward, engine=engine)
-        assert (forward.sums == sums).all()
-        assert (order.family_probabilities(forward, engine=engine) == first).all()
+    weights = random_weights(8, 3, seed=2, scale=9.0)
+    forward = order.forward_table(weights, 3, engine=engine, split=Split(3, 4))
+    sums = forward.sums.copy()
+    first = order.family_probabilities(forward, engine=engine)
+    assert (forward.sums == sums).all()
+    assert (order.family_probabilities(forward, engine=engine) == first).all()
 
 
 @settings(max_examples=20)
-@given(cases(smallest=6, largest=10, splits=[(1, 2), (2, 3), (3, 4), (3, 6)]))
-def test_any_number_of_threads_gives_the_same_bits(
-    case: Case,
-) -> None:
-    weights, max_parents, sizes = case
+@given(cases(smallest=6, largest=10, splits=[Split(1, 2), Split(2, 3), Split(3, 4), Split(3, 6)]))
+def test_any_number_of_threads_gives_the_same_bits(case: Case) -> None:
+    weights, max_parents, split = case
     weights = np.where(np.isneginf(weights), -50.0, weights)
-    with split(*sizes):
-        alone = posterior(weights, max_parents, threads=1)
-        for threads in (2, 3):
-            assert_identical(posterior(weights, max_parents, threads=threads), alone)
+    alone = posterior(weights, max_parents, split, threads=1)
+    for threads in (2, 3):
+        assert_identical(posterior(weights, max_parents, split, threads=threads), alone)
 
 
 def test_any_number_of_threads_gives_the_same_bits_with_the_delivered_split() -> None:
     weights = random_weights(18, 3, seed=4, scale=30.0, forbidden=0.05)
-    assert walk.make_plan(18, 3).top > 0
+    assert make_layout(18, 3).top > 0
     alone = posterior(weights, 3, threads=1)
     for threads in (2, 3):
         assert_identical(posterior(weights, 3, threads=threads, keep_forward=False), alone)

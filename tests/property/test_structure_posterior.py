@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +18,23 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
+from tests.tools import reference
 
-from dagpost import DagPosterior
 from dagpost._tools import memory
 from dagpost._tools.wide_floats import ZERO, to_logs
-from dagpost.data import read_table
+from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
-from dagpost.errors import InputError, ResourceError
-from dagpost.exact import structure, walk
+from dagpost.errors import InputError, PrecisionError, ResourceError
+from dagpost.exact import structure
 from dagpost.exact.completions import scaled
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
 from dagpost.exact.structure import StructurePosterior, structure_evidence, structure_posterior
+from dagpost.exact.walk import Split
 from dagpost.families.numbering import family_count, parent_sets
 from dagpost.scores import BDeu, local_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    pass
 
 TOLERANCE = 1e-9
 Weights = NDArray[np.float64]
@@ -44,13 +43,6 @@ Case = tuple[Weights, int, int]
 #: As delivered, and so few that even a handful of nodes makes several blocks.
 LOW_NODES = [11, 1, 2, 3]
 ENGINE = ThreadEngine(2)
-
-
-@contextmanager
-def low_nodes(number: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walk, "_LOW_NODES", number)
-        yield
 
 
 def random_weights(nodes: int, max_parents: int, seed: int, scale: float, forbidden: float = 0.0) -> Weights:
@@ -72,8 +64,7 @@ def cases(draw: st.DrawFn, largest: int = 5) -> Case:
 
 
 def computed(weights: Weights, max_parents: int, low: int = 11, threads: int = 2) -> StructurePosterior:
-    with low_nodes(low):
-        return structure_posterior(weights, max_parents, engine=ThreadEngine(threads))
+    return structure_posterior(weights, max_parents, engine=ThreadEngine(threads), split=Split(low))
 
 
 def sparse_weights(nodes: int, max_parents: int, log_ratio: float) -> Weights:
@@ -116,13 +107,12 @@ def test_evidence_families_edges_and_paths_match_enumeration(case: Case) -> None
 def test_the_evidence_alone_is_that_of_the_whole_posterior(case: Case) -> None:
     weights, max_parents, low = case
     expected = naive.structure_modular_by_enumeration(weights, max_parents).log_evidence
-    with low_nodes(low):
-        if expected == -np.inf:
-            with pytest.raises(InputError, match=r"no allowed parent set|No graph satisfies"):
-                structure_evidence(weights, max_parents, engine=ENGINE)
-        else:
-            found = structure_evidence(weights, max_parents, engine=ENGINE)
-            assert found == pytest.approx(expected, abs=TOLERANCE, rel=0)
+    if expected == -np.inf:
+        with pytest.raises(InputError, match=r"no allowed parent set|No graph satisfies"):
+            structure_evidence(weights, max_parents, engine=ENGINE, split=Split(low))
+    else:
+        found = structure_evidence(weights, max_parents, engine=ENGINE, split=Split(low))
+        assert found == pytest.approx(expected, abs=TOLERANCE, rel=0)
 
 
 @settings(max_examples=200)
@@ -131,15 +121,14 @@ def test_descendant_and_ancestor_sets_match_enumeration(case: Case) -> None:
     weights, max_parents, low = case
     if naive.structure_modular_by_enumeration(weights, max_parents).log_evidence == -np.inf:
         return
-    with low_nodes(low):
-        tables = structure_posterior(weights, max_parents, engine=ENGINE).tables
-        for node in range(len(weights)):
-            for find, twin in (
-                (structure.descendant_sets, naive_structure.descendant_sets),
-                (structure.ancestor_sets, naive_structure.ancestor_sets),
-            ):
-                found = find(tables, node, engine=ENGINE)
-                np.testing.assert_allclose(found, twin(weights, max_parents, node), rtol=0, atol=TOLERANCE)
+    tables = computed(weights, max_parents, low).tables
+    for node in range(len(weights)):
+        for find, twin in (
+            (structure.descendant_sets, naive_structure.descendant_sets),
+            (structure.ancestor_sets, naive_structure.ancestor_sets),
+        ):
+            found = find(tables, node, engine=ENGINE)
+            np.testing.assert_allclose(found, twin(weights, max_parents, node), rtol=0, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("low", [11, 3])
@@ -216,10 +205,10 @@ def test_both_ways_to_sum_over_all_graphs_agree_within_the_bound(digits: int) ->
     assert from_sources == pytest.approx(tables.log_evidence, abs=tables.error_bound, rel=0)
 
 
-def test_too_large_an_error_is_no_result_but_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "_LARGEST_ERROR", 1e-13)
-    with pytest.raises(InputError, match=r"cancel too far.*as large as .*modularity='order'"):
-        computed(sparse_weights(10, 5, -math.log(1000.0)), 5)
+def test_too_large_a_bound_on_the_error_is_refused() -> None:
+    weights = sparse_weights(10, 5, -math.log(1000.0))
+    with pytest.raises(PrecisionError, match=r"cancel too far.*as large as .*modularity='order'"):
+        structure_posterior(weights, 5, engine=ENGINE, largest_error=1e-13)
 
 
 # Laws
@@ -269,30 +258,28 @@ def test_results_are_the_same_to_the_last_bit_on_any_number_of_threads(nodes: in
         assert together.tables.error_bound == alone.tables.error_bound
         assert (together.families == alone.families).all()
         assert (together.paths == alone.paths).all()
-        with low_nodes(low):
-            for find in (structure.descendant_sets, structure.ancestor_sets):
-                first = find(alone.tables, 1, engine=ThreadEngine(1))
-                assert (find(together.tables, 1, engine=ThreadEngine(threads)) == first).all()
+        for find in (structure.descendant_sets, structure.ancestor_sets):
+            first = find(alone.tables, 1, engine=ThreadEngine(1))
+            assert (find(together.tables, 1, engine=ThreadEngine(threads)) == first).all()
 
 
 @settings(max_examples=40)
 @given(cases(largest=8))
 def test_probabilities_of_what_excludes_each_other_sum_to_one(case: Case) -> None:
     weights, max_parents, low = case
-    with low_nodes(low):
-        try:
-            found = structure_posterior(weights, max_parents, engine=ENGINE)
-        except InputError:
-            return
-        assert (found.families >= 0.0).all()
-        assert (found.paths >= 0.0).all()
-        assert found.families.sum(axis=1) == pytest.approx(np.ones(len(weights)), abs=TOLERANCE)
-        edges = edge_probabilities(found.families, max_parents)
-        assert (found.paths >= edges - TOLERANCE).all()
-        assert (found.paths + found.paths.T <= 1.0 + TOLERANCE).all()
-        for node in range(len(weights)):
-            sets = structure.descendant_sets(found.tables, node, engine=ENGINE)
-            assert sets.sum() == pytest.approx(1.0, abs=TOLERANCE)
+    try:
+        found = computed(weights, max_parents, low)
+    except InputError:
+        return
+    assert (found.families >= 0.0).all()
+    assert (found.paths >= 0.0).all()
+    assert found.families.sum(axis=1) == pytest.approx(np.ones(len(weights)), abs=TOLERANCE)
+    edges = edge_probabilities(found.families, max_parents)
+    assert (found.paths >= edges - TOLERANCE).all()
+    assert (found.paths + found.paths.T <= 1.0 + TOLERANCE).all()
+    for node in range(len(weights)):
+        sets = structure.descendant_sets(found.tables, node, engine=ENGINE)
+        assert sets.sum() == pytest.approx(1.0, abs=TOLERANCE)
 
 
 def test_the_sources_of_a_path_and_its_targets_tell_the_same_story() -> None:
@@ -317,10 +304,6 @@ def test_too_many_nodes_are_refused_with_both_figures(monkeypatch: pytest.Monkey
 
 # Against values that were computed independently
 
-REFERENCES = [
-    *("coronary", "glass", "housing", "iris", "tictactoe", "wine"),
-    *(f"syn15_m{rows}" for rows in (100, 200, 500, 1000, 2000, 5000)),
-]
 #: Table 3 of He, Tian & Wu (2016), column "DP": distance between the exact edges under the two priors.
 PAPER_DISTANCES = {
     "tictactoe": 0.1651,
@@ -336,10 +319,10 @@ PAPER_DISTANCES = {
 }
 
 
-@pytest.mark.parametrize("case", REFERENCES)
-def test_evidence_and_edges_match_the_reference_and_the_paper(case: str, shared_data: Path) -> None:
-    expected = json.loads((shared_data / "expected" / f"{case}.json").read_text())["bdeu_ess1_uniform"]
-    scores = local_scores(read_table(shared_data / "paper" / f"{case}.csv"), BDeu(1.0), 5)
+@pytest.mark.parametrize("case", reference.CASES)
+def test_evidence_and_edges_match_the_reference_and_the_paper(case: str) -> None:
+    expected = reference.values_of(case)["bdeu_ess1_uniform"]
+    scores = local_scores(reference.table_of(case), BDeu(1.0), 5)
     posterior = structure_posterior(scores.values, scores.max_parents, engine=ENGINE)
     assert posterior.tables.log_evidence == pytest.approx(expected["log_evidence_structure"], abs=1e-7, rel=0)
     edges = edge_probabilities(posterior.families, scores.max_parents)
@@ -361,12 +344,25 @@ def test_what_leaves_the_range_of_doubles_counts_as_nothing() -> None:
         assert log == pytest.approx(math.log(double) + exponent * math.log(2.0), abs=1e-9)
 
 
-def test_strongly_tied_columns_keep_probabilities_of_parent_sets_that_sum_to_one(shared_data: Path) -> None:
+def test_strongly_tied_columns_keep_probabilities_of_parent_sets_that_sum_to_one() -> None:
     """Parent sets differ by e^2000 here, and shares of nodes leave the range of doubles."""
-    model = DagPosterior().fit(read_table(shared_data / "paper" / "vehicle.csv"))
-    for name in model.names_:
-        assert model.family_probabilities(name).sum() == pytest.approx(1.0, abs=1e-9)
-    by_orders = DagPosterior(modularity="order").fit(read_table(shared_data / "paper" / "vehicle.csv"))
-    distance = (model.edge_probabilities_ - by_orders.edge_probabilities_).abs().to_numpy().sum()
-    printed = json.loads((shared_data / "paper_tables.json").read_text())["table3_sad_structure_modular"]["vehicle"]
-    assert f"{distance:.4f}" == f"{printed['dp_sad']:.4f}"
+    generator = np.random.default_rng(1)
+    columns = [generator.integers(0, 4, 3000)]
+    for _ in range(11):
+        columns.append(np.where(generator.random(3000) < 0.02, generator.integers(0, 4, 3000), columns[-1]))
+    scores = local_scores(as_table(np.stack(columns, axis=1)), BDeu(1.0), 5)
+    assert np.ptp(scores.values, axis=1).min() > 2000.0
+    families = structure_posterior(scores.values, scores.max_parents, engine=ENGINE).families
+    np.testing.assert_allclose(families.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+
+
+def test_the_strongly_tied_columns_of_vehicle_match_the_paper() -> None:
+    table = reference.table_of("vehicle")
+    scores = local_scores(table, BDeu(1.0), 5)
+    families = structure_posterior(scores.values, scores.max_parents, engine=ENGINE).families
+    np.testing.assert_allclose(families.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+    forward = forward_table(scores.values, scores.max_parents, engine=ENGINE)
+    by_orders = family_probabilities(forward, engine=ENGINE)
+    distance = np.abs(edge_probabilities(families, 5) - edge_probabilities(by_orders, 5)).sum()
+    tables = json.loads((reference.shared_folder() / "paper_tables.json").read_text())
+    assert f"{distance:.4f}" == f"{tables['table3_sad_structure_modular']['vehicle']['dp_sad']:.4f}"

@@ -11,6 +11,8 @@ False alarms: every test has a fixed seed, and asks at most four questions with 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -161,7 +163,9 @@ def test_intervals_of_a_linear_system_with_known_tiers_cover_as_often_as_they_sa
     ],
 )
 @pytest.mark.parametrize("adjust", [(), (2,), (1, 3)])
-def test_discrete_draws_given_an_adjustment_set_are_those_of_whole_dirichlet_vectors(score, pseudo, adjust) -> None:
+def test_discrete_draws_given_an_adjustment_set_are_those_of_whole_dirichlet_vectors(
+    score: Any, pseudo: Any, adjust: Any
+) -> None:
     generator = np.random.default_rng(5)
     rows, arities = 15, (3, 2, 2, 3)
     columns = tuple(generator.integers(0, arity, rows).astype(np.uint8) for arity in arities)
@@ -177,7 +181,7 @@ def test_discrete_draws_given_an_adjustment_set_are_those_of_whole_dirichlet_vec
 
 
 @pytest.mark.parametrize("adjust", [(), (2,), (2, 3)])
-def test_continuous_draws_given_an_adjustment_set_are_those_of_whole_wishart_matrices(adjust) -> None:
+def test_continuous_draws_given_an_adjustment_set_are_those_of_whole_wishart_matrices(adjust: Any) -> None:
     generator = np.random.default_rng(7)
     # One row and few degrees of freedom: one more or less of them would show.
     data = generator.normal(size=(1, 4))

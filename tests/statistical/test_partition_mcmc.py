@@ -1,4 +1,4 @@
-"""Partition MCMC: its steps one by one, and its long run, against what is exact.
+"""Partition MCMC: its steps one by one, and what is its own.
 
 Every test has a fixed seed. Where chance decides, the false-alarm rate is 1e-6 (chain_checks.py), for each comparison
 with a transition matrix or a table of edges.
@@ -6,59 +6,36 @@ with a transition matrix or a table of edges.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import graph_chains
 from tests.naive import partition as twin
 from tests.naive import posterior as naive
-from tests.tools.chain_checks import assert_edges_given_states, assert_long_run, assert_steps, random_tables, run
+from tests.tools.chain_checks import (
+    NOT_CANCELLED,
+    assert_edges_given_states,
+    assert_long_run,
+    assert_steps,
+    assert_trusted,
+    constrained,
+    empty_round,
+    exact_edges,
+    generator,
+    random_tables,
+    run,
+)
 
-from dagpost import DagPosterior, datasets
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
-from dagpost.errors import InputError, NoGraphError
-from dagpost.exact.order import edge_probabilities
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, log_weight_of
 from dagpost.families.numbering import family_count
-from dagpost.mcmc.chains import ChainRun, Round, run_chains
-from dagpost.mcmc.diagnostics import diagnose
-from dagpost.mcmc.partition import CHANCES, REVERSALS, PartitionMCMC, PartitionState
+from dagpost.mcmc.partition import CHANCES, PartitionMCMC, PartitionState
+from dagpost.mcmc.partition_moves import REVERSALS
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 LONG = PartitionMCMC(chains=4, thinning=10, burn_in=2_000)
-NOT_CANCELLED = np.zeros(1, dtype=np.int64)
-
-
-def generator(seed: int) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64(seed))
-
-
-def exact_edges(tables: ExactWorkspace) -> np.ndarray:
-    # A required edge may come out as 1 + 1e-16.
-    return np.minimum(edge_probabilities(tables.structure().families, tables.max_parents), 1.0)
-
-
-def assert_trusted(chains: ChainRun) -> None:
-    """The intervals that the chains are held to are those of a run that has converged, not wide for want of draws."""
-    names = [f"V{node}" for node in range(chains.parents.shape[1])]
-    found = diagnose(chains.parents, names, chains.record.lengths, chains.record.acceptance)
-    assert found.trusted, found.verdict
-
-
-def constrained(tables: ExactWorkspace) -> ExactWorkspace:
-    """The edge 0 -> 1 is required, the edges 2 -> 0 and 0 -> 3 are forbidden."""
-    nodes = len(tables.log_weights)
-    for node, is_kept in ((1, lambda mask: mask & 1), (0, lambda mask: not mask & 4), (3, lambda mask: not mask & 1)):
-        if node < nodes:
-            refused = [not is_kept(mask) for mask in naive.parent_masks(node, nodes, tables.max_parents)]
-            tables.log_weights[node, refused] = -np.inf
-    return tables
 
 
 def state_of(tables: ExactWorkspace, partition: twin.Partition) -> PartitionState:
@@ -67,19 +44,6 @@ def state_of(tables: ExactWorkspace, partition: twin.Partition) -> PartitionStat
         part_of[twin.members(part)] = number
     logs = twin.weights_of_nodes(partition, naive.weights_by_mask(tables.log_weights, tables.max_parents))
     return PartitionState(part_of, logs - tables.families.heaviest, np.zeros(1, dtype=np.int64))
-
-
-def empty_round(nodes: int, length: int, thinning: int) -> Round:
-    kinds = len(PartitionMCMC.moves)
-    return Round(
-        thinning,
-        np.zeros((length, nodes), dtype=np.uint64),
-        np.zeros(length),
-        np.zeros(length),
-        np.zeros((nodes, nodes)),
-        np.zeros(kinds, dtype=np.int64),
-        np.zeros(kinds, dtype=np.int64),
-    )
 
 
 def counted_steps(tables: ExactWorkspace, states: list[twin.Partition], repeats: int, seed: int) -> np.ndarray:
@@ -91,7 +55,7 @@ def counted_steps(tables: ExactWorkspace, states: list[twin.Partition], repeats:
         start = state_of(tables, partition)
         for _ in range(repeats):
             state = PartitionState(*(part.copy() for part in start))
-            output = empty_round(tables.nodes, 1, 1)
+            output = empty_round(PartitionMCMC, tables.nodes, 1, 1)
             PartitionMCMC().advance(tables.families, state, steps, output, NOT_CANCELLED)
             kind = int(np.flatnonzero(output.proposed)[0])
             counts[kind, number, place[twin.numbered(state.part_of.tolist())]] += 1
@@ -143,7 +107,7 @@ def test_what_is_kept_beside_a_partition_stays_true_to_it(
     by_mask = naive.weights_by_mask(tables.log_weights, max_parents)
     state = PartitionMCMC().start(families, generator(seed))
     for number in range(15):
-        output = empty_round(nodes, 1, 3)
+        output = empty_round(PartitionMCMC, nodes, 1, 3)
         PartitionMCMC().advance(families, state, generator(1000 * seed + number), output, NOT_CANCELLED)
         partition = twin.numbered(state.part_of.tolist())
         expected = twin.weights_of_nodes(partition, by_mask)
@@ -156,24 +120,6 @@ def test_what_is_kept_beside_a_partition_stays_true_to_it(
         assert output.log_joint[0] == pytest.approx(sum(weights), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("spread", [1.5, 6.0])
-@pytest.mark.parametrize(("nodes", "max_parents"), [(5, 4), (6, 2), (8, 3)])
-def test_long_run_matches_exact_edges_of_random_weights(nodes: int, max_parents: int, spread: float) -> None:
-    tables = random_tables(nodes, max_parents, nodes, spread)
-    chains = run(LONG, tables, 8000, 5)
-    assert_trusted(chains)
-    assert_long_run(chains, exact_edges(tables))
-    assert_edges_given_states(chains, exact_edges(tables), 0.03)
-
-
-def test_long_run_matches_exact_edges_under_constraints() -> None:
-    tables = constrained(random_tables(7, 3, 2, 1.5))
-    chains = run(LONG, tables, 8000, 6)
-    assert np.isfinite(chains.log_joint).all()
-    assert_trusted(chains)
-    assert_long_run(chains, exact_edges(tables))
-
-
 def test_long_run_matches_exact_edges_where_some_sets_are_not_among_the_candidates() -> None:
     tables = random_tables(7, 3, 4, 3.0)
     candidates = np.array([[other for other in range(7) if other != node][:3] for node in range(7)], dtype=np.int64)
@@ -183,40 +129,8 @@ def test_long_run_matches_exact_edges_where_some_sets_are_not_among_the_candidat
     weights = FamilyWeights(3, 3, candidates, inner, tables.log_weights)
     chains = run(LONG, Workspace(weights, tables.engine, NO_PROGRESS), 8000, 6)
     assert_trusted(chains)
-    assert_long_run(chains, exact_edges(tables))
-    assert_edges_given_states(chains, exact_edges(tables), 0.03)
-
-
-def test_long_run_matches_exact_edges_on_coronary() -> None:
-    model = DagPosterior(modularity="structure").fit(datasets.load("coronary"))
-    chains = run(LONG, model._tables, 8000, 7)
-    assert_trusted(chains)
-    assert_long_run(chains, model.edge_probabilities_.to_numpy())
-    assert_edges_given_states(chains, model.edge_probabilities_.to_numpy(), 0.03)
-
-
-def tic_tac_toe(shared_data: Path) -> pd.DataFrame:
-    file = shared_data / "paper" / "tictactoe.csv"
-    if not file.exists():
-        pytest.skip("tictactoe.csv is not among the reference data")
-    return pd.read_csv(file)
-
-
-def test_long_run_matches_exact_edges_on_some_rows_of_tic_tac_toe(shared_data: Path) -> None:
-    """The whole table has modes that single chains do not cross (the next test)."""
-    rows = tic_tac_toe(shared_data).sample(100, random_state=0)
-    model = DagPosterior(modularity="structure", score="k2", prior="indegree").fit(rows)
-    chains = run(LONG, model._tables, 8000, 8)
-    assert_trusted(chains)
-    assert_long_run(chains, model.edge_probabilities_.to_numpy())
-
-
-def test_chains_caught_by_different_modes_of_tic_tac_toe_are_not_trusted(shared_data: Path) -> None:
-    model = DagPosterior(modularity="structure", score="k2", prior="indegree").fit(tic_tac_toe(shared_data))
-    chains = run(PartitionMCMC(), model._tables, 2000, 9)
-    found = diagnose(chains.parents, model.names_, chains.record.lengths, chains.record.acceptance)
-    assert found.largest_r_hat > 1.05
-    assert not found.trusted
+    assert_long_run(chains, exact_edges(tables, "structure"))
+    assert_edges_given_states(chains, exact_edges(tables, "structure"), 0.03)
 
 
 def many_nodes(nodes: int, seed: int) -> FamilyTables:
@@ -234,7 +148,7 @@ def test_all_is_well_with_64_nodes() -> None:
     families = many_nodes(64, 1)
     state = PartitionMCMC().start(families, generator(1))
     state.approach[0] = 500
-    output = empty_round(64, 100, 20)
+    output = empty_round(PartitionMCMC, 64, 100, 20)
     PartitionMCMC().advance(families, state, generator(2), output, NOT_CANCELLED)
     assert len(np.unique(output.parents, axis=0)) > 90
     for row, log_joint in zip(output.parents, output.log_joint, strict=True):
@@ -260,48 +174,15 @@ def test_a_chain_goes_by_way_of_orders_once() -> None:
     tables = random_tables(6, 3, 1, 3.0)
     state = PartitionMCMC().start(tables.families, generator(1))
     assert state.approach[0] > 0
-    PartitionMCMC().advance(tables.families, state, generator(2), empty_round(6, 1, 1), NOT_CANCELLED)
+    PartitionMCMC().advance(tables.families, state, generator(2), empty_round(PartitionMCMC, 6, 1, 1), NOT_CANCELLED)
     assert state.approach[0] == 0
-
-
-def test_a_run_that_goes_on_equals_an_unbroken_one() -> None:
-    tables = random_tables(5, 2, 1, 2.0)
-    method = PartitionMCMC(chains=2, thinning=5, burn_in=700)
-    seed = np.random.SeedSequence(1)
-    unbroken = run_chains(method, tables.families, 5, 500, seed=seed, engine=tables.engine)
-    shorter = run_chains(method, tables.families, 5, 300, seed=seed, engine=tables.engine)
-    longer = run_chains(method, tables.families, 5, 500, seed=seed, engine=tables.engine, previous=shorter)
-    assert (longer.parents == unbroken.parents).all()
-    assert (longer.log_joint == unbroken.log_joint).all()
-    assert (longer.record.accepted == unbroken.record.accepted).all()
-    assert longer.record.edges == pytest.approx(unbroken.record.edges, abs=1e-12)
 
 
 @pytest.mark.parametrize("approach", [0, 10**6], ids=["over partitions", "over orders"])
 def test_a_round_is_given_up_when_asked_to(approach: int) -> None:
     tables = random_tables(4, 2, 1, 1.0)
-    output = empty_round(4, 1, 10**12)
+    output = empty_round(PartitionMCMC, 4, 1, 10**12)
     state = PartitionMCMC().start(tables.families, generator(1))
     state.approach[0] = approach
     PartitionMCMC().advance(tables.families, state, generator(2), output, np.ones(1, dtype=np.int64))
     assert output.proposed.sum() == 0
-
-
-@pytest.mark.parametrize(("nodes", "max_parents"), [(1, 0), (3, 0)])
-def test_the_only_partition_is_kept(nodes: int, max_parents: int) -> None:
-    chains = run(PartitionMCMC(chains=1, burn_in=0), random_tables(nodes, max_parents, 1, 1.0), 10, 1)
-    assert not chains.parents.any()
-    assert chains.record.accepted.sum() == 0
-
-
-def test_constraints_that_no_graph_satisfies_are_named() -> None:
-    tables = random_tables(2, 1, 1, 1.0)
-    tables.log_weights[:, 0] = -np.inf
-    with pytest.raises(NoGraphError, match="No graph satisfies the constraints"):
-        run(LONG, tables, 10, 1)
-
-
-@pytest.mark.parametrize(("name", "value"), [("chains", 0), ("thinning", 0.5), ("burn_in", -1), ("chains", True)])
-def test_settings_that_make_no_sense_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=f"'{name}' parameter of PartitionMCMC must be an int"):
-        PartitionMCMC(**{name: value})

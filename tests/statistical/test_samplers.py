@@ -15,9 +15,9 @@ from tests.naive import posterior as naive
 
 from dagpost._tools.uniforms import uniform_blocks
 from dagpost.engines import ThreadEngine
-from dagpost.exact import walk
 from dagpost.exact.order import edge_probabilities, family_probabilities, forward_table
 from dagpost.exact.structure import structure_posterior
+from dagpost.exact.walk import SPLIT, Split
 from dagpost.families.numbering import family_count
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.layers import sample_layers
@@ -61,9 +61,11 @@ def counts_of_graphs(parents: np.ndarray, nodes: int) -> np.ndarray:
     return result
 
 
-def dds(log_weights: np.ndarray, max_parents: int, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def dds(
+    log_weights: np.ndarray, max_parents: int, draws: int, seed: int, split: Split = SPLIT
+) -> tuple[np.ndarray, np.ndarray]:
     nodes = len(log_weights)
-    forward = forward_table(log_weights, max_parents, engine=ENGINE)
+    forward = forward_table(log_weights, max_parents, engine=ENGINE, split=split)
     orders = sample_orders(forward, draws, seed=np.random.SeedSequence(seed), engine=ENGINE)
     uniforms = np.random.default_rng(seed + 1).random((draws, nodes))
     ranked = rank_families(log_weights, max_parents)
@@ -71,24 +73,25 @@ def dds(log_weights: np.ndarray, max_parents: int, draws: int, seed: int) -> tup
     return parents, log_joint
 
 
-def layers(log_weights: np.ndarray, max_parents: int, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    tables = structure_posterior(log_weights, max_parents, engine=ENGINE).tables
+def layers(
+    log_weights: np.ndarray, max_parents: int, draws: int, seed: int, split: Split = SPLIT
+) -> tuple[np.ndarray, np.ndarray]:
+    tables = structure_posterior(log_weights, max_parents, engine=ENGINE, split=split).tables
     ranked = rank_families(log_weights, max_parents)
     return sample_layers(tables, ranked, draws, seed=np.random.SeedSequence(seed), engine=ENGINE)
 
 
-@pytest.fixture(params=[11, 3, 1], ids=["one leaf", "three low nodes", "one low node"])
-def low_nodes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Small splits send the samples through several leaves and chunks."""
-    monkeypatch.setattr(walk, "_LOW_NODES", request.param)
-    monkeypatch.setattr(walk, "_SMALLEST_CHUNK_BITS", request.param + 1)
-    return int(request.param)
+#: Small splits send the samples through several leaves and chunks.
+in_leaves = pytest.mark.parametrize(
+    "split", [SPLIT, Split(3, 4), Split(1, 2)], ids=["one leaf", "three low nodes", "one low node"]
+)
 
 
+@in_leaves
 @pytest.mark.parametrize(("nodes", "max_parents", "spread"), [(4, 3, 1.5), (5, 2, 1.0), (5, 4, 4.0)])
-def test_orders_have_their_exact_probabilities(nodes: int, max_parents: int, spread: float, low_nodes: int) -> None:
+def test_orders_have_their_exact_probabilities(nodes: int, max_parents: int, spread: float, split: Split) -> None:
     log_weights = random_weights(nodes, max_parents, spread, seed=nodes)
-    forward = forward_table(log_weights, max_parents, engine=ENGINE)
+    forward = forward_table(log_weights, max_parents, engine=ENGINE, split=split)
     sample = sample_orders(forward, 60_000, seed=np.random.SeedSequence(7), engine=ENGINE)
     alpha = naive.log_alpha(log_weights, max_parents)
     logs = []
@@ -102,10 +105,11 @@ def test_orders_have_their_exact_probabilities(nodes: int, max_parents: int, spr
     np.testing.assert_allclose(np.exp(sample.log_probability), probabilities[numbers], rtol=1e-9)
 
 
+@in_leaves
 @pytest.mark.parametrize(("nodes", "max_parents", "spread"), [(4, 3, 1.0), (4, 2, 4.0), (5, 4, 2.0)])
-def test_graphs_of_orders_match_enumeration(nodes: int, max_parents: int, spread: float, low_nodes: int) -> None:
+def test_graphs_of_orders_match_enumeration(nodes: int, max_parents: int, spread: float, split: Split) -> None:
     log_weights = random_weights(nodes, max_parents, spread, seed=10 + nodes)
-    parents, log_joint = dds(log_weights, max_parents, 100_000, seed=3)
+    parents, log_joint = dds(log_weights, max_parents, 100_000, 3, split)
     logs = naive.log_joint_of_every_dag(log_weights, max_parents)
     times = np.array(list(naive.orders_of_every_dag(nodes).values()))
     probabilities = np.exp(logs - logs.max()) * times
@@ -114,10 +118,11 @@ def test_graphs_of_orders_match_enumeration(nodes: int, max_parents: int, spread
     assert np.isin(np.round(log_joint, 8), np.round(logs[counts > 0], 8)).all()
 
 
+@in_leaves
 @pytest.mark.parametrize(("nodes", "max_parents", "spread"), [(3, 2, 1.0), (4, 3, 1.0), (4, 2, 30.0), (5, 4, 2.0)])
-def test_graphs_of_layers_match_enumeration(nodes: int, max_parents: int, spread: float, low_nodes: int) -> None:
+def test_graphs_of_layers_match_enumeration(nodes: int, max_parents: int, spread: float, split: Split) -> None:
     log_weights = random_weights(nodes, max_parents, spread, seed=20 + nodes)
-    parents, log_joint = layers(log_weights, max_parents, 100_000, seed=4)
+    parents, log_joint = layers(log_weights, max_parents, 100_000, 4, split)
     logs = naive.log_joint_of_every_dag(log_weights, max_parents)
     probabilities = np.exp(logs - naive.log_sum(logs))
     counts = counts_of_graphs(parents, nodes)
@@ -130,7 +135,7 @@ def test_forbidden_parent_sets_are_never_drawn(draw: object) -> None:
     log_weights = random_weights(5, 4, 3.0, seed=1)
     log_weights[0, 1:] = -np.inf
     log_weights[3, 0] = -np.inf
-    parents, _ = draw(log_weights, 4, 20_000, 5)  # type: ignore[operator]
+    parents, _ = draw(log_weights, 4, 20_000, 5)
     assert (parents[:, 0] == 0).all()
     assert (parents[:, 3] != 0).all()
 
@@ -155,7 +160,7 @@ def test_edge_frequencies_match_exact_edges(nodes: int) -> None:
 def test_draws_along_the_sample_are_not_correlated(draw: object) -> None:
     """Neighbours in the sample, and samples a seed block apart, are as unlike as any two."""
     log_weights = random_weights(6, 3, 1.0, seed=2)
-    _, log_joint = draw(log_weights, 3, 60_000, 8)  # type: ignore[operator]
+    _, log_joint = draw(log_weights, 3, 60_000, 8)
     centred = (log_joint - log_joint.mean()) / log_joint.std()
     limit = norm.isf(RATE / 12)
     for lag in (1, 2, 3, 5, 1024, 2048):

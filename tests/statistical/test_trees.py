@@ -79,7 +79,7 @@ def assert_counts_fit(observed: np.ndarray, probabilities: np.ndarray) -> None:
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("nodes", [4, 5])
 def test_draws_match_enumeration(nodes: int, case: object, spanning: bool) -> None:
-    log_weights = case(nodes, np.random.default_rng(nodes))  # type: ignore[operator]
+    log_weights = case(nodes, np.random.default_rng(nodes))
     posterior = tree_posterior(log_weights, spanning=spanning)
     parents, _ = draw_trees(posterior, 200_000, seed=np.random.SeedSequence(8), engine=ENGINE)
     logs = naive_trees.log_joint_of_all(log_weights, spanning)
@@ -97,7 +97,7 @@ def test_draws_match_enumeration(nodes: int, case: object, spanning: bool) -> No
 def test_frequencies_of_edges_match_their_probabilities(nodes: int, case: object, spanning: bool) -> None:
     """Bernstein's inequality for each family, Bonferroni over all of them."""
     draws = 50_000
-    posterior = tree_posterior(case(nodes, np.random.default_rng(nodes)), spanning=spanning)  # type: ignore[operator]
+    posterior = tree_posterior(case(nodes, np.random.default_rng(nodes)), spanning=spanning)
     parents, _ = draw_trees(posterior, draws, seed=np.random.SeedSequence(9), engine=ENGINE)
     frequencies = np.empty((nodes, nodes))
     for target in range(nodes):

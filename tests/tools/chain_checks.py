@@ -11,16 +11,25 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from dagpost.priors.structure_priors import log_prior
 from scipy.stats import chi2
+from tests.naive import posterior as naive
+from tests.naive.families import Sets, considered
 
 from dagpost._tools.progress import NO_PROGRESS
+from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
+from dagpost.exact.order import edge_probabilities
 from dagpost.families.numbering import family_count
 from dagpost.mcmc.chains import ChainRun, Round, run_chains
-from dagpost.mcmc.diagnostics import chain_estimate
+from dagpost.mcmc.diagnostics import ChainDiagnostics, chain_estimate, diagnose
+from dagpost.mcmc.structure import GraphState
 from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.scores import local_scores
 
 FALSE_ALARM = 1e-6
+NOT_CANCELLED = np.zeros(1, dtype=np.int64)
+Edge = tuple[int, int]
 
 
 def random_tables(nodes: int, max_parents: int, seed: int, spread: float) -> ExactWorkspace:
@@ -28,6 +37,70 @@ def random_tables(nodes: int, max_parents: int, seed: int, spread: float) -> Exa
     generator = np.random.default_rng(seed)
     log_weights = generator.normal(0.0, spread, (nodes, family_count(nodes - 1, max_parents)))
     return ExactWorkspace(log_weights, max_parents, ThreadEngine(2), NO_PROGRESS)
+
+
+def tables_of(table: Any, score: str = "bdeu", prior: str = "uniform") -> ExactWorkspace:
+    """The weights that a fit to a table works with."""
+    known = as_table(table)
+    scores = local_scores(known, score, 5)
+    log_weights = scores.values + log_prior(known.names, scores.max_parents, prior)
+    return ExactWorkspace(log_weights, scores.max_parents, ThreadEngine(2), NO_PROGRESS)
+
+
+def constrained(
+    tables: ExactWorkspace, required: Sequence[Edge] = ((0, 1),), forbidden: Sequence[Edge] = ((2, 0), (0, 3))
+) -> ExactWorkspace:
+    """The same tables, with weight only where these edges are there and those are not; edges are (parent, child)."""
+    for edges, there in ((required, 0), (forbidden, 1)):
+        for parent, child in edges:
+            if child < tables.nodes:
+                masks = np.array(naive.parent_masks(child, tables.nodes, tables.max_parents))
+                tables.log_weights[child, masks >> parent & 1 == there] = -np.inf
+    return tables
+
+
+def sets_of(tables: ExactWorkspace) -> tuple[Sets, ...]:
+    """All parent sets of every node with their weights, for the twins."""
+    return considered(tables.log_weights, tables.max_parents, tables.weights.candidates, tables.max_parents)
+
+
+def exact_edges(tables: ExactWorkspace, modularity: str) -> np.ndarray:
+    """The exact probability of every edge."""
+    by_order = modularity == "order"
+    families = tables.order_families(tables.forward()) if by_order else tables.structure().families
+    # A required edge may come out as 1 + 1e-16.
+    return np.minimum(edge_probabilities(families, tables.max_parents), 1.0)
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Random numbers as the chains take them."""
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def empty_round(method: Any, nodes: int, length: int, thinning: int) -> Round:
+    """Room for what a chain writes."""
+    kinds = len(method.moves)
+    return Round(
+        thinning,
+        np.zeros((length, nodes), dtype=np.uint64),
+        np.zeros(length),
+        np.zeros(length),
+        np.zeros((nodes, nodes)),
+        np.zeros(kinds, dtype=np.int64),
+        np.zeros(kinds, dtype=np.int64),
+    )
+
+
+def diagnosed(chains: ChainRun) -> ChainDiagnostics:
+    """What the chains are worth."""
+    names = [f"V{node}" for node in range(chains.parents.shape[1])]
+    return diagnose(chains.parents, names, chains.record.lengths, chains.record.acceptance)
+
+
+def assert_trusted(chains: ChainRun) -> None:
+    """The intervals that the chains are held to are those of a run that has converged, not wide for want of draws."""
+    found = diagnosed(chains)
+    assert found.trusted, found.verdict
 
 
 def run(method: Any, tables: Any, count: int, seed: int) -> ChainRun:
@@ -73,23 +146,25 @@ def one_step_counts(
     place = {key(state): number for number, state in enumerate(states)}
     assert len(place) == len(states)
     counts = np.zeros((len(states), len(states)), dtype=np.int64)
-    generator = np.random.Generator(np.random.PCG64(seed))
-    cancel = np.zeros(1, dtype=np.int64)
-    kinds = len(method.moves)
+    steps = generator(seed)
     for number, state in enumerate(states):
         for _ in range(repeats):
             moved = type(state)(*(np.array(part) for part in state))
-            output = Round(
-                1,
-                np.zeros((1, nodes), dtype=np.uint64),
-                np.zeros(1),
-                np.zeros(1),
-                np.zeros((nodes, nodes)),
-                np.zeros(kinds, dtype=np.int64),
-                np.zeros(kinds, dtype=np.int64),
-            )
-            method.advance(context, moved, generator, output, cancel)
+            method.advance(context, moved, steps, empty_round(method, nodes, 1, 1), NOT_CANCELLED)
             counts[number, place[key(moved)]] += 1
+    return counts
+
+
+def graph_step_counts(method: Any, context: Any, states: Sequence[naive.Dag]) -> np.ndarray:
+    """How often one step of a chain over graphs leads from each graph to each other: 8000 steps from every graph."""
+    place = {dag: number for number, dag in enumerate(states)}
+    counts = np.zeros((len(states), len(states)), dtype=np.int64)
+    for number, dag in enumerate(states):
+        output = empty_round(method, len(dag), 8000, 1)
+        state = GraphState(np.array(dag, dtype=np.uint64))
+        method.advance(context, state, generator(number), output, NOT_CANCELLED)
+        path = np.array([number, *(place[tuple(row)] for row in output.parents.tolist())])
+        np.add.at(counts, (path[:-1], path[1:]), 1)
     return counts
 
 

@@ -92,7 +92,7 @@ class Array(np.ndarray):
         if self.base is None:
             memory.take(self)
 
-    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:  # type: ignore[override]
         if any(type(value) is np.ndarray and value.ndim for value in inputs):
             raise TypeError(f"{function.__name__}: arrays of the host and of the device do not mix")
         plain = [np.asarray(value) if isinstance(value, Array) else value for value in inputs]
@@ -254,7 +254,7 @@ def as_module() -> ModuleType:
     )
     stream = SimpleNamespace(synchronize=lambda: None)
     module.cuda = SimpleNamespace(runtime=runtime, get_current_stream=lambda: stream)
-    return module  # type: ignore[no-any-return]
+    return module
 
 
 def _forget_kernels() -> None:

@@ -17,18 +17,19 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from dagpost.methods.own_targets import Bootstrap
 
 from dagpost import DagPosterior, datasets, local_scores
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.mcmc.partition import PartitionMCMC
-from dagpost.methods.own_targets import Bootstrap
 
 Arrays = dict[str, Any]
 Run = Callable[[Checkpoint | None, int], Arrays]
@@ -191,7 +192,7 @@ def killed_at_writes(run: Run, expected: Arrays, folder: Path) -> dict[str, Any]
         number = 11 * report["runs"]
         place = folder / str(number)
         place.mkdir()
-        killed = not ended(attempt(run, place, 1 + number % 2, lambda number=number: die_at(number)))
+        killed = not ended(attempt(run, place, 1 + number % 2, partial(die_at, number)))
         if killed:
             assert ended(attempt(run, place, 2 - number % 2))
         resumed, same = compare(expected, place)

@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 #: Sets of nodes as bit masks.
 Masks = NDArray[np.uint64]
-#: Wide floats (widefloat.py).
+#: Wide floats (wide_floats.py).
 Wide = NDArray[np.int64]
 #: Binary exponents that stand beside doubles.
 Exponents = NDArray[np.int32]

@@ -26,29 +26,29 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
-    """Compile to machine code on first call, free of the interpreter lock, and keep the result on disk."""
+    """Compile to machine code on the first call, without the interpreter lock, and keep the result on disk."""
     compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    # Numba looks only at the file of the kernel itself to see whether what is kept is stale; kernels are made of
-    # helpers from other files too.
+    # To see whether its cache is stale, Numba looks only at the file of the kernel itself; kernels contain helpers
+    # from other files as well.
     with contextlib.suppress(AttributeError):
-        compiled._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename))
+        compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
     result: Function = compiled
     return result
 
 
 def inlined(function: Function) -> Function:
-    """A small helper of kernels; the compiler folds it into its callers, so it needs no cache of its own."""
+    """A small helper of kernels; the compiler inlines it, so it needs no cache of its own."""
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
     result: Function = compiled
     return result
 
 
 def inline_no_refcount(function: Function) -> Function:
-    """A small helper of kernels that makes no array and returns none: it looks at, and writes to, those it is given.
+    """A small helper of kernels that neither makes nor returns an array: it reads and writes those it is given.
 
-    Numba counts the references to every array that a function is handed, one by one even where many come in a named
-    tuple; in helpers of a few operations that takes longer than the work (five times as long in the steps of a chain).
-    The caller holds all of these arrays anyway. A helper that hands out an array must not be marked so.
+    Numba counts references to every array that a function receives, one by one even if they come in a named tuple; in
+    helpers of a few operations that takes longer than the work (five times as long in the steps of a chain). The caller
+    holds all of these arrays anyway. A helper that returns an array must not be marked in this way.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
     if hasattr(CPUTargetOptions, "_nrt"):
@@ -60,8 +60,9 @@ def inline_no_refcount(function: Function) -> Function:
 def summing_kernel(function: Function) -> Function:
     """A helper of kernels that sums doubles: the compiler may add them up in an order that suits its vectors.
 
-    That order must be one. Of a helper that is not folded into its caller there are two copies, its own and one in it,
-    optimised apart; a process that has just compiled calls the one, those that load the caller from disk the other.
+    There must be only one such order. A helper that is not inlined exists in two copies, one of its own and one inside
+    its caller, which are optimised separately; a process that has just compiled calls the one, a process that loads the
+    caller from disk the other. So these helpers are always inlined.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
     result: Function = numba.njit(fastmath={"reassoc", "nsz", "contract"}, **options)(function)
@@ -70,7 +71,7 @@ def summing_kernel(function: Function) -> Function:
 
 @inline_no_refcount
 def copy_into(target: Any, source: Any) -> None:
-    """`target[: len(source)] = source` for one-dimensional arrays: written so, it would take seconds to compile."""
+    """`target[: len(source)] = source` for one-dimensional arrays; the slice would take seconds to compile."""
     for position in range(len(source)):
         target[position] = source[position]
 
@@ -79,8 +80,8 @@ _PACKAGE = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^\s*from\s+dagpost([.\w]*)\s+import\s+\(?([^)]*?)\)?$", re.MULTILINE)
 
 
-def _stamp(source: Path) -> tuple[tuple[str, float, int], ...]:
-    """Changes whenever a module does that the one in this file imports, at whatever remove."""
+def source_stamp(source: Path) -> tuple[tuple[str, float, int], ...]:
+    """A value that changes whenever this file, or any module that it imports directly or indirectly, changes."""
     found: set[Path] = set()
     waiting = [source]
     while waiting:
@@ -96,10 +97,10 @@ def _imported_by(file: Path) -> list[Path]:
     imported = []
     for module, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
         place = _PACKAGE.joinpath(*module.split("."))
-        # What is imported from a package may be a module of it.
+        # A name imported from a package may be one of its modules.
         places = [place, *(place / name.split(" as ")[0].strip() for name in names.split(","))]
         imported += [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
-    # The package itself loads names when they are asked for: importing it depends on nothing.
+    # The package itself loads names on first use, so importing it depends on nothing.
     return [path for path in imported if path.is_file() and path != _PACKAGE / "__init__.py"]
 
 
@@ -113,7 +114,7 @@ _NOTICE = "dagpost: compiling its kernels for this machine, once (half a minute)
 
 
 class _CompileNotice(event.Listener):
-    """Says once per process that compilation is under way: it is the one slow thing a new user meets."""
+    """Says once per process that kernels are being compiled, the one slow thing that a new user meets."""
 
     def __init__(self) -> None:
         self._said = threading.Event()

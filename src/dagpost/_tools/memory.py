@@ -7,26 +7,27 @@ from pathlib import Path
 
 from dagpost.errors import ResourceError
 
-_CONTROL_GROUP = Path("/sys/fs/cgroup")
+#: Where Linux says how much memory a container may take.
+CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
-def available_bytes() -> int:
-    """Memory this process can still take: what the system has free, or less where a container sets a limit."""
+def available_bytes(control_group: Path = CONTROL_GROUP) -> int:
+    """Memory this process can still take: what the system has free, or less if a container sets a limit."""
     import psutil
 
     free = int(psutil.virtual_memory().available)
     try:
-        limit = int((_CONTROL_GROUP / "memory.max").read_text())
-        used = int((_CONTROL_GROUP / "memory.current").read_text())
+        limit = int((control_group / "memory.max").read_text())
+        used = int((control_group / "memory.current").read_text())
     except (OSError, ValueError):
         return free
-    return min(free, max(limit - used + _reclaimable_bytes(), 0))
+    return min(free, max(limit - used + _reclaimable_bytes(control_group), 0))
 
 
-def _reclaimable_bytes() -> int:
+def _reclaimable_bytes(control_group: Path) -> int:
     """Files that were read stay in the memory of a container until it is needed for something else."""
     try:
-        entries = dict(line.split() for line in (_CONTROL_GROUP / "memory.stat").read_text().splitlines())
+        entries = dict(line.split() for line in (control_group / "memory.stat").read_text().splitlines())
         return int(entries["inactive_file"])
     except (OSError, ValueError, KeyError):
         return 0

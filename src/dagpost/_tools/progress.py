@@ -1,4 +1,4 @@
-"""How far a long computation has come: bars on a terminal, a callback in a program, silence in a pipe."""
+"""How far has a long computation come? Bars on a terminal, a callback in a program, silence in a pipe."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any, Protocol, Self
 #: Called with the title of the stage, the units done and the units in all.
 ProgressCallback = Callable[[str, int, int], None]
 
-_PATIENCE_SECONDS = 2.0
-#: Whether a program may be told on standard error what takes long beside the stages, such as compiling.
+#: A stage shows a bar once it has taken this many seconds.
+PATIENCE_SECONDS = 2.0
+#: Whether standard error may say what else takes long, such as compiling.
 NOTICES = True
-#: What is done so soon was done before, by a run that was broken off, and says nothing of the rate.
+#: Units that are done within this time come from a checkpoint and do not count towards the rate.
 _AT_ONCE_SECONDS = 0.05
 
 
@@ -37,7 +38,7 @@ class Stage:
             self._report(self.title + self.remark, self.done, self.total)
 
     def note(self, text: str) -> None:
-        """Say something about the work so far, shown beside the title from now on."""
+        """Show a remark beside the title from now on."""
         self.remark = f" ({text})"
 
     def __enter__(self) -> Self:
@@ -74,25 +75,29 @@ class _Callback:
 
 
 class _Terminal:
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+
     def stage(self, title: str, total: int) -> Stage:
-        return _BarStage(title, total)
+        return BarStage(title, total, patience=self._patience)
 
 
-class _BarStage(Stage):
-    """A bar with the rate and the remaining time, shown only once the stage has taken longer than two seconds."""
+class BarStage(Stage):
+    """A bar with the rate and the remaining time, shown once the stage has taken longer than `patience` seconds."""
 
-    def __init__(self, title: str, total: int) -> None:
+    def __init__(self, title: str, total: int, *, patience: float = PATIENCE_SECONDS) -> None:
         super().__init__(title, total)
         self._started = time.monotonic()
-        self._bar: Any = None
+        #: The bar of Rich, once it is shown.
+        self.bar: Any = None
         self._task: Any = None
         self._given = 0
-        #: When how much was done, back to the middle of the time so far.
+        #: Times, and the units done by then, back to the middle of the time so far.
         self._past: deque[tuple[float, int]] = deque([(self._started, 0)])
         self._ended = False
         self._lock = threading.Lock()
-        # The first unit may take long, too.
-        self._timer = threading.Timer(_PATIENCE_SECONDS, self._open)
+        # A timer, since even the first unit may take long.
+        self._timer = threading.Timer(patience, self._open)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -111,8 +116,12 @@ class _BarStage(Stage):
                 self._past.popleft()
         self._refresh()
 
+    def rate(self) -> str:
+        """Units in a second or minute, without those from a checkpoint."""
+        return readable_rate(self.done - self._given, time.monotonic() - self._started)
+
     def remaining(self) -> str:
-        """The time that is left if the rest goes as the latter half of the time did; units may come minutes apart."""
+        """The time left, at the rate of the latter half of the time so far; units may come minutes apart."""
         (begun, before), (latest, done) = self._past[0], self._past[-1]
         if done <= before:
             return "?"
@@ -124,9 +133,9 @@ class _BarStage(Stage):
         self._refresh()
 
     def _refresh(self) -> None:
-        if self._bar is not None:
-            rate = readable_rate(self.done - self._given, time.monotonic() - self._started)
-            self._bar.update(self._task, completed=self.done, description=self.title + self.remark, rate=rate)
+        if self.bar is not None:
+            title = self.title + self.remark
+            self.bar.update(self._task, completed=self.done, description=title, rate=self.rate())
 
     def _open(self) -> None:
         from rich.console import Console
@@ -152,7 +161,7 @@ class _BarStage(Stage):
                 return
             bar.start()
             self._task = bar.add_task(self.title + self.remark, total=self.total, completed=self.done, rate="")
-            self._bar = bar
+            self.bar = bar
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -160,8 +169,8 @@ class _BarStage(Stage):
         self._timer.cancel()
         with self._lock:
             self._ended = True
-            if self._bar is not None:
-                self._bar.stop()
+            if self.bar is not None:
+                self.bar.stop()
 
 
 def readable_rate(units: float, seconds: float) -> str:
@@ -191,10 +200,10 @@ def readable_clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
-def reporter_for(progress: bool | ProgressCallback | None) -> Reporter:
-    """The reporter that a `progress=` setting asks for: None means bars when standard error is a terminal."""
+def reporter_for(progress: bool | ProgressCallback | None, *, patience: float = PATIENCE_SECONDS) -> Reporter:
+    """The reporter that a `progress=` setting asks for: None means bars if standard error is a terminal."""
     if callable(progress):
         return _Callback(progress)
     if progress or (progress is None and sys.stderr.isatty()):
-        return _Terminal()
+        return _Terminal(patience)
     return NO_PROGRESS

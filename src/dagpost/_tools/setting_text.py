@@ -1,6 +1,6 @@
-"""How is a setting said to people? The same in what files say of themselves, under results and in complaints.
+"""How are settings shown to people? In the same words in files, under results and in messages.
 
-Settings come as `settings.py` writes them down for JSON.
+Settings come in the form in which files hold them as JSON.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Uniform random numbers, one row for each sample, that depend on the seed and the number of the sample alone.
 
-Every block of `SEED_BLOCK` rows has a seed of its own. So the first N rows of 2N are those one gets by asking for N;
-how many are made at a time, or by which thread, changes nothing.
+Every block of `SEED_BLOCK` rows has a seed of its own. So the first N rows of 2N are the N rows that a request for N
+gives; how many are made at a time, or by which thread, changes nothing.
 """
 
 from __future__ import annotations

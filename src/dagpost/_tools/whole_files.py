@@ -1,7 +1,7 @@
 """Files are written whole or not at all: to a new file in the same folder, which then takes the name.
 
-A kill may leave that new file behind, hidden and half written. The next write of the same name takes it away, told by
-the name it has and by the lock that the system lets go of when its writer ends.
+A kill may leave that new file behind, hidden and half written. The next write to the same name removes it, recognising
+it by its name and by its lock, which the system releases when the writer ends.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _HALF = 16
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to, which replaces `path` once the block ends without an error.
 
-    It is as open to others as the file it replaces, or as the user's default. A kill leaves the old file or none.
+    It has the permissions of the file it replaces, or the user's default. A kill leaves the old file or none.
     """
     # Through a link, not over it.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
-        # Root could replace a device, and everybody would be the poorer for it.
-        raise InputError(f"Cannot write {str(target)!r}: it is no ordinary file. Name another.")
+        # Root could replace a device such as /dev/null.
+        raise InputError(f"Cannot write {str(target)!r}: it is not an ordinary file. Name another.")
     _remove_left_behind(target)
     try:
         part, file = _new_part(target)
     except OSError as error:
         raise InputError(
-            f"Cannot write {str(target)!r}: {error.strerror}. Name a folder that exists and is yours."
+            f"Cannot write {str(target)!r}: {error.strerror}. Name a folder that exists and that you may write to."
         ) from error
     try:
         with file:
@@ -46,7 +46,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
             if not _WINDOWS:
-                # Before it is closed: with that, the lock goes, and it would be nobody's.
+                # Before it is closed: closing releases the lock, and another writer could remove the file.
                 _take_name(part, target)
         if _WINDOWS:
             _take_name(part, target)
@@ -84,7 +84,7 @@ def _new_part(target: Path) -> tuple[Path, BinaryIO]:
         part = target.with_name(f".{_mark_of(target)}{uuid.uuid4().hex[:_HALF]}.part")
         file = part.open("xb")
         _lock(file.fileno())
-        # Another writer may have taken it for left behind before it was locked.
+        # Another writer may have removed it as left behind before it was locked.
         if part.exists():
             return part, file
         file.close()
@@ -98,7 +98,7 @@ def _mark_of(target: Path) -> str:
 def _remove_left_behind(target: Path) -> None:
     """Remove what killed writers of the same target have left; a file that is being written stays."""
     ours = re.compile(rf"\.{_mark_of(target)}[0-9a-f]{{{_HALF}}}\.part")
-    # Where the folder cannot be read, or a file is someone else's, there is nothing that we could do.
+    # If the folder cannot be read, or a file belongs to someone else, it stays.
     with suppress(OSError):
         for name in [name for name in os.listdir(target.parent) if ours.fullmatch(name)]:
             with suppress(OSError):
@@ -112,12 +112,12 @@ if sys.platform == "win32":
         """Nothing to do: a file that is open cannot be removed."""
 
     def _remove_unless_locked(part: Path) -> None:
-        """Nothing: between its closing and its renaming a file that is being written could not be told from others."""
+        """Nothing: between closing and renaming, a file in use looks like one that was left behind."""
 else:
     import fcntl
 
     def _lock(descriptor: int) -> None:
-        # A file system without locks has no way to tell, either, and files that were left behind stay there.
+        # On a file system without locks nobody can tell, and files that were left behind stay there.
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
 

@@ -1,18 +1,19 @@
-"""When is what is finished of a run written down, and for whom?
+"""When does a run write down what it has finished, and which run may resume from it?
 
-Nothing is written before a run has taken some seconds, and then so rarely that writing takes a few percent of the time:
-a write is due once its expected duration, with all before it, is within that share. A stage writes what its steps have
-finished since its last write, once and for all, and anew what every step changes. Where writing fails, the run goes on
-without and says so once.
+Nothing is written during the first seconds of a run. After that, a write is due once its expected duration, together
+with all writes before it, is within a few percent of the time so far. A stage writes what its steps have finished since
+its last write, once and for all, and writes again what every step changes. Where writing fails, the run continues
+without checkpoints and warns once.
 
-A folder belongs to what was asked for: data, settings, seed, version. What a run decides for itself (a seed that was
-not given, a method that was left open, which may depend on the speed of the machine) is kept too, and holds for the
-run that goes on.
+A folder belongs to one request: data, settings, seed, version. What a run decides for itself (a seed that was not
+given, a method that was left open, which may depend on the speed of the machine) is kept as well, and holds for the
+run that resumes.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import time
@@ -23,7 +24,9 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
+from dagpost._tools import checks
 from dagpost._tools.memory import readable
+from dagpost._tools.spelling import either
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.errors import InputError, warn
@@ -35,18 +38,18 @@ if TYPE_CHECKING:
 Step = TypeVar("Step")
 Arrays = Sequence[NDArray[Any]]
 
-#: Seconds before the first write and between two, unless the environment says otherwise; 0: after every step.
+#: Seconds before the first write and between two writes, unless the environment says otherwise; 0: after every step.
 _SECONDS, _SECONDS_VARIABLE = 10.0, "DAGPOST_CHECKPOINT_SECONDS"
 #: Share of the time that may go into writing.
 _SHARE = 0.03
-#: Bytes a second, until they have been measured.
+#: Bytes written in a second, until that has been measured.
 _FIRST_RATE = 200e6
-#: A disk is not filled further than this: the result has to fit, too.
+#: Bytes that are left free on the disk, for the result.
 _SPARED_BYTES = 200_000_000
 
 
-class Stage(Generic[Step]):
-    """The steps of one stage: iterating gives those that are left; between two of them, a checkpoint may be written."""
+class SavedSteps(Generic[Step]):
+    """The steps of one stage. Iterating gives those that are left; a checkpoint may be written between any two."""
 
     def __init__(self, steps: Sequence[Step], done: int = 0, after: Callable[[int], None] | None = None) -> None:
         self._steps, self._done, self._after = steps, done, after
@@ -63,7 +66,7 @@ class Stage(Generic[Step]):
         return self._steps[self._done :]
 
     def __iter__(self) -> Iterator[Step]:
-        """The steps that are left; asking for the next one says that the last is finished."""
+        """The steps that are left. Asking for the next one means that the last is finished."""
         for number, step in enumerate(self.left, start=self._done + 1):
             yield step
             if self._after is not None:
@@ -72,10 +75,10 @@ class Stage(Generic[Step]):
     def run(
         self, engine: Engine, block: Callable[[Step, CancelFlag], Result], steps: Sequence[Step]
     ) -> Iterator[tuple[Step, Result]]:
-        """Those of the next `steps` that are left, with what `block` gives for each: asking for the next says the same.
+        """Those of the next `steps` that are left, each with what `block` gives for it.
 
-        They run at the same time, so a block writes to the arrays of its own step only, and its result is what changes
-        the others.
+        As above, asking for the next one means that the last is finished. The blocks run at the same time, so each
+        writes to the arrays of its own step only; the caller changes the others from the results.
         """
         before = max(self._done - self._passed, 0)
         left, number = steps[before:], self._passed + before
@@ -92,22 +95,22 @@ def _nothing(*_: object) -> Arrays:
 
 
 class Checkpoint:
-    """Where a long `fit` or `sample` keeps what it has finished, so that the same call goes on after a kill.
+    """Where a long `fit` or `sample` keeps what it has finished, so that the same call resumes after a kill.
 
     Parameters
     ----------
     folder
-        Made when a run has taken long enough to be worth it. It belongs to one fit and one sample of it.
+        Created once a run has taken long enough to be worth it. It belongs to one fit and one sample of it.
     seconds
-        Write nothing before so many seconds, and wait as long between two writes; 0: write after every step, however
-        long it takes. Unless given: 10, or what the environment variable ``DAGPOST_CHECKPOINT_SECONDS`` says.
+        Write nothing during this many seconds, and wait as long between two writes; 0: write after every step, however
+        long it takes. By default 10, or what the environment variable ``DAGPOST_CHECKPOINT_SECONDS`` says.
     when_resumed
-        Called, with nothing, once it is sure that a call goes on from what an earlier one left.
+        Called without arguments once it is certain that a call resumes from what an earlier one left.
 
     Attributes
     ----------
     resumed
-        Whether the last call went on from what an earlier one left.
+        Whether the last call resumed from what an earlier one left.
 
     >>> import tempfile
     >>> from dagpost import DagPosterior, datasets
@@ -136,7 +139,7 @@ class Checkpoint:
 
     @contextmanager
     def task(self, kind: str, identity: Mapping[str, Any]) -> Iterator[Self]:
-        """Keep one "fit" or "sample", which `identity` tells from all others; read what an earlier one left."""
+        """Keep one "fit" or "sample", identified by `identity`; read what an earlier one left."""
         self._files.check_place()
         self.resumed = False
         self._begin()
@@ -154,14 +157,14 @@ class Checkpoint:
             self._files.unlock()
 
     def decided(self, what: str, decide: Callable[[], Any]) -> Any:
-        """What was decided before the kill, or else what `decide` says now; anything that JSON can hold."""
+        """What was decided before the kill, or what `decide` returns now; anything that JSON can hold."""
         decisions = self._task["decisions"]
         if what not in decisions:
             decisions[what] = decide()
         return decisions[what]
 
     def identify(self, what: str, arrays: Arrays) -> None:
-        """Refuse to go on if these were other arrays before the kill."""
+        """Refuse to resume if these arrays were different before the kill."""
         self._identify({what: digest_of(arrays)})
 
     def stage(
@@ -170,24 +173,24 @@ class Checkpoint:
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = _nothing,
         running: Callable[[], Arrays] = _nothing,
-    ) -> Stage[Step]:
+    ) -> SavedSteps[Step]:
         """Open a stage, and fill the arrays of the steps that are finished.
 
-        `pieces(step)` are arrays that a step fills and no later step changes, `running()` those that each step changes;
-        views of larger arrays will do. They are filled in place. Steps that run at the same time may write to the
-        latter only what is theirs alone and does not depend on what is there: it is written again after a kill.
+        `pieces(step)` are arrays that a step fills and no later step changes; `running()` are arrays that every step
+        changes. Both are filled in place, so views of larger arrays will do. Steps that run at the same time may write
+        to the latter only in places of their own, whatever is there: after a kill they write again.
         """
         done = self._restore(name, steps, pieces, running)
 
         def after(number: int) -> None:
             self._save(name, steps, number, pieces, running)
 
-        return Stage(steps, done, after)
+        return SavedSteps(steps, done, after)
 
     def remove(self) -> None:
-        """Remove the folder, once the result is safely somewhere else; nothing in it that is not ours.
+        """Remove the folder once the result is safe somewhere else; files that are not ours stay.
 
-        If another run has taken it since, it is left to that one.
+        A folder that another run has taken in the meantime is left to that run.
         """
         if self.folder.is_dir():
             with suppress(InUseError):
@@ -200,7 +203,7 @@ class Checkpoint:
         self._writing_seconds, self._written_bytes = 0.0, 0
 
     def _read(self) -> dict[str, Any]:
-        """Take the folder and read its manifest; what cannot be read is forgotten."""
+        """Lock the folder and read its manifest; what cannot be read is dropped."""
         self._files.refuse_strangers()
         self._files.lock()
         try:
@@ -222,15 +225,15 @@ class Checkpoint:
         if other:
             differences = "; ".join(difference(name, known[name], plain[name]) for name in other)
             raise InputError(
-                f"The folder {str(self.folder)!r} holds the checkpoint of another run ({differences}). Repeat the very "
-                "call that began it to go on, or remove the folder to start anew."
+                f"The folder {str(self.folder)!r} holds the checkpoint of another run ({differences}). To resume, "
+                f"repeat exactly the {either('call', 'command')} that began it; to start anew, remove the folder."
             )
         known |= plain
 
     def _restore(
         self, name: str, steps: Sequence[Step], pieces: Callable[[Step], Arrays], running: Callable[[], Arrays]
     ) -> int:
-        """Fill the arrays of the finished steps from their parts; how many steps that are."""
+        """Fill the arrays of the finished steps from their parts; returns how many steps are finished."""
         entry = self._task["stages"].get(name)
         if entry is None:
             return 0
@@ -242,7 +245,7 @@ class Checkpoint:
         whole = len(parts) == len(entry["parts"])
         state = entry["running"]
         if state is not None and not (whole and self._fits(state, running())):
-            # What every step changes fits the last step only, and is lost with any part.
+            # What every step changes belongs to the last step only, and is useless if any part is lost.
             whole, parts, state = False, [], None
         if not whole:
             warn(f"A part of {name!r} in {str(self.folder)!r} is damaged: it is computed again.")
@@ -266,7 +269,7 @@ class Checkpoint:
         pieces: Callable[[Step], Arrays],
         running: Callable[[], Arrays],
     ) -> None:
-        """Write what a stage has finished since its last write, if it is time for that."""
+        """Write what a stage has finished since its last write, if a write is due."""
         if self._given_up or time.monotonic() < self._not_before:
             return
         before = self._task["stages"].get(name, {"done": 0, "parts": [], "running": None})
@@ -299,7 +302,7 @@ class Checkpoint:
         self._written_bytes += size
 
     def _is_worth(self, size: int) -> bool:
-        """Whether writing so many bytes keeps within its share of the time; if not, do not ask again until it does."""
+        """Whether writing this many bytes keeps within its share of the time; if not, sets the time when it will."""
         if self.seconds == 0.0:
             return True
         rate = self._written_bytes / self._writing_seconds if self._written_bytes else _FIRST_RATE
@@ -320,13 +323,13 @@ class Checkpoint:
         self._files.lock()
         if self._files.has_parts():
             raise InputError(
-                f"Another run has used the checkpoint folder {str(self.folder)!r} since this one began. Remove it, or "
-                "give this run another place for its result."
+                f"Another run has used the checkpoint folder {str(self.folder)!r} since this one began. Remove the "
+                "folder, or give this run another place for its result."
             )
 
     def _give_up(self, reason: str) -> None:
         self._given_up = True
-        warn(f"No more checkpoints are written to {str(self.folder)!r}, and the run goes on without. {reason}")
+        warn(f"No more checkpoints are written to {str(self.folder)!r}; the run continues without them. {reason}")
 
 
 class _None(Checkpoint):
@@ -351,8 +354,8 @@ class _None(Checkpoint):
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = _nothing,  # noqa: ARG002
         running: Callable[[], Arrays] = _nothing,  # noqa: ARG002
-    ) -> Stage[Step]:
-        return Stage(steps)
+    ) -> SavedSteps[Step]:
+        return SavedSteps(steps)
 
     def remove(self) -> None:
         pass
@@ -362,19 +365,19 @@ NO_CHECKPOINT: Checkpoint = _None()
 
 
 def _seconds(given: float | None) -> float:
-    value: Any = os.environ.get(_SECONDS_VARIABLE, _SECONDS) if given is None else given
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = -1.0
-    if not 0.0 <= seconds < float("inf"):
-        owner = f"environment variable {_SECONDS_VARIABLE}" if given is None else "'seconds' parameter of Checkpoint"
-        raise InputError(f"The {owner} must be a number of at least 0. Got {value!r} instead.")
-    return seconds
+    if given is not None:
+        return checks.number(given, "seconds", "Checkpoint", least=0.0, allowed="a number of at least 0")
+    text = os.environ.get(_SECONDS_VARIABLE, str(_SECONDS))
+    with suppress(ValueError):
+        if 0.0 <= float(text) < math.inf:
+            return float(text)
+    raise InputError(
+        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {text!r} instead."
+    )
 
 
 def _reason(error: Exception) -> str:
-    """What the system says of a write that failed, without its numbers."""
+    """Why a write failed, in the words of the system, without its error number."""
     return f"{error.strerror}." if isinstance(error, OSError) and error.strerror else str(error)
 
 

@@ -1,4 +1,4 @@
-"""What tells a call from the one that a checkpoint belongs to, in words?"""
+"""How does a call differ from the one that a checkpoint belongs to, in words?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 
 
 def difference(name: str, there: Any, here: Any) -> str:
-    """What differs, with both values unless they are fingerprints, which tell nobody anything.
+    """What differs, with both values, except for fingerprints, which mean nothing to people.
 
     >>> difference("required", [], [["A", "B"]])
     'required: none there, A -> B here'

@@ -1,12 +1,12 @@
-"""What does the folder of a checkpoint hold, and how is it sure that nothing else is ever taken for it?
+"""What does the folder of a checkpoint hold, and how is anything else told from it?
 
     part-000001.npy   bytes of arrays, one after the other; never changed once written
     manifest.json     which parts there are, with length and checksum, and whose they are; replaced as a whole
     lock              held by the one process that may write; the system lets go of it when that process ends
 
-A part is written before the manifest that names it, each to a temporary name that then becomes its own. So a kill
-leaves the manifest before or the one after, and at worst files that none names, which are swept away. A part counts
-only while length and checksum are those in the manifest; arrays are read in place, and no code is ever read.
+A part is written before the manifest that names it, and each file is written under a temporary name first. So a kill
+leaves the old manifest or the new one, and at worst files that no manifest names, which are swept away. A part counts
+only if its length and checksum are those in the manifest; arrays are read in place, and no code is ever read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.part")
 _READ_AT_ONCE = 1 << 22
 _NO_JSON = (ValueError, RecursionError)
 _LONGEST_LOCK = 40
-#: Another run may remove the folder while this one takes it, but not so many times in a row.
+#: Another run may remove the folder while this one takes it, but not this many times in a row.
 _ATTEMPTS = 100
 
 
@@ -50,7 +50,7 @@ class InUseError(InputError):
 
 
 class DamagedError(Exception):
-    """A manifest of ours that cannot be relied on, with the reason."""
+    """A manifest of ours that is damaged, with the reason."""
 
 
 class Folder:
@@ -74,11 +74,11 @@ class Folder:
         if not os.access(place, os.W_OK | os.X_OK):
             raise InputError(
                 f"The checkpoint folder {str(self.path)!r} cannot be written: {str(place)!r} is read-only. "
-                "Name a place that is yours."
+                "Name a place that you may write to."
             )
 
     def lock(self) -> None:
-        """Make the folder if need be, and take it: one process at a time, else `InUseError`."""
+        """Make the folder if necessary, and lock it; `InUseError` if another process has it."""
         for left in reversed(range(_ATTEMPTS)):
             try:
                 self.path.mkdir(exist_ok=True)
@@ -90,12 +90,12 @@ class Folder:
                 return
 
     def _taken(self) -> int:
-        """The lock file, open and taken; `FileNotFoundError` if another run has removed it meanwhile."""
+        """The lock file, open and locked; `FileNotFoundError` if another run has just removed it."""
         path = self.path / LOCK
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             _take(descriptor)
-            # It may have been removed, with all else, just before it was taken, and another made since.
+            # The folder may have been removed just before the file was locked, and another made since.
             if not os.path.samestat(os.fstat(descriptor), path.stat()):
                 raise FileNotFoundError(path)
             os.ftruncate(descriptor, 0)
@@ -113,13 +113,13 @@ class Folder:
         return descriptor
 
     def unlock(self) -> None:
-        """Let others have it."""
+        """Release the folder to others."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def read_manifest(self) -> dict[str, Any] | None:
-        """What the manifest says; None if there is none, `DamagedError` if there was one."""
+        """The content of the manifest; None if there is none, `DamagedError` if it cannot be used."""
         try:
             whole = json.loads((self.path / MANIFEST).read_bytes())
         except FileNotFoundError:
@@ -130,8 +130,8 @@ class Folder:
             raise DamagedError("it cannot be read") from error
         if whole.get("format") != FORMAT:
             raise InputError(
-                f"The checkpoint in {str(self.path)!r} was written by another version of dagpost. Go on with that one, "
-                "or remove the folder to start anew."
+                f"The checkpoint in {str(self.path)!r} was written by another version of dagpost. Resume with that "
+                "version, or remove the folder to start anew."
             )
         content = whole.get("content")
         if whole.get("digest") != _digest_of(content):
@@ -156,14 +156,14 @@ class Folder:
             digest = _new_digest()
             for array in arrays:
                 for piece in _bytes_of(np.ascontiguousarray(array)):
-                    # Steps that are under way may write to it meanwhile: checksum and file are of the same moment.
+                    # Steps under way may change it at any time: checksum and file must be of the same moment.
                     copied = bytes(piece)
                     digest.update(copied)
                     file.write(copied)
         return {"file": name, "bytes": size, "digest": digest.hexdigest()}
 
     def is_intact(self, part: Part) -> bool:
-        """Whether a part is just as it was written; nothing is kept of what is read."""
+        """Whether a part is exactly as it was written."""
         try:
             with (self.path / part["file"]).open("rb") as file:
                 if _length_in(file) != part["bytes"]:
@@ -186,8 +186,8 @@ class Folder:
                     digest.update(piece)
         if digest.hexdigest() != part["digest"]:
             raise InputError(
-                f"{str(self.path / part['file'])!r} changed while it was read. Remove the folder to start anew, or see "
-                "to the disk."
+                f"{str(self.path / part['file'])!r} changed while it was read. Check the disk, or remove the folder to "
+                "start anew."
             )
 
     def sweep(self, keep: Collection[str]) -> None:
@@ -201,26 +201,26 @@ class Folder:
         return any(_PART.fullmatch(name) for name in self._names())
 
     def refuse_strangers(self) -> None:
-        """Refuse a folder with anything in it that no checkpoint has made, before it is touched."""
+        """Refuse a folder that holds anything not made by a checkpoint, before it is touched."""
         if strangers := self._strangers():
             raise InputError(
-                f"{str(self.path)!r} is no checkpoint folder: it holds {strangers[0]!r}, which is not of "
-                "dagpost's making. Name another place, or move that away."
+                f"{str(self.path)!r} is not a checkpoint folder: it holds {strangers[0]!r}, which dagpost has not "
+                "made. Name another place, or move that file away."
             )
 
     def remove(self) -> None:
-        """Remove all that a checkpoint has made, and the folder unless someone else has put something there."""
+        """Remove everything that a checkpoint has made, and the folder if that leaves it empty."""
         if {MANIFEST, LOCK}.intersection(self._strangers()):
             return
         self.lock()
         try:
-            # First of all: without it, the parts are nothing.
+            # The manifest first: without it, the parts mean nothing.
             (self.path / MANIFEST).unlink(missing_ok=True)
             self.sweep(())
             (self.path / LOCK).unlink(missing_ok=True)
         finally:
             self.unlock()
-        # Not if it holds something still: of someone else's, or of a run that has taken it just now.
+        # This fails if the folder still holds something: a file of someone else's, or the lock of a new run.
         with suppress(OSError):
             self.path.rmdir()
 
@@ -234,10 +234,10 @@ class Folder:
         ]
 
     def _has_our_manifest(self) -> bool:
-        """Whether it says so; where it cannot be read, whether there are parts that it may have named.
+        """Whether the manifest is marked as ours; if it cannot be read, whether there are parts that it may have named.
 
-        A part is written before the manifest and removed after it, and the manifest is replaced as a whole: no kill
-        leaves one that cannot be read, and least of all alone.
+        A part is written before the manifest and removed after it, and the manifest is replaced as a whole, so no kill
+        leaves an unreadable manifest without parts.
         """
         path = self.path / MANIFEST
         try:
@@ -249,11 +249,11 @@ class Folder:
         return isinstance(whole, dict) and whole.get("dagpost") == "checkpoint"
 
     def _has_our_lock(self) -> bool:
-        """Whether it holds nothing but the number of a process; what a system does not let us read is locked."""
+        """Whether the lock holds nothing but the number of a process; one that cannot be read is held by someone."""
         path = self.path / LOCK
         try:
             with path.open("rb") as file:
-                # After a power cut there may be zeros in the place of what was written last.
+                # After a power cut, the last bytes written may read as zeros.
                 return re.fullmatch(rb"[\d\0]*", file.read(_LONGEST_LOCK)) is not None
         except OSError:
             return not path.is_dir()
@@ -291,20 +291,20 @@ def _digest_of(content: Any) -> str:
 
 
 def _bytes_of(array: NDArray[Any]) -> Iterator[memoryview]:
-    """The memory of an array, in pieces small enough that an interrupt need not wait long."""
+    """The memory of an array, in pieces so small that an interrupt does not wait long."""
     if not array.flags.c_contiguous:
-        raise ValueError("Arrays are kept, and read, in one piece of memory each.")
+        raise ValueError("An array of a checkpoint must be contiguous in memory.")
     content = memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
     for start in range(0, len(content), _READ_AT_ONCE):
         yield content[start : start + _READ_AT_ONCE]
 
 
 def _length_in(file: BinaryIO) -> int:
-    """Read past the head of a part: the number of bytes that should follow."""
+    """Read the header of a part: the number of bytes that should follow."""
     np.lib.format.read_magic(file)
     shape, _, kind = np.lib.format.read_array_header_1_0(file)
     if len(shape) != 1 or kind != np.uint8:
-        raise ValueError("no part of a checkpoint")
+        raise ValueError("not a part of a checkpoint")
     return int(shape[0])
 
 

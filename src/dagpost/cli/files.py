@@ -92,7 +92,7 @@ def _check_place(output: Path) -> None:
     if output.is_dir():
         raise InputError(f"{str(output)!r} is a folder. Name a file in it.")
     if output.exists() and not output.is_file():
-        raise InputError(f"{str(output)!r} is no ordinary file. Name a file.")
+        raise InputError(f"{str(output)!r} is not an ordinary file. Name a file.")
     folder = output.parent
     if not folder.is_dir():
         raise InputError(f"There is no folder {str(folder)!r} to write {output.name!r} to.")

@@ -1,7 +1,7 @@
 """Tables from files: CSV (any of comma, semicolon or tab between the cells) and Parquet.
 
 A CSV file is UTF-8 text whose first line names the columns. Before pandas reads the cells, the file is
-checked for what pandas would mend silently: bytes that are no text, lines with too few or too many cells,
+checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
 names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, <NA>, NaN, nan, NULL or null are
 missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may have a
 decimal comma. Memory: a few times the file.

@@ -7,7 +7,7 @@ S_l` of sets of lowest nodes is one vector operation over all `Y_h`, with the pr
 `fill_products`.
 
 Tables that are spread over machines are cut into pieces of many leaves, and what the leaves of a piece give is added up
-there before it goes on. Doubles add up differently in another order, so the pieces depend on the number of nodes alone,
+there before it is passed on. Sums of doubles depend on their order, so the pieces depend on the number of nodes alone,
 and every machine adds in their order: `group_top` says how `A` is cut, `block_leaves` how `B` is.
 
 Numbers are doubles in [1, 2) with binary exponents beside them, since doubles alone would underflow.
@@ -21,6 +21,7 @@ from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined
 from dagpost._tools.wide_floats import FRACTION_BITS
 from dagpost.exact.walk import Layout, alpha_at_leaf, level_bases, start_chunk
+from dagpost.families.numbering import squeezed
 
 ROW_NODES = 6
 # Rows of a table whose lengths are powers of two fall on the same few cache lines; this sets them apart.
@@ -43,7 +44,7 @@ def group_top(nodes: int) -> int:
 
 
 def block_leaves(nodes: int) -> int:
-    """So many nodes, as a power of two so many leaves, does a block have in which the work on `B` is handed out.
+    """How many nodes number the leaves of a block, the unit in which the work on `B` is handed out.
 
     >>> [block_leaves(nodes) for nodes in (12, 18, 20, 22, 24, 26, 28)]
     [0, 1, 2, 2, 3, 4, 4]
@@ -57,12 +58,11 @@ def leaf_cost(layout: Layout, leaf: int) -> int:
 
 
 @inlined
-def nodes_outside(layout: Layout, leaf: int, mid: int, rows: int, outside: Integers) -> int:
-    """The nodes above the rows that are in neither `leaf` nor `mid`, lowest first; returns how many."""
+def nodes_outside(inside: int | np.int64, first: int, last: int, outside: Integers) -> int:
+    """The nodes from `first` up to but not with `last` that are not in the set `inside`; returns how many."""
     count = 0
-    for node in range(rows, layout.nodes):
-        inside = (mid >> (node - rows)) & 1 if node < layout.low else (leaf >> (node - layout.low)) & 1
-        if not inside:
+    for node in range(first, last):
+        if not (inside >> node) & 1:
             outside[count] = node
             count += 1
     return count
@@ -101,7 +101,7 @@ def alphas(
         node = outside[position] if position < count else position - count
         place = low_set
         if node < layout.low:
-            place = ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
+            place = squeezed(low_set, node)
         doubles[position], exponents[position] = split(alpha[node, place])
 
 

@@ -2,9 +2,9 @@
 
 kbest.py fixes the parents of some nodes and asks for the best way to choose the rest. The fixed nodes are contracted
 away: a free node that needs a fixed one needs whatever that one needs. Over the sets of free nodes, `before_chunk`
-fills the best weight of all orders that end in a set, `after_chunk` that of all ways to go on from it, and
-`join_halves` together with `look_up` the best whole for every parent set of one node. Maxima take no scale: everything
-is in logs.
+fills in the best weight of all orders of a set, `after_chunk` that of all ways to continue after it, and
+`join_halves` with `look_up` gives the best whole for every parent set of one node. Maxima need no common scale, so
+everything is in logs.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _subset_maxima(table: Floats, bits: int) -> None:
         done = 3
         for start in range(0, 1 << bits, 8):
             row = table[start : start + 8]
-            # Within one vector register a loop over slices would crawl.
+            # A loop over slices would be slow within one vector register.
             row[1] = _greater(row[1], row[0])
             row[3] = _greater(row[3], row[2])
             row[5] = _greater(row[5], row[4])

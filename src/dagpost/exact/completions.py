@@ -29,8 +29,9 @@ from dagpost.exact.alternating import (
     leaf_alphas,
     nodes_outside,
 )
-from dagpost.exact.transforms import from_dense, superset_sums
 from dagpost.exact.walk import Layout, level_row, universe_at
+from dagpost.families.numbering import squeezed
+from dagpost.families.transforms import from_dense, superset_sums
 
 _SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
@@ -57,9 +58,9 @@ def completions_of_leaf(
     rows = min(low, ROW_NODES)
     row_sets = 1 << rows
     alpha, arrays, bases = leaf_alphas(layout, weights, leaf)
-    # The sums G of every node take the places of its alpha once that is used.
+    # The sums G of a node replace its alpha once that has been used.
     outside = np.empty(nodes, dtype=np.int64)
-    widest = 1 << nodes_outside(layout, leaf, 0, rows, outside)
+    widest = 1 << nodes_outside(leaf << low, rows, nodes, outside)
     places = np.empty(widest, dtype=np.int64)
     products = np.empty(widest)
     shifts = np.empty(widest, dtype=np.int64)
@@ -81,7 +82,7 @@ def completions_of_leaf(
     for mid in range((1 << (low - rows)) - 1, -1, -1):
         if cancel[0]:
             break
-        count = nodes_outside(layout, leaf, mid, rows, outside)
+        count = nodes_outside((leaf << low) | (mid << rows), rows, nodes, outside)
         size = 1 << count
         places[0] = (leaf << low) | (mid << rows)
         fill_places(outside, count, places)
@@ -148,9 +149,7 @@ def completions_of_leaf(
                 node = outside[position] if position < count else position - count
                 if position >= count and (row >> node) & 1:
                     continue
-                place = low_set
-                if node < low:
-                    place = ((low_set >> (node + 1)) << node) | (low_set & ((1 << node) - 1))
+                place = squeezed(low_set, node) if node < low else low_set
                 share = -shares[node]
                 if share > 0.0 and graphs[whole] > 0.0:
                     exponent = graph_exponent + scale - exponents[position]
@@ -185,8 +184,8 @@ def _share_out_rows(row: int, rows: int, additions: int, parts: Floats, shares: 
 def scaled(double: float, exponent: np.int64) -> np.int64:
     """`double * 2^exponent` as a wide float.
 
-    What is below the normal range of doubles, or has left it altogether, is nothing: a share so small beside the terms
-    that it is the difference of is all rounding error.
+    Below the normal range of doubles the result is zero: a share so small beside the terms whose difference it is
+    consists of rounding error alone.
     """
     if double < _SMALLEST_NORMAL:
         return ZERO

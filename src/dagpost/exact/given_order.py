@@ -4,11 +4,12 @@ Once the order is known, each node chooses its parents by itself: any allowed se
 probability in proportion to its weight. So the evidence is the product over the nodes of the weight of all sets inside
 `U`, an edge has the probability that the parents of its child include it, and a graph is drawn node by node.
 
-Where the families are laid out with fewer candidates than other nodes (mcmc/families.py, from 22 nodes on), sets that
-hold less than 1e-8 of a node's weight in all are not seen; draws leave them out at any size.
+Where not all other nodes are candidates (families/family_sums.py, from 22 nodes on), sets that hold less than 1e-8 of a
+node's weight together are not considered; draws leave them out at any size.
 
-Time: one look-up of a sum for each pair of nodes; for draws one scan of the parent sets of each node, and one search
-in it for each draw, for every `_DRAWN_TOGETHER` draws. Memory: some 50 bytes a node for each of those.
+Time: one look-up of a sum for each pair of nodes; for draws one scan of the parent sets of each node, and one search in
+it for each draw, for every `DRAWN_TOGETHER` draws (sampling/given_order.py). Memory: some 50 bytes a node for each of
+those.
 
 Dash & Cooper, "Model averaging for prediction with discrete Bayesian networks", JMLR 5 (2004).
 """

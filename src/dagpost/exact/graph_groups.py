@@ -1,4 +1,4 @@
-"""`A(S)` of graph_sums.py group by group, where no machine has the table: what a group gives, to one group at a time.
+"""`A(S)` of graph_sums.py group by group, for tables too large for one machine: what one group gives to another.
 
 The groups are the subsets of the top nodes of `group_layout`. Sets in them are numbered by their other nodes, and all
 arrays here are over the sets of one group. `alphas_of_group` is made once for a group that gives, `give` takes it to
@@ -24,9 +24,10 @@ from dagpost.exact.alternating import (
     fill_products,
     fill_row_products,
     group_top,
+    nodes_outside,
     split,
 )
-from dagpost.exact.graph_sums import push
+from dagpost.exact.graph_sums import push, scatter
 from dagpost.exact.walk import (
     Layout,
     alpha_at_leaf,
@@ -38,11 +39,12 @@ from dagpost.exact.walk import (
     start_chunk,
     waves,
 )
+from dagpost.families.numbering import squeezed
 
 
 @lru_cache(maxsize=8)
 def group_layout(nodes: int, max_parents: int) -> Layout:
-    """The split whose chunks are the groups."""
+    """The layout whose chunks are the groups."""
     return layout_with_top(nodes, max_parents, group_top(nodes))
 
 
@@ -76,7 +78,7 @@ def alphas_of_group(layout: Layout, weights: Wide, group: int, cancel: Integers)
             if node < low:
                 begin, width = (node << (bits - 1)) + (leaf << (low - 1)), size >> 1
             elif node < bits:
-                begin, width = (node << (bits - 1)) + (_squeezed(leaf, node - low) << low), size
+                begin, width = (node << (bits - 1)) + (squeezed(leaf, node - low) << low), size
             else:
                 begin, width = starts[node - bits] + (leaf << low), size
             if not inside:
@@ -121,7 +123,7 @@ def give(
     exponents = np.empty(bits, dtype=np.int64)
     starts = _starts_of_top(layout, group)
     for leaf in leaves:
-        leaf_count = _outside(leaf << low, low, bits, outside)
+        leaf_count = nodes_outside(leaf << low, low, bits, outside)
         above = 1 << leaf_count
         for number in range(above):
             for place in range(1 << low):
@@ -132,7 +134,7 @@ def give(
         for mid in range(1 << (low - rows)):
             if cancel[0]:
                 break
-            count = _outside((leaf << low) | (mid << rows), rows, bits, outside)
+            count = nodes_outside((leaf << low) | (mid << rows), rows, bits, outside)
             size = 1 << count
             places[0] = (leaf << low) | (mid << rows)
             fill_places(outside, count, places)
@@ -152,7 +154,7 @@ def give(
                     continue
                 for position in range(count + rows):
                     node = outside[position] if position < count else position - count
-                    place = (node << (bits - 1)) + _squeezed(whole, node)
+                    place = (node << (bits - 1)) + squeezed(whole, node)
                     doubles[position], exponents[position] = split(alpha[place])
                 fill_products(count, doubles, exponents, products, shifts)
                 fraction, exponent = math.frexp(value)
@@ -178,8 +180,8 @@ def give(
                     )
                 if own:
                     gathered[row, 0] = own_value
-            _scatter(places[:size], gathered, given, row_sets, leaf_count, low, own)
-        _outside(leaf << low, low, bits, outside)
+            scatter(places[:size], gathered, given, row_sets, leaf_count, low, own)
+        nodes_outside(leaf << low, low, bits, outside)
         places[0] = leaf << low
         fill_places(outside, leaf_count, places)
         for number in range(above):
@@ -189,39 +191,6 @@ def give(
                 else:
                     result[places[number] + place] += given[number, place]
     return result
-
-
-@inlined
-def _scatter(
-    places: Integers, gathered: Floats, given: Floats, row_sets: int, leaf_count: int, low: int, own: bool
-) -> None:
-    inside = (1 << low) - 1
-    per_leaf = len(places) >> leaf_count
-    for place in range(len(places)):
-        target = given[place // per_leaf]
-        begin = places[place] & inside
-        for row in range(row_sets):
-            if own and place == 0:
-                target[begin + row] = gathered[row, place]
-            else:
-                target[begin + row] += gathered[row, place]
-
-
-@inlined
-def _outside(inside: int, first: int, last: int, outside: Integers) -> int:
-    """The nodes from `first` on, below `last`, that are not in a set, lowest first; returns how many."""
-    count = 0
-    for node in range(first, last):
-        if not (inside >> node) & 1:
-            outside[count] = node
-            count += 1
-    return count
-
-
-@inlined
-def _squeezed(mask: int, node: int) -> int:
-    """The number of a set without `node` among all such sets."""
-    return ((mask >> (node + 1)) << node) | (mask & ((1 << node) - 1))
 
 
 @inlined

@@ -67,7 +67,7 @@ def sum_over_graphs(
         for groups in saved.finished:
             stage.advance(sum(leaf_cost(layout, leaf) for leaf in _leaves(groups, range(1 << inner), inner)))
         for groups in saved:
-            # What the first group gives is all that the others have yet, and stands in their places.
+            # What the first group gives is all that the others have so far, and goes straight to their places.
             given = {group: np.zeros(1 << (layout.nodes - group.bit_count())) if group else graphs for group in groups}
             for within in waves(inner):
                 leaves = _leaves(groups, within, inner)
@@ -81,7 +81,7 @@ def sum_over_graphs(
 
 
 def _batches(top: int) -> list[list[int]]:
-    """Groups that run at the same time: of one wave, and no more than their sums have room beside the table."""
+    """Groups that run at the same time: groups of one wave, as many as have room for their sums beside the table."""
     return [
         wave[first : first + step]
         for wave in waves(top)
@@ -115,7 +115,7 @@ def graphs_of_leaf(
     row_sets = 1 << rows
     alpha, _, _ = leaf_alphas(layout, weights, leaf)
     outside = np.empty(nodes, dtype=np.int64)
-    leaf_count = nodes_outside(layout, leaf, (1 << (low - rows)) - 1, rows, outside)
+    leaf_count = nodes_outside(leaf << low, low, nodes, outside)
     widest = 1 << (leaf_count + low - rows)
     given = np.zeros((1 << leaf_count, 1 << low))
     own = given[0]
@@ -136,7 +136,7 @@ def graphs_of_leaf(
     for mid in range(1 << (low - rows)):
         if cancel[0]:
             break
-        count = nodes_outside(layout, leaf, mid, rows, outside)
+        count = nodes_outside((leaf << low) | (mid << rows), rows, nodes, outside)
         size = 1 << count
         places[0] = (leaf << low) | (mid << rows)
         fill_places(outside, count, places)
@@ -171,9 +171,9 @@ def graphs_of_leaf(
                     targets[reached, :size],
                     gathered[reached, :size],
                 )
-            # The empty addition is no term of the sum.
+            # The empty addition is not a term of the sum.
             gathered[row, 0] = own_value
-        _scatter(layout, places[:size], gathered, given, row_sets, leaf_count)
+        scatter(places[:size], gathered, given, row_sets, leaf_count, low, True)
     return given
 
 
@@ -187,15 +187,20 @@ def push(factor: float, shift: np.int64, products: Floats, shifts: Integers, tar
 
 
 @inlined
-def _scatter(layout: Layout, places: Integers, gathered: Floats, given: Floats, row_sets: int, leaf_count: int) -> None:
-    """Bring what was gathered for one set of mid nodes to where it belongs among the leaves above."""
-    inside = (1 << layout.low) - 1
+def scatter(
+    places: Integers, gathered: Floats, given: Floats, row_sets: int, leaf_count: int, low: int, own: bool
+) -> None:
+    """Bring what was gathered for one set of mid nodes to where it belongs among the leaves above.
+
+    With `own`, the sums of the sets themselves are replaced, not added to.
+    """
+    inside = (1 << low) - 1
     per_leaf = len(places) >> leaf_count
     for place in range(len(places)):
         target = given[place // per_leaf]
         begin = places[place] & inside
         for row in range(row_sets):
-            if place == 0:
+            if own and place == 0:
                 target[begin + row] = gathered[row, place]
             else:
                 target[begin + row] += gathered[row, place]
@@ -206,7 +211,7 @@ def _add_leaf(layout: Layout, inner: int, contribution: Floats, graphs: Floats, 
     """Add what a leaf gives to the leaves above it, those of other groups in `given`; its own sums are final."""
     size = 1 << layout.low
     outside = np.empty(layout.nodes, dtype=np.int64)
-    count = nodes_outside(layout, leaf, 0, layout.low, outside)
+    count = nodes_outside(leaf << layout.low, layout.low, layout.nodes, outside)
     places = np.empty(1 << count, dtype=np.int64)
     places[0] = leaf << layout.low
     fill_places(outside, count, places)
@@ -231,11 +236,7 @@ def _add_group(layout: Layout, inner: int, given: Floats, graphs: Floats, group:
     """Add what a group gives to the groups above it."""
     size = 1 << (layout.low + inner)
     outside = np.empty(layout.nodes, dtype=np.int64)
-    count = 0
-    for node in range(layout.low + inner, layout.nodes):
-        if not (group >> (node - layout.low - inner)) & 1:
-            outside[count] = node
-            count += 1
+    count = nodes_outside(group * size, layout.low + inner, layout.nodes, outside)
     places = np.empty(1 << count, dtype=np.int64)
     places[0] = group * size
     fill_places(outside, count, places)

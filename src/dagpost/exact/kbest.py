@@ -41,9 +41,9 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.checks import whole_number
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.engines import Engine
-from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.best_lattice import (
     Rest,
     after_chunk,
@@ -55,24 +55,28 @@ from dagpost.exact.best_lattice import (
     numbers_of_sets,
     outweighs_subsets,
 )
-from dagpost.exact.order import check_weights
-from dagpost.exact.walk import waves
+from dagpost.exact.order import check_weights, no_graph
+from dagpost.exact.walk import SPLIT, Split, waves
 from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets, unsqueeze_all
 
 #: Log weights this close are tied, and so are those as close as rounding may bring equal ones of their size.
 _TIE_NATS = 1e-9
 _TIE_RELATIVE = 1e-14
 
-_LOW_NODES = 11
-_SMALLEST_CHUNK_BITS = 16
-_MOST_TOP_NODES = 7
 #: The flag of kernels that are too short to be given up.
 _GO_ON = np.zeros(1, dtype=np.int64)
-#: How many prefixes wait before those that cannot matter any more are dropped: for each wanted DAG, and at least.
-_WAITING_PER_DAG = 4
-_FEW_WAITING = 1000
 #: A prefix that waits, with its places in the queues, less its parents.
 _PREFIX_BYTES = 500
+
+
+class Waiting(NamedTuple):
+    """How many prefixes wait before those that no longer matter are dropped: `per_dag` times the DAGs, and `least`."""
+
+    per_dag: int = 4
+    least: int = 1000
+
+
+WAITING = Waiting()
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +92,19 @@ class BestDags:
 
 
 def best_dags(
-    log_weights: Floats, max_parents: int, count: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS
+    log_weights: Floats,
+    max_parents: int,
+    count: int,
+    *,
+    engine: Engine,
+    reporter: Reporter = NO_PROGRESS,
+    split: Split = SPLIT,
+    waiting: Waiting = WAITING,
 ) -> BestDags:
     """The `count` DAGs of the greatest weight, or all that there are.
 
-    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (families.py), minus infinity where it
-    is not allowed.
+    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (families/numbering.py), minus infinity
+    where it is not allowed.
 
     >>> from dagpost.engines import ThreadEngine
     >>> two_nodes = np.log([[1.0, 3.0], [2.0, 1.0]])  # rows: nodes; columns: no parent, the other node
@@ -106,14 +117,13 @@ def best_dags(
     References: Silander & Myllymäki (2006), A simple approach for finding the globally optimal Bayesian network
     structure, UAI; Tian, He & Ram (2010), Bayesian model averaging using the k-best Bayesian network structures, UAI.
     """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"The number of best DAGs must be an int of at least 1. Got {count!r} instead.")
+    count = whole_number(count, "count")
     check_weights(log_weights, max_parents)
-    _require_memory(len(log_weights), max_parents, int(count), engine.workers)
-    search = _Search(log_weights, max_parents, int(count), engine)
+    _require_memory(len(log_weights), max_parents, count, engine.workers)
+    search = _Search(log_weights, max_parents, count, engine, split, waiting)
     search.begin(reporter)
     found: list[tuple[int, ...]] = []
-    with reporter.stage("best DAGs", int(count)) as stage:
+    with reporter.stage("best DAGs", count) as stage:
         for dag in search.dags():
             found.append(dag)
             stage.advance(1)
@@ -134,13 +144,14 @@ def tie_tolerance(log_weights: Floats) -> float:
 def memory_needed(nodes: int, max_parents: int, count: int, workers: int) -> int:
     """Bytes: two tables over half the subsets, the families in several forms, scratch, and the prefixes."""
     families = nodes * family_count(nodes - 1, max_parents)
-    scratch = workers * 8 * (min(nodes, _LOW_NODES) + 4) << min(nodes, _LOW_NODES)
-    return (8 << nodes) + 48 * families + scratch + _dag_bytes(nodes) * (count + _FEW_WAITING)
+    low = SPLIT.low_of(nodes)
+    scratch = workers * 8 * (low + 4) << low
+    return (8 << nodes) + 48 * families + scratch + _dag_bytes(nodes) * (count + WAITING.least)
 
 
 def _dag_bytes(nodes: int) -> int:
     """Memory of a DAG on the list and of the prefixes that wait meanwhile."""
-    return _WAITING_PER_DAG * (_PREFIX_BYTES + 8 * nodes) + 32 * nodes
+    return WAITING.per_dag * (_PREFIX_BYTES + 8 * nodes) + 32 * nodes
 
 
 def _require_memory(nodes: int, max_parents: int, count: int, workers: int) -> None:
@@ -226,14 +237,17 @@ class _Queue:
 class _Search:
     """The prefixes that may still lead to one of the best DAGs, best first."""
 
-    def __init__(self, log_weights: Floats, max_parents: int, count: int, engine: Engine) -> None:
+    def __init__(
+        self, log_weights: Floats, max_parents: int, count: int, engine: Engine, split: Split, waiting: Waiting
+    ) -> None:
         self.tolerance = tie_tolerance(log_weights)
         self.last = math.inf
         self._nodes = len(log_weights)
         # One more than asked for: the next one may tie.
         self._wanted = self._most_known = count + 1
-        self._most_waiting = _WAITING_PER_DAG * count + _FEW_WAITING
+        self._most_waiting = waiting.per_dag * count + waiting.least
         self._engine = engine
+        self._split = split
         self._masks = _masks_of_families(self._nodes, max_parents)
         # Relative to the best parent set of each node: sums of good DAGs are then small, and so is their rounding.
         self._weights = log_weights - log_weights.max(axis=1, keepdims=True)
@@ -250,13 +264,11 @@ class _Search:
 
     def begin(self, reporter: Reporter) -> None:
         """Find the values of all parent sets of the first node."""
-        top = _top_nodes(self._nodes - 1)
+        top = self._split.top_of(self._nodes - 1)
         with reporter.stage("best weights of all sets", 2 << top) as stage:
             children = self._longer(_Prefix((), 0.0, 0.0), stage)
         if not children:
-            raise NoGraphError(
-                "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
-            )
+            raise no_graph()
         heappush(self._known, max(child.value for child in children))
         self._take_in(children)
 
@@ -310,7 +322,7 @@ class _Search:
         """For every parent set of the next node: the most that the later nodes can weigh."""
         node = len(parents)
         bits = self._nodes - 1 - node
-        low, top = min(bits, _LOW_NODES), _top_nodes(bits)
+        low, top = self._split.low_of(bits), self._split.top_of(bits)
         needs = needs_of(parents)
         rest = Rest(bits, low, top, *contract(node, needs, *self._families))
         before, after = self._tables[0, : 1 << bits], self._tables[1, : 1 << bits]
@@ -371,8 +383,3 @@ def _useful_families(
     useful = np.array(list(engine.run(choose, range(nodes))))
     starts = np.concatenate([[0], np.cumsum(useful.sum(axis=1))])
     return masks[useful], weights[useful], starts
-
-
-def _top_nodes(bits: int) -> int:
-    """How many of the free nodes number the chunks."""
-    return min(max(bits - _SMALLEST_CHUNK_BITS, 0), _MOST_TOP_NODES, bits - min(bits, _LOW_NODES))

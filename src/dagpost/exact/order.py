@@ -3,7 +3,7 @@
 With `alpha_i(S)` the sum of the weights of node `i` over parent sets inside `S`,
 
     L(S) = sum over i in S     of L(S - i) alpha_i(S - i)        all orders of S       (forward,  L(∅) = 1)
-    R(S) = sum over i not in S of alpha_i(S) R(S ∪ i)            all ways to go on     (backward, R(V) = 1)
+    R(S) = sum over i not in S of alpha_i(S) R(S ∪ i)            all ways to continue  (backward, R(V) = 1)
 
 `L(V)` is the evidence, and the posterior of family (i, P) is `beta_i(P) * sum over S ⊇ P of L(S) R(S ∪ i) / L(V)`
 (Koivisto & Sood 2004; Koivisto 2006). `alpha` is never stored: the subsets are walked block by block (walk.py), and a
@@ -33,14 +33,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError, PrecisionError
 from dagpost.exact.order_blocks import backward_chunk, forward_chunk, give_back_chunk
-from dagpost.exact.walk import (
-    Layout,
-    entries_of,
-    in_waves,
-    make_layout,
-    starts_around,
-    waves,
-)
+from dagpost.exact.walk import SPLIT, Layout, Split, entries_of, in_waves, make_layout, starts_around, waves
 from dagpost.families.numbering import family_count, parent_sets
 
 #: Weights this far below the weight of the empty parent set cannot change any alpha in its last digit.
@@ -88,10 +81,11 @@ def forward_table(
     engine: Engine,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
+    split: Split = SPLIT,
 ) -> ForwardTable:
     """Sum over all orders of every set of nodes.
 
-    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (families.py), minus infinity where it
+    `log_weights[i, f]` is the log weight of node `i` with parent set number `f` (numbering.py), minus infinity where it
     is not allowed.
 
     >>> from dagpost.engines import ThreadEngine
@@ -104,7 +98,7 @@ def forward_table(
     nodes = len(log_weights)
     check_weights(log_weights, max_parents)
     require_memory(nodes, max_parents, tables=1, workers=engine.workers)
-    layout = make_layout(nodes, max_parents)
+    layout = make_layout(nodes, max_parents, split)
     scales = log_weights.max(axis=1)
     weights = wide_weights(log_weights, scales)
     sums = np.empty(1 << nodes, dtype=np.int64)

@@ -4,7 +4,7 @@ Forward, a block pulls `alpha_i L` from the blocks with one high node fewer, the
 Backward, it pulls `alpha_i R` from those with one more; with its own forward sums it then gives every weight what is
 multiplied with it, up the levels of the walk (walk.py) to where its chunk starts, and from there to the weights.
 
-`starts` says where the chunks around a chunk stand in `sums`: beside it in one table, or fetched from elsewhere.
+`starts` says where in `sums` the chunks around a chunk begin: in one table with it, or fetched from elsewhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 from dagpost._tools.arrays import Integers, Wide
 from dagpost._tools.kernels import copy_into, inlined, kernel
 from dagpost._tools.wide_floats import ONE, ZERO, add, multiply
-from dagpost.exact.transforms import from_dense, let_in_transposed, superset_sums
 from dagpost.exact.walk import (
     Layout,
     alpha_at_leaf,
@@ -27,6 +26,7 @@ from dagpost.exact.walk import (
     start_chunk,
     universe_at,
 )
+from dagpost.families.transforms import from_dense, let_in_transposed, superset_sums
 
 
 @kernel
@@ -48,7 +48,7 @@ def forward_chunk(layout: Layout, weights: Wide, sums: Wide, starts: Integers, c
         if leaf:
             bit = lowest_bit(leaf)
             for node in range(nodes):
-                # A high node that was left out pulls nothing in any block below.
+                # A high node that is left out pulls nothing in any block below.
                 left_out = node > low + bit and not (high >> (node - low)) & 1
                 if node != low + bit and not left_out:
                     let_in_level(layout, arrays, bases, leaf, bit, node)
@@ -71,8 +71,8 @@ def forward_chunk(layout: Layout, weights: Wide, sums: Wide, starts: Integers, c
 
 @inlined
 def _finish_forward(block: Wide, low_alpha: Wide) -> None:
-    """Add the orders that end in a low node. When the last set without node v (and any lower ones) is done, all sets
-    without v in its run are, and the run with v takes its share in one go."""
+    """Add the orders that end in a low node. Once the last set without node v (and any lower ones) is done, so are all
+    sets without v in its run, and the run with v takes its share in one go."""
     size = len(block)
     for last in range(size - 1):
         node = 0
@@ -90,7 +90,7 @@ def _finish_forward(block: Wide, low_alpha: Wide) -> None:
 
 @inlined
 def _finish_backward(block: Wide, low_alpha: Wide) -> None:
-    """Add the orders that go on with a low node: `_finish_forward` in reverse."""
+    """Add the orders that continue with a low node: `_finish_forward` in reverse."""
     for first in range(len(block) - 1, 0, -1):
         node = lowest_bit(first)
         run = 1 << node
@@ -116,7 +116,7 @@ def backward_chunk(
     """Fill the backward sums of a chunk; returns what its blocks give to each weight, at the level where it starts.
 
     `forward` has the sums of this chunk alone; `starts` says where in `backward` it and those that it pulls from begin.
-    Without `gather`, `forward` is not looked at and what is returned is nothing yet: see `gather_chunk`.
+    Without `gather`, `forward` is not read and the result is empty; `gather_chunk` fills it later.
     """
     nodes, low = layout.nodes, layout.low
     inner = nodes - low - layout.top
@@ -136,7 +136,7 @@ def backward_chunk(
         high = (chunk << inner) | leaf
         for bit in range(changed - 1, -1, -1):
             for node in range(nodes):
-                # A high node that is in already goes on with nothing in any block below.
+                # A high node that is already in contributes nothing to any block below.
                 if node < low + bit or (node > low + bit and not (high >> (node - low)) & 1):
                     let_in_level(layout, arrays, bases, leaf, bit, node)
         if gather:

@@ -28,18 +28,18 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO_LIMIT, multiply
 from dagpost.engines import Engine
-from dagpost.errors import InputError
 from dagpost.exact.alternating import leaf_alphas
 from dagpost.exact.order import ForwardTable
-from dagpost.exact.walk import Layout, leaf_layout, waves
+from dagpost.exact.walk import Layout, Split, leaf_layout, waves
 from dagpost.families.numbering import squeeze, unsqueeze
 
-# The table of one source is one task up to this many nodes; of more, the sets of the last few number the tasks.
-_NODES_IN_A_TASK = 12
+#: The table of one source is one task up to this many nodes; beyond, the sets of the last few nodes number the tasks.
+NODES_IN_A_TASK = 12
 _MOST_TASK_NODES = 8
 
 _ONE_BITS = 1023 << 52
@@ -48,7 +48,12 @@ _SMALLEST = np.int64(-(1000 << FRACTION_BITS))
 
 
 def order_descendant_sets(
-    forward: ForwardTable, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS
+    forward: ForwardTable,
+    node: int,
+    *,
+    engine: Engine,
+    reporter: Reporter = NO_PROGRESS,
+    nodes_in_a_task: int = NODES_IN_A_TASK,
 ) -> Floats:
     """Entry `D`, a mask without `node`: the probability that the descendants of `node` are just `D`.
 
@@ -66,20 +71,26 @@ def order_descendant_sets(
     Reference: Parviainen & Koivisto, "Ancestor relations in the presence of unobserved variables", ECML 2011.
     """
     nodes = forward.layout.nodes
-    if not 0 <= node < nodes:
-        raise InputError(f"The 'node' must be an int in [0, {nodes - 1}]. Got {node!r} instead.")
+    whole_number(node, "node", least=0, most=nodes - 1)
     require_memory(nodes)
     alpha = _all_alphas(forward, engine, reporter)
-    offsets = _offsets(nodes)
-    with reporter.stage("descendants", 1 << _task_nodes(nodes)) as stage:
-        apart = _spread_out(forward, alpha, offsets, node, engine, stage)
+    offsets = table_offsets(nodes)
+    top = _task_nodes(nodes, nodes_in_a_task)
+    with reporter.stage("descendants", 1 << top) as stage:
+        apart = _in_tasks(forward, alpha, offsets, node, top, engine, stage)
     result = np.zeros((1 << (nodes - 1 - node), 2, 1 << node))
     # All others but `U` is the complement of `U`: the same entries from the last to the first.
     result[:, 0, :] = apart[::-1].reshape(-1, 1 << node)
     return result.reshape(-1)
 
 
-def order_path_probabilities(forward: ForwardTable, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:
+def order_path_probabilities(
+    forward: ForwardTable,
+    *,
+    engine: Engine,
+    reporter: Reporter = NO_PROGRESS,
+    nodes_in_a_task: int = NODES_IN_A_TASK,
+) -> Floats:
     """Entry [x, y]: the probability of a directed path from x to y, a graph counting once for every order that it fits.
 
     >>> from dagpost.engines import ThreadEngine
@@ -94,12 +105,12 @@ def order_path_probabilities(forward: ForwardTable, *, engine: Engine, reporter:
     nodes = forward.layout.nodes
     require_memory(nodes)
     alpha = _all_alphas(forward, engine, reporter)
-    offsets = _offsets(nodes)
+    offsets = table_offsets(nodes)
     paths = np.zeros((nodes, nodes))
 
     def block(source: int, cancel: Integers) -> Floats:
         table = np.empty(3 ** (nodes - 1))
-        _place_nodes(alpha, forward.sums, offsets, table, source, 0, 1 << (nodes - 1), cancel)
+        place_nodes(alpha, forward.sums, offsets, table, source, 0, 1 << (nodes - 1), cancel)
         return table[-(1 << (nodes - 1)) :].copy()
 
     # Side by side, sources need a table each; where those do not fit, the workers share the table of one source.
@@ -109,9 +120,10 @@ def order_path_probabilities(forward: ForwardTable, *, engine: Engine, reporter:
                 stage.advance(1)
                 paths[source] = _marginals(last / last.sum(), source)
     else:
-        with reporter.stage("paths", nodes << _task_nodes(nodes)) as stage:
+        top = _task_nodes(nodes, nodes_in_a_task)
+        with reporter.stage("paths", nodes << top) as stage:
             for source in range(nodes):
-                paths[source] = _marginals(_spread_out(forward, alpha, offsets, source, engine, stage), source)
+                paths[source] = _marginals(_in_tasks(forward, alpha, offsets, source, top, engine, stage), source)
     return paths
 
 
@@ -121,7 +133,7 @@ def expected_seconds(nodes: int, sources: int, workers: int) -> float:
 
 
 def memory_needed(nodes: int, tables: int) -> int:
-    """Bytes: the tables of so many sources at a time, `alpha`, and where the parts of a table begin."""
+    """Bytes: the tables of this many sources at a time, `alpha`, and where the parts of a table begin."""
     return 8 * (tables * 3 ** (nodes - 1) + (nodes << (nodes - 1)) + (1 << nodes))
 
 
@@ -135,12 +147,12 @@ def require_memory(nodes: int) -> None:
     )
 
 
-def _task_nodes(nodes: int) -> int:
-    """How many of the last nodes number the tasks of one source: nothing but the number of nodes decides it."""
-    return min(max(nodes - _NODES_IN_A_TASK, 0), _MOST_TASK_NODES)
+def _task_nodes(nodes: int, nodes_in_a_task: int) -> int:
+    """How many of the last nodes number the tasks of one source, whatever the number of workers."""
+    return min(max(nodes - nodes_in_a_task, 0), _MOST_TASK_NODES)
 
 
-def _offsets(nodes: int) -> Integers:
+def table_offsets(nodes: int) -> Integers:
     """Where the subsets of each set of the nodes other than the source begin in the table."""
     sizes = np.ones(1, dtype=np.int64)
     for _ in range(nodes - 1):
@@ -150,7 +162,8 @@ def _offsets(nodes: int) -> Integers:
 
 def _all_alphas(forward: ForwardTable, engine: Engine, reporter: Reporter) -> Wide:
     """Row i, column S: alpha of node i at the set S, itself squeezed out."""
-    layout = leaf_layout(forward.layout.nodes, forward.layout.max_parents)
+    nodes, max_parents, low = forward.layout[:3]
+    layout = leaf_layout(nodes, max_parents, Split(low=low))
     alpha = np.empty((layout.nodes, 1 << (layout.nodes - 1)), dtype=np.int64)
 
     def block(leaf: int, cancel: Integers) -> None:
@@ -163,17 +176,16 @@ def _all_alphas(forward: ForwardTable, engine: Engine, reporter: Reporter) -> Wi
     return alpha
 
 
-def _spread_out(
-    forward: ForwardTable, alpha: Wide, offsets: Integers, source: int, engine: Engine, stage: Stage
+def _in_tasks(
+    forward: ForwardTable, alpha: Wide, offsets: Integers, source: int, top: int, engine: Engine, stage: Stage
 ) -> Floats:
     """The distribution of `U` for one source, all workers on its one table."""
     nodes = forward.layout.nodes
-    top = _task_nodes(nodes)
     sets = 1 << (nodes - 1 - top)
     table = np.empty(3 ** (nodes - 1))
 
     def block(task: int, cancel: Integers) -> None:
-        _place_nodes(alpha, forward.sums, offsets, table, source, task * sets, (task + 1) * sets, cancel)
+        place_nodes(alpha, forward.sums, offsets, table, source, task * sets, (task + 1) * sets, cancel)
 
     for wave in waves(top):
         for _ in engine.run(block, wave):
@@ -218,7 +230,7 @@ def _double(value: np.int64) -> float:
 
 
 @kernel
-def _place_nodes(
+def place_nodes(
     alpha: Wide, sums: Wide, offsets: Integers, table: Floats, source: int, begin: int, end: int, cancel: Integers
 ) -> None:
     """Fill f(S, U) for every U, for the sets S that are the source and a set numbered from `begin` to `end`.

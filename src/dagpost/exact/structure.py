@@ -45,7 +45,7 @@ from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
 from dagpost.exact.order import ForwardTable, forward_table, posterior_of_families
 from dagpost.exact.order_blocks import give_back_chunk
-from dagpost.exact.walk import Layout, entries_of, in_waves, leaf_layout, nested_waves, waves
+from dagpost.exact.walk import SPLIT, Layout, Split, entries_of, in_waves, leaf_layout, nested_waves, waves
 from dagpost.families.numbering import family_count
 
 _TRIAL_NODES = 15
@@ -53,7 +53,7 @@ _TRIAL_NODES = 15
 _seconds_per_pair: dict[int, float] = {}
 _EPSILON = float(np.finfo(np.float64).eps)
 #: Beyond this bound on the error of a probability, nothing is returned.
-_LARGEST_ERROR = 1e-7
+LARGEST_ERROR = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,7 @@ def structure_evidence(
     engine: Engine,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
+    split: Split = SPLIT,
 ) -> float:
     """Natural log of the sum over all graphs, each counted once; half the work of the whole posterior.
 
@@ -102,10 +103,7 @@ def structure_evidence(
 
     (No edge: 1 · 2 = 2; 2 -> 1: 3 · 2 = 6; 1 -> 2: 1 · 1 = 1.)
     """
-    require_memory(len(log_weights), max_parents, engine.workers)
-    forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
-    layout = leaf_layout(len(log_weights), max_parents)
-    graphs = sum_over_graphs(forward, layout, engine, reporter, checkpoint=checkpoint)
+    forward, _, graphs = _sums_over_graphs(log_weights, max_parents, engine, reporter, checkpoint, split)
     return log_total_of(forward, graphs) + float(forward.log_scales.sum())
 
 
@@ -116,8 +114,12 @@ def structure_posterior(
     engine: Engine,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
+    split: Split = SPLIT,
+    largest_error: float = LARGEST_ERROR,
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once.
+
+    An error of a probability that may exceed `largest_error` is refused.
 
     >>> from dagpost.engines import ThreadEngine
     >>> two_nodes = np.log([[1.0, 3.0], [2.0, 1.0]])
@@ -126,10 +128,7 @@ def structure_posterior(
     [[3.0, 6.0], [8.0, 1.0]]
     """
     nodes = len(log_weights)
-    require_memory(nodes, max_parents, engine.workers)
-    forward = forward_table(log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint)
-    layout = leaf_layout(nodes, max_parents)
-    graphs = sum_over_graphs(forward, layout, engine, reporter, checkpoint=checkpoint)
+    forward, layout, graphs = _sums_over_graphs(log_weights, max_parents, engine, reporter, checkpoint, split)
     log_total = log_total_of(forward, graphs)
     completions = np.empty(1 << nodes)
     completion_exponents = np.empty(1 << nodes, dtype=np.int32)
@@ -158,12 +157,25 @@ def structure_posterior(
                 give_back_chunk(layout, contribution, gathered, leaf)
                 paths += leaf_paths
                 error += leaf_error
-    bound = error_bound(float(error[0]), nodes)
+    bound = error_bound(float(error[0]), nodes, largest_error)
     log_evidence = log_total + float(forward.log_scales.sum())
     tables = StructureTables(forward, layout, graphs, completions, completion_exponents, log_evidence, bound)
     families = posterior_of_families(gathered, log_weights, forward.log_scales, log_total)
     np.fill_diagonal(paths, 0.0)
     return StructurePosterior(tables, families, np.clip(paths, 0.0, 1.0))
+
+
+def _sums_over_graphs(
+    log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter, checkpoint: Checkpoint, split: Split
+) -> tuple[ForwardTable, Layout, Floats]:
+    """The order-modular sums `L`, the layout of the leaves, and `A`."""
+    nodes = len(log_weights)
+    require_memory(nodes, max_parents, engine.workers)
+    forward = forward_table(
+        log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint, split=split
+    )
+    layout = leaf_layout(nodes, max_parents, split)
+    return forward, layout, sum_over_graphs(forward, layout, engine, reporter, checkpoint=checkpoint)
 
 
 def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:
@@ -249,11 +261,11 @@ def widest_wave(nodes: int, workers: int, bytes_each: int) -> int:
     return max(min(workers, math.comb(top, size)) * bytes_each << (nodes - size) for size in range(top + 1))
 
 
-def error_bound(magnitude: float, nodes: int) -> float:
+def error_bound(magnitude: float, nodes: int, largest: float = LARGEST_ERROR) -> float:
     """How far rounding may have moved a probability, from the sum of all |terms|, times A, over the evidence."""
     # The second part is what the roundings of alpha may do, none of which the alternating signs can amplify.
     bound = _EPSILON * magnitude + nodes**2 * 2.0 ** -(FRACTION_BITS + 1)
-    if not bound < _LARGEST_ERROR:
+    if not bound < largest:
         raise cancelled(bound)
     return bound
 

@@ -51,8 +51,9 @@ from dagpost.families.numbering import MAX_NODES
 
 #: Logs this far below another cannot change their sum.
 _NEGLIGIBLE = -40.0
-#: Random numbers held at once, and the draws of one block of work.
-_UNIFORM_BYTES = 64_000_000
+#: Memory of the random numbers held at once.
+UNIFORM_BYTES = 64_000_000
+#: Draws of one block of work.
 _DRAWS_TOGETHER = SEED_BLOCK // 2
 
 
@@ -103,6 +104,7 @@ def draw_trees(
     seed: np.random.SeedSequence,
     engine: Engine,
     reporter: Reporter = NO_PROGRESS,
+    uniform_bytes: int = UNIFORM_BYTES,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (draws, nodes), and the log weight of each graph.
 
@@ -122,7 +124,7 @@ def draw_trees(
     # A coin for each pair of nodes, and a target for each node but the first.
     columns = nodes * (nodes + 1) // 2 - 1
     # Only one batch of random numbers is held at a time.
-    batch = SEED_BLOCK * max(1, _UNIFORM_BYTES // (8 * SEED_BLOCK * max(columns, 1)))
+    batch = SEED_BLOCK * max(1, uniform_bytes // (8 * SEED_BLOCK * max(columns, 1)))
     done = 0
     with reporter.stage("trees", count) as stage:
         for uniforms in uniform_blocks(seed, count, columns, batch):
@@ -146,7 +148,7 @@ def _draw_rows(
 ) -> int:
     """The block of work of an engine: how many draws it made."""
     taken = uniforms[rows]
-    _draw(log_weights, detours, choices, taken, parents[rows], log_joint[rows], cancel)
+    draw_forests(log_weights, detours, choices, taken, parents[rows], log_joint[rows], cancel)
     return len(taken)
 
 
@@ -312,7 +314,7 @@ def _first_column(node: int) -> int:
 
 
 @kernel
-def _draw(
+def draw_forests(
     log_weights: Floats,
     detours: Floats,
     choices: Floats,

@@ -1,11 +1,11 @@
 """Which block of subsets comes when, and what every node's weights sum to there.
 
 The nodes are split into `low` ones, whose subsets are the entries of a block, and high ones, whose subsets number the
-blocks; the last `top` of the high ones number the *chunks*, the units of work. Within a chunk the blocks are the leaves
-of a depth-first walk over the other high nodes. Level `l` of the walk holds the restricted sums (transforms.py) of all
-nodes after node `low + l` was let in; the undecided nodes are those below it. Leaving a node out costs nothing, so a
-level is filled only for the nodes that are in. The level one past the last is where a chunk starts, with its top nodes
-decided.
+blocks; the last `top` of the high ones number the *chunks*, the units of work. Within a chunk, the blocks are the
+leaves of a depth-first walk over the other high nodes. Level `l` of the walk holds the restricted sums
+(families/transforms.py) of all nodes once node `low + l` is let in; the nodes below it are undecided. Leaving a node
+out costs nothing, so a level is filled only for the nodes that are in. A chunk starts at the level one past the last,
+with its top nodes decided.
 
 Memory: the levels of one walk hold `n` times the parent sets over ever fewer nodes, some 20 MB at 25 nodes.
 """
@@ -20,14 +20,33 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Integers, Wide
 from dagpost._tools.kernels import inlined
-from dagpost.exact.transforms import lane_positions, let_in, subset_sums, to_dense
 from dagpost.families.numbering import binomials, size_offsets
+from dagpost.families.transforms import lane_positions, let_in, subset_sums, to_dense
 
 Entry = TypeVar("Entry", bound=np.generic)
 
-_LOW_NODES = 11
-_SMALLEST_CHUNK_BITS = 16
-_MOST_TOP_NODES = 7
+
+class Split(NamedTuple):
+    """How many nodes go into a block (`low`), at least into a chunk (`chunk`), and at most across chunks (`most_top`).
+
+    Another split may be slower; the results are the same but for roundings.
+    """
+
+    low: int = 11
+    chunk: int = 16
+    most_top: int = 7
+
+    def low_of(self, nodes: int) -> int:
+        """How many of `nodes` nodes are inside a block."""
+        return min(nodes, self.low)
+
+    def top_of(self, nodes: int) -> int:
+        """How many of `nodes` nodes number the chunks."""
+        return min(max(nodes - self.chunk, 0), self.most_top, nodes - self.low_of(nodes))
+
+
+#: What is fastest on machines of today.
+SPLIT = Split()
 
 
 class Layout(NamedTuple):
@@ -43,25 +62,23 @@ class Layout(NamedTuple):
     own_positions: Integers
 
 
-def make_layout(nodes: int, max_parents: int) -> Layout:
-    """The split that `nodes` nodes get, whatever runs it."""
-    low = min(nodes, _LOW_NODES)
-    return _layout(nodes, max_parents, low, min(max(nodes - _SMALLEST_CHUNK_BITS, 0), _MOST_TOP_NODES, nodes - low))
+def make_layout(nodes: int, max_parents: int, split: Split = SPLIT) -> Layout:
+    """The layout of `nodes` nodes, which does not depend on the engine."""
+    return layout_with_top(nodes, max_parents, split.top_of(nodes), split)
 
 
-def layout_with_top(nodes: int, max_parents: int, top: int) -> Layout:
-    """The split with so many top nodes: tables are the same to the last bit, what is gathered is but for roundings."""
-    low = min(nodes, _LOW_NODES)
-    return _layout(nodes, max_parents, low, min(top, nodes - low))
+def leaf_layout(nodes: int, max_parents: int, split: Split = SPLIT) -> Layout:
+    """The layout in which every block is a chunk of its own, for work that is heavy within a block."""
+    return layout_with_top(nodes, max_parents, nodes, split)
 
 
-def leaf_layout(nodes: int, max_parents: int) -> Layout:
-    """The split in which every block is a chunk of its own, for work that is heavy within a block."""
-    low = min(nodes, _LOW_NODES)
-    return _layout(nodes, max_parents, low, nodes - low)
+def layout_with_top(nodes: int, max_parents: int, top: int, split: Split = SPLIT) -> Layout:
+    """The layout with `top` top nodes, or as many as there are above a block.
 
-
-def _layout(nodes: int, max_parents: int, low: int, top: int) -> Layout:
+    Tables are the same to the last bit for any `top`; sums gathered over chunks are the same but for roundings.
+    """
+    low = split.low_of(nodes)
+    top = min(top, nodes - low)
     return Layout(
         nodes,
         max_parents,

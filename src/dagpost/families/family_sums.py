@@ -32,7 +32,6 @@ from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
 from dagpost.engines import Engine
 from dagpost.errors import NoGraphError
-from dagpost.exact.transforms import lane_positions, subset_sums
 from dagpost.families.numbering import (
     binomials,
     family_count,
@@ -42,19 +41,20 @@ from dagpost.families.numbering import (
     squeeze,
     unsqueeze_all,
 )
+from dagpost.families.transforms import lane_positions, subset_sums
 
-#: With so many other nodes all of them can be candidates; where there are more, `CANDIDATES` are chosen.
+#: Up to this many other nodes, all of them are candidates; of more, `CANDIDATES` are chosen.
 ALL_CANDIDATES = 20
 CANDIDATES = 16
 #: Families that a chain works with, at most, beside those among the candidates.
 MOST_FAMILIES = 10_000_000
 
-#: Said where a chain finds no state to start from.
+#: Why a chain finds no state to start from.
 NO_ORDER = "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
 
-#: What the sets that leave the lists may hold of a node's posterior.
+#: The share of a node's posterior that the sets that leave the lists may hold.
 _LOST = 1e-8
-#: Nats below which a sum does not change any more.
+#: A term this many nats below a sum no longer changes it.
 _NEGLIGIBLE = 30.0
 #: A difference of two sums that is a smaller share than this of them is summed up directly instead.
 _CANCELLED = 1e-5
@@ -64,8 +64,8 @@ _CANCELLED = 1e-5
 class FamilyWeights:
     """Log weights of the parent sets that chains may use.
 
-    `inner[i]` numbers the sets among the candidates of node `i` (ascending, row `i` of `candidates`) as in families.py;
-    `small[i]` those of at most `small_size` out of all other nodes.
+    `inner[i]` numbers the sets among the candidates of node `i` (ascending, row `i` of `candidates`) as in
+    numbering.py; `small[i]` those of at most `small_size` out of all other nodes.
     """
 
     max_parents: int
@@ -154,7 +154,7 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
         relative = weights.inner[node] - heaviest[node]
         _sum_subsets(relative, positions, sums[node], width)
         kept = _that_matter(relative, sets, binomial, offset, width)
-        among = spread(sets[kept], weights.candidates[node])
+        among = as_sets_of_nodes(sets[kept], weights.candidates[node])
         if everyone:
             return (among, relative[kept]), (among[:0], relative[:0])
         relative_small = weights.small[node] - heaviest[node]
@@ -182,7 +182,7 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
     )
 
 
-def spread(sets: Masks, candidates: Integers) -> Masks:
+def as_sets_of_nodes(sets: Masks, candidates: Integers) -> Masks:
     """Sets over the candidates as sets over all nodes."""
     result = np.zeros(len(sets), dtype=np.uint64)
     for place, node in enumerate(candidates.tolist()):
@@ -212,7 +212,7 @@ def _lists(parts: list[tuple[Masks, Floats]]) -> tuple[Integers, Masks, Floats, 
 
 
 def _that_matter(relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int) -> Integers:
-    """Numbers of the sets that are kept: the rest is worth less than `_LOST` beside subsets of theirs."""
+    """Numbers of the sets that are kept: the others are worth less than `_LOST` beside their own subsets."""
     best_inside = np.empty(len(relative))
     _best_subsets(relative, sets, binomial, offset, universe, best_inside)
     present = np.flatnonzero(np.isfinite(relative))

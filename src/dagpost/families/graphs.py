@@ -1,6 +1,6 @@
-"""Graphs given where their nodes stand: every node chooses its parents by itself, inside a set and meeting another.
+"""Graphs given the state of a chain: every node chooses its parents by itself, inside one set and meeting another.
 
-That is so for orders (inside the predecessors) and for partitions (inside the earlier parts, with a parent in the part
+This holds for orders (inside the predecessors) and for partitions (inside the earlier parts, with a parent in the part
 right before). So a graph is drawn node by node, and the probability of an edge given the state is that of one node's
 parent sets with it.
 """

@@ -13,7 +13,7 @@ from dagpost.families.numbering import MAX_NODES
 
 
 def check_masks(parents: object) -> None:
-    """Refuse what is no array of graphs, one row of parent masks each."""
+    """Refuse what is not an array of graphs, each a row of parent masks."""
     if not isinstance(parents, np.ndarray):
         raise InputError(f"The parents must be an array of masks. Got {parents!r} instead.")
     if parents.ndim != 2 or parents.dtype.kind != "u":
@@ -32,7 +32,7 @@ def check_masks(parents: object) -> None:
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:
-    """Where each distinct row stands first, and for every row which of them it is.
+    """The first place of each distinct row, and for every row the number of the distinct row that it equals.
 
     >>> first, member = distinct_rows(np.array([[2, 1], [0, 1], [2, 1]], dtype=np.uint8))
     >>> first.tolist(), member.tolist()

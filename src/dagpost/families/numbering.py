@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,12 @@ def squeeze(mask: np.uint64, node: int) -> np.uint64:
     """A mask over all nodes, without `node`, as a mask over the other nodes."""
     low = (np.uint64(1) << np.uint64(node)) - np.uint64(1)
     return (mask & low) | ((mask >> np.uint64(1)) & ~low)
+
+
+@inlined
+def squeezed(number: Any, node: int) -> Any:
+    """`squeeze` for the number of a set in a table, which is a signed integer."""
+    return ((number >> (node + 1)) << node) | (number & ((1 << node) - 1))
 
 
 @inlined

@@ -27,11 +27,11 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined
 from dagpost._tools.wide_floats import FRACTION_BITS, ONE, ZERO, add, from_logs, log_of, multiply, ratio
-from dagpost.exact.transforms import LANE_BITS, subset_sums, superset_sums
 from dagpost.families.family_sums import FamilyTables, place_in_candidates
-from dagpost.families.numbering import squeeze, unsqueeze
+from dagpost.families.numbering import squeezed, unsqueeze
+from dagpost.families.transforms import LANE_BITS, subset_sums, superset_sums
 
-#: Nats below which a sum does not change any more.
+#: A term this many nats below a sum no longer changes it.
 _NEGLIGIBLE = 30.0
 #: Sets of predecessors that are less likely than this add nothing to the probability of an edge.
 _UNLIKELY = 1e-15
@@ -95,11 +95,6 @@ def mask_of(nodes: Integers) -> np.uint64:
 
 
 @inlined
-def _squeezed(members: int, own: int) -> np.int64:
-    return np.int64(squeeze(np.uint64(members), own))
-
-
-@inlined
 def _unsqueezed(members: int, own: int) -> np.int64:
     return np.int64(unsqueeze(np.uint64(members), own))
 
@@ -119,7 +114,7 @@ def _squeezed_members(nodes: np.uint64, members: Integers, own: int) -> int:
 
 @inlined
 def _in_lanes(members: int, bits: int) -> int:
-    """Where a set stands in a table in lane layout (exact/transforms.py)."""
+    """Where a set stands in a table in lane layout (families/transforms.py)."""
     if bits < LANE_BITS:
         return members
     return ((members & ((1 << LANE_BITS) - 1)) << (bits - LANE_BITS)) | (members >> LANE_BITS)
@@ -192,7 +187,7 @@ def _sum_forward(alpha: Wide, forward: Wide, size: int) -> None:
             if (high >> bit) & 1:
                 rest = high ^ (1 << bit)
                 earlier = forward[rest * width : (rest + 1) * width]
-                number = _squeezed(rest, bit)
+                number = squeezed(rest, bit)
                 weights = alpha[low_bits + bit, number * width : (number + 1) * width]
                 for place in range(width):
                     block[place] = add(block[place], multiply(weights[place], earlier[place]))
@@ -204,7 +199,7 @@ def _sum_forward(alpha: Wide, forward: Wide, size: int) -> None:
             for bit in range(low_bits):
                 if (low >> bit) & 1:
                     rest = low ^ (1 << bit)
-                    total = add(total, multiply(alpha[bit, start + _squeezed(rest, bit)], block[rest]))
+                    total = add(total, multiply(alpha[bit, start + squeezed(rest, bit)], block[rest]))
             block[low] = total
 
 
@@ -237,7 +232,7 @@ def sum_backward(sums: BucketSums, slot: int, size: int) -> None:
         total = ZERO
         for bit in range(size):
             if not (members >> bit) & 1:
-                term = multiply(alpha[bit, _squeezed(members, bit)], backward[members | (1 << bit)])
+                term = multiply(alpha[bit, squeezed(members, bit)], backward[members | (1 << bit)])
                 total = add(total, term)
         backward[members] = total
 
@@ -255,7 +250,7 @@ def draw_bucket(
         for bit in range(len(members)):
             if (left >> bit) & 1:
                 rest = left ^ (1 << bit)
-                share = ratio(multiply(alpha[bit, _squeezed(rest, bit)], forward[rest]), forward[left])
+                share = ratio(multiply(alpha[bit, squeezed(rest, bit)], forward[rest]), forward[left])
                 if share > 0.0:
                     last = bit
                     remaining -= share
@@ -263,7 +258,7 @@ def draw_bucket(
                         break
         left ^= 1 << last
         order[position] = members[last]
-        log_alpha[members[last]] = log_of(alpha[last, _squeezed(left, last)])
+        log_alpha[members[last]] = log_of(alpha[last, squeezed(left, last)])
 
 
 @inlined
@@ -300,13 +295,13 @@ def add_bucket_edges(
         node = members[own]
         row, weights = tables.sums[node], sums.alpha[slot, own]
         _fill_places(tables, members, own, before, places)
-        for squeezed in range(1 << (size - 1)):
-            earlier = _unsqueezed(squeezed, own)
+        for number in range(1 << (size - 1)):
+            earlier = _unsqueezed(number, own)
             orders = multiply(forward[earlier], backward[earlier | (1 << own)])
-            weight = weights[squeezed]
+            weight = weights[number]
             probability = _share(multiply(orders, weight), whole)
             if probability > _UNLIKELY:
-                place = places[squeezed]
+                place = places[number]
                 inside = _share(row[place], weight)
                 for candidate in range(tables.candidates.shape[1]):
                     if (place >> candidate) & 1:
@@ -335,9 +330,9 @@ def _add_edges_beyond(
     tables, node, bits = families.tables, members[own], len(members) - 1
     forward, backward = sums.forward[slot], sums.backward
     table, lanes = sums.table[: 1 << bits], sums.lanes[: 1 << bits]
-    for squeezed in range(len(table)):
-        earlier = _unsqueezed(squeezed, own)
-        table[squeezed] = multiply(forward[earlier], backward[earlier | (1 << own)])
+    for number in range(len(table)):
+        earlier = _unsqueezed(number, own)
+        table[number] = multiply(forward[earlier], backward[earlier | (1 << own)])
     superset_sums(table, lanes, bits)
     whole = forward[(2 << bits) - 1]
     outside = ~(before | mask_of(members)) | (np.uint64(1) << np.uint64(node))

@@ -4,7 +4,7 @@ Every set of few parents is scored (how many is what `MOST_FAMILIES` allows: 4 a
 some candidates are chosen, among which all sets of at most `max_parents` are scored too. Candidates are added one by
 one, as in the greedy choice of Gadget: next comes the node that, alone, with any other one, or with some of those
 already chosen, makes the best parent set (of at most three, so that its score is known already). A parent that only
-shows beside another one is found so, where pairwise scores would miss it.
+matters beside another one is found in this way; pairwise scores would miss it.
 
 Cost: scoring all small sets, and as many sets as the candidates have subsets for every node; the choice itself takes
 candidates^2 times nodes^2 look-ups.
@@ -26,7 +26,7 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.families.family_sums import FamilyWeights, candidate_count, largest_small_size, spread
+from dagpost.families.family_sums import FamilyWeights, as_sets_of_nodes, candidate_count, largest_small_size
 from dagpost.families.numbering import (
     binomials,
     family_count,
@@ -92,7 +92,7 @@ def weights_among_candidates(
         columns = [*candidates[node].tolist(), node]
         own_score = score.of_columns(columns, nodes)
         part = local_scores(_part_of(table, columns), own_score, max_parents, engine=ThreadEngine(1))
-        masks = spread(sets, candidates[node])
+        masks = as_sets_of_nodes(sets, candidates[node])
         inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
         return node
 
@@ -111,7 +111,7 @@ def weights_among_candidates(
 def choose_candidates(scores: Floats, size: int, width: int, required: Masks, forbidden: Masks) -> Integers:
     """For each node its `width` most promising parents, ascending; required ones always, forbidden ones last.
 
-    `scores` numbers all sets of at most `size` parents as in families.py.
+    `scores` numbers all sets of at most `size` parents as in families/numbering.py.
 
     >>> scores = np.log([[1.0, 2.0, 1.0, 9.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]])
     >>> nobody = np.zeros(3, dtype=np.uint64)

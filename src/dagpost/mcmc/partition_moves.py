@@ -66,7 +66,7 @@ def _random_share(members: np.uint64, generator: np.random.Generator) -> np.uint
 
 @inline_no_refcount
 def _split_or_join(tables: FamilyTables, log_sums: Floats, work: Work, generator: np.random.Generator) -> bool:
-    """Go to a neighbour, if chance will have it: some nodes, `moving`, leave a part or join it."""
+    """Propose a neighbour, in which some nodes, `moving`, leave a part or join it; returns whether it is accepted."""
     parts, other = work.parts, work.other
     count, neighbours = count_parts(parts), _neighbours(parts)
     pick = generator.random() * neighbours
@@ -117,7 +117,7 @@ def _swap(
     other: np.uint64,
     generator: np.random.Generator,
 ) -> bool:
-    """Let two nodes change places, if they are in different parts and chance will have it."""
+    """Propose that two nodes of different parts change places; returns whether that is accepted."""
     parts = work.parts
     first, last = 0, 0
     for part in range(count_parts(parts)):
@@ -130,7 +130,7 @@ def _swap(
     parts[first] ^= one | other
     parts[last] ^= one | other
     hope = -math.log(1.0 - generator.random())
-    # Of the first part only the node that is new there has to be looked up.
+    # In the first part only the node that is new there must be looked up.
     changed = other
     before = all_before(parts, first)
     hope += weigh_all(tables, other, before, work.whole)

@@ -1,8 +1,8 @@
 """An ordered partition of the variables as a chain holds it, and what the parts of it weigh (see partition.py).
 
-The nodes of a part are a mask. A node of part `p` has its parents in the parts before, one of them at least in part
-`p - 1`: the sum over such sets is the difference of two look-ups. Where they are so close that it has to be summed up
-set by set, the difference still is an upper bound, which nearly always is enough to refuse a move.
+The nodes of a part are a mask. A node of part `p` has its parents in the parts before, at least one of them in part
+`p - 1`, so the sum over its parent sets is the difference of two look-ups. Where the two are so close that the sum must
+be taken set by set, the difference is still an upper bound, which is nearly always enough to reject a move.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dagpost._tools.kernels import inline_no_refcount, inlined
 from dagpost.families.family_sums import FamilyTables, bits_of, log_sum_inside, log_sum_meeting
 from dagpost.mcmc.reversal import all_nodes, node_of
 
-#: Nats behind the best place from which on a place is not looked at: chosen once in 10^10 steps.
+#: A place this many nats behind the best one is skipped: it would be chosen once in 10^10 steps.
 NEGLIGIBLE = 25.0
-#: A difference of two sums that is a smaller share than this of them is only a bound, once this error is added.
+#: A difference of two sums that is less than this share of them is used as a bound only, with this error added.
 _CANCELLED = 1e-5
 _ERROR = 1e-9
 
@@ -29,27 +29,27 @@ class Work(NamedTuple):
 
     #: The nodes of each part; zeros follow.
     parts: Masks
-    #: What confines the parents of each node: they are inside the one and meet the other. And a graph.
+    #: The parents of each node lie inside `allowed` and include a node of `to_meet`; `parents` is a graph.
     allowed: Masks
     to_meet: Masks
     parents: Masks
-    #: Another partition, or this one without a node; and for each part of it all nodes before, the log weight of its
-    #: nodes as they stand now, and what they could gain at most.
+    #: Another partition, or this one without one node. For each of its parts: all nodes before it, the present log
+    #: weight of its nodes, and how much they could gain at most.
     other: Masks
     before: Masks
     held: Floats
     slack: Floats
-    #: Log weights of nodes: of all sets inside what they are allowed; of those that meet what they have to.
+    #: Log weights of nodes: over all parent sets inside `allowed`, and over those of them that meet `to_meet`.
     whole: Floats
     fresh: Floats
-    #: The same where the node that is put back comes behind their part, right before it and alone, into the part
-    #: before theirs, or before that.
+    #: Log weights of nodes if the node that is put back goes behind their part, right before it as a part of its own,
+    #: into the part before theirs, or further to the front.
     behind: Floats
     alone: Floats
     joined: Floats
     passed: Floats
-    #: Places for that node: alone before part p (2 p) or inside it (2 p + 1). Its own log weight there, and all that
-    #: changes.
+    #: Places for that node, alone before part p (2 p) or inside it (2 p + 1): its own log weight there, and the log
+    #: weight of everything that changes.
     log_own: Floats
     log_place: Floats
 
@@ -156,9 +156,9 @@ def weigh(
     result: Floats,
     hope: float,
 ) -> float:
-    """Log weights of the parent sets inside `allowed` that meet `to_meet`, for some nodes; their total and `hope`.
+    """Log weights of the parent sets inside `allowed` that meet `to_meet`, for some nodes; their sum plus `hope`.
 
-    Where that is below 0, no more than this is known. `whole` is what `weigh_all` gave.
+    If that is below 0, the log weights may be upper bounds only. `whole` is the result of `weigh_all`.
     """
     bounds = np.uint64(0)
     while members != np.uint64(0):
@@ -183,7 +183,7 @@ def weigh(
 
 @inline_no_refcount
 def log_sum_above(tables: FamilyTables, node: int, allowed: np.uint64, to_meet: np.uint64, floor: float) -> float:
-    """`log_sum_meeting`, set by set; of what is below `floor` some may be missing."""
+    """`log_sum_meeting`, set by set; terms below `floor` may be missing."""
     total = 0.0
     heaviest = -math.inf
     limit = floor - NEGLIGIBLE
@@ -215,7 +215,7 @@ def find_parts(parents: Masks, parts: Masks) -> None:
 
 @inline_no_refcount
 def confine(work: Work, tables: FamilyTables, log_sums: Floats, look_up: bool) -> None:
-    """What confines the parents of every node; if asked to, look weights up where that has changed."""
+    """Fill in `allowed` and `to_meet` of every node; with `look_up`, also the weights where these have changed."""
     before, previous = np.uint64(0), np.uint64(0)
     for part in range(count_parts(work.parts)):
         members = work.parts[part]

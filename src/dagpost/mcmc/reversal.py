@@ -1,7 +1,7 @@
 """Graphs as chains hold them, one mask of parents a node, and the new edge reversal move (REV).
 
 An ordinary step of a chain over graphs turns one edge round and leaves all other parents as they are; where the two
-nodes then fit badly, it is refused. Grzegorczyk & Husmeier (2008) give both nodes new parents at once. An edge i -> j
+nodes then fit badly, it is rejected. Grzegorczyk & Husmeier (2008) give both nodes new parents at once. An edge i -> j
 is chosen, i and j lose all parents, then i draws its parents among the sets with j that close no cycle, and j among
 all sets that close no cycle. With E edges before and E' after, the move is accepted with probability
 
@@ -10,10 +10,10 @@ all sets that close no cycle. With E edges before and E' after, the move is acce
 `Z*_i` is the weight of the sets with j that i may have while both are orphans, `Z*_j` the same with i and j exchanged.
 `Z_j` is the weight of all sets that j may have once i is its child, `Z_i` of those that i had to choose from where j is
 its child. In both cases that is every set without descendants of the two orphans: all but E' is known before anything
-is drawn, and most moves are refused so early.
+is drawn, and most moves are rejected that early.
 
 Descendants: n^2 operations on masks for all nodes, n times the length of the longest path for one. A move needs the
-descendants of two nodes, six sums of families and, unless refused, two draws.
+descendants of two nodes, six sums of families and, unless it is rejected, two draws.
 
 Grzegorczyk & Husmeier, "Improving the structure MCMC sampler for Bayesian networks by introducing a new edge reversal
 move", Machine Learning 71 (2008).
@@ -115,7 +115,7 @@ def is_acyclic(parents: Masks) -> bool:
 
 @inline_no_refcount
 def reverse_edge(tables: FamilyTables, parents: Masks, generator: np.random.Generator) -> bool:
-    """Turn one edge round and draw all parents of its two nodes anew; False if refused, and `parents` is as before.
+    """Turn one edge round and draw all parents of its two nodes anew; False if rejected, and `parents` is as before.
 
     `parents` is a graph of positive weight. A graph without edges stays as it is.
     """
@@ -136,11 +136,11 @@ def reverse_edge(tables: FamilyTables, parents: Masks, generator: np.random.Gene
     log_turned_back = log_sum_meeting(tables, child, outside_child, parent_bit)
     log_parent = log_sum_inside(tables, parent, outside_both)
     others = edges - bits_of(old_child) - bits_of(old_parent)
-    # The sums of where the graph is now can be zero too: families that hardly ever matter are not in all of them.
+    # The sums around the present graph can be zero as well: families that hardly ever matter are not in all of them.
     possible = min(log_turned, log_child, log_turned_back, log_parent) > -math.inf
     if possible:
         log_ratio = log_turned - log_parent + log_child - log_turned_back
-        # More edges than this after the move and it is refused.
+        # With more edges than this after the move, it is rejected.
         most_edges = edges * math.exp(min(log_ratio, 700.0)) / (1.0 - generator.random())
         if others + 1 < most_edges:
             new_parent = draw_parents(tables, parent, outside_parent, child_bit, log_turned, generator.random())

@@ -1,7 +1,8 @@
 """Pictures of posteriors over graphs, with matplotlib (``pip install "dagpost[plot]"``).
 
 Each function draws into `ax`, or into a figure of its own, and returns the axes; none shows a window or changes
-matplotlib's settings. Colours differ to every eye, and nothing hangs on colour alone. The gallery has one of each.
+matplotlib's settings. All eyes can tell the colours apart, and nothing depends on colour alone. The gallery shows one
+of each.
 """
 
 from __future__ import annotations

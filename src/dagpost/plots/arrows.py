@@ -1,7 +1,7 @@
 """Lines between the boxes of a graph, whole, dashed or dotted, with filled or hollow heads: how sure a direction is.
 
-Matplotlib's own arrows are not hollow at one end and filled at the other, and stop at a box only where they are
-straight. These are worked out when they are drawn, from the boxes as they are then: axes may be resized, and a figure
+Matplotlib's own arrows cannot be hollow at one end and filled at the other, and stop at a box only if they are
+straight. These are computed when they are drawn, from the boxes as they are then: axes may be resized, and a figure
 saved in any format.
 """
 
@@ -189,7 +189,7 @@ class EdgeNumber(Text):
 
 
 class RoundBox:
-    """A round box around a name, at least so wide, in letters, that all lines have room side by side."""
+    """A round box around a name, wide enough, in letters, for all its lines to end side by side."""
 
     def __init__(self, pad: float, width: float) -> None:
         self.pad, self.width = pad, width

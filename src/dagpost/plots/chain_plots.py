@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from dagpost.posterior.sample import DagSample
 
-#: More points of a line than this are not seen.
+#: More points of a line than this make no visible difference.
 _MOST_POINTS = 1000
-#: A moving mean is over so large a part of a chain.
+#: A moving mean is over this share of a chain.
 _WINDOWS = 20
 
 
@@ -110,7 +110,7 @@ def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes
     ax = axes_for(ax, 6.4, 1.5 + 0.26 * max(len(rows), 1))
     values = rows["r_hat"].to_numpy(dtype=np.float64)
     finite = values[np.isfinite(values)]
-    # A value without end is drawn at the border, with a mark of its own.
+    # An infinite value is drawn at the border, with a mark of its own.
     most = max(float(np.max(finite, initial=1.0)), LARGEST_R_HAT) * 1.01 + 0.01
     heights = np.arange(len(rows))
     good = values <= LARGEST_R_HAT

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Room for one row of the legend between axes and title, and for each other one, in points.
 _LEGEND, _ROW = 26.0, 17.0
-#: So many letters fit beside each other in the legend, with so many for the mark of each label.
+#: Letters that fit beside each other in the legend, and those that the mark of each label takes.
 _ACROSS, _MARK = 60, 6
 
 

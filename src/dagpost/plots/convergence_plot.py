@@ -2,7 +2,8 @@
 
 SAD is the sum of absolute differences from the exact edge probabilities; Delta is the posterior mass of all distinct
 graphs drawn so far (He, Tian & Wu 2016). Both are worked out for some thirty beginnings of a sample, whose sizes grow
-by a constant factor: about as much work as a few whole samples. Of chains, a beginning has as much of each.
+by a constant factor: about as much work as a few whole samples. A beginning of several chains takes the same share
+of each.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import one_of, whole_number
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, plain
 from dagpost.plots.sources import probabilities_of
@@ -61,10 +63,8 @@ def convergence(
     >>> ax.get_xlabel()
     'graphs drawn'
     """
-    if measure not in _MEASURES:
-        raise InputError(f"The 'measure' must be 'SAD' or 'Delta'. Got {measure!r} instead.")
-    if isinstance(points, bool) or not isinstance(points, int) or points < 2:
-        raise InputError(f"The 'points' must be an int of at least 2. Got {points!r} instead.")
+    one_of(measure, "measure", _MEASURES)
+    points = whole_number(points, "points", least=2)
     groups = _groups(samples)
     truth = _truth(exact, groups) if measure == "SAD" else None
     ax = axes_for(ax, 5.6, 3.8)
@@ -89,7 +89,7 @@ def convergence(
     if truth is not None:
         longest = max(len(run) for runs in groups.values() for run in runs)
         _draw_counting(ax, truth, _sizes(longest, points))
-        # No error at all has no logarithm.
+        # An error of zero has no logarithm.
         if any((np.asarray(line.get_ydata()) > 0.0).any() for line in ax.lines):
             ax.set_yscale("log")
     else:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from dagpost.causal.results import CausalEffect
 
-# A light blue and a dark orange, which differ to every eye and without colour too.
+# A light blue and a dark orange, which all eyes can tell apart, also in black and white.
 _FILL = "#A9D8F5"
 _SPIKE = "#8F3B00"
 _BINS = 50
 _LEFT_OUT = 0.005
 _BELOW = -0.04
 _LONGEST_LABEL = 90
-#: Without this no number of a picture is an effect.
+#: What every effect in a picture assumes.
 _ASSUMED = "An effect only if no common cause of two variables is missing and nobody was selected by what is studied."
 
 

@@ -1,7 +1,8 @@
 """What every picture shares: a figure to draw in, colours that every eye can tell apart, names shown as they are.
 
 Matplotlib is loaded here and nowhere earlier. Nothing here changes its settings, and a figure is opened only where no
-axes are given. Names come from the data: a dollar sign in one is no formula, and a line break no line break.
+axes are given. Names come from the data: a dollar sign in them does not begin a formula, and a line break does not
+break a line.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dagpost.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Okabe & Ito's colours, told apart whatever one's eyes; the shapes and dashes tell them apart in black and white.
+#: Okabe & Ito's colours, which all eyes can tell apart; shapes and dashes do the same in black and white.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
@@ -27,7 +28,7 @@ _LONGEST_NAME = 24
 #: Size of letters that explain.
 SMALL = 8.0
 _BREAKS = " _-./:,;"
-#: A caption is wrapped anew at most so often, until it fits.
+#: A caption is wrapped again until it fits, at most this often.
 _TRIES = 4
 #: Fonts with Chinese, Japanese and Korean characters, where installed: the usual one has none.
 _WIDE_FONTS = (
@@ -55,7 +56,7 @@ def pyplot() -> Any:
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes that were given, or those of a new figure of so many inches."""
+    """The axes that were given, or those of a new figure of this size in inches."""
     plt = pyplot()
     if ax is None:
         own: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
@@ -92,7 +93,7 @@ def say(ax: Axes, text: str, pad: float | None = None) -> None:
 
 
 def plain(text: object, longest: int = LONGEST_LABEL) -> str:
-    r"""Text as a figure shows it: not too long, and a dollar sign is no formula.
+    r"""Text as a figure shows it: not too long, and a dollar sign does not begin a formula.
 
     >>> plain("cost in $\n")
     'cost in \\$\\n'
@@ -117,7 +118,7 @@ def edge_text(source: object, target: object, relation: str = "->") -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Text of at most so many columns, a Chinese character taking two."""
+    """Text of at most this many columns; a Chinese character takes two."""
     if columns_of(text) <= longest:
         return text
     kept = ""

@@ -1,8 +1,8 @@
 """The graph of a posterior: one line for each pair that may be joined, wide and dark where that is probable.
 
-A posterior is no single graph. Both directions of an edge share one line; whether it is whole or dashed, and its heads
-filled or hollow, says how sure the direction is (`dagpost.plots.direction`). Layers follow the most probable direction
-of each line.
+A posterior is not a single graph. Both directions of an edge share one line; whether it is whole or dashed, and its
+heads filled or hollow, says how sure the direction is (`dagpost.plots.direction`). Layers follow the most probable
+direction of each line.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _PAD = 0.35
 #: Room for the end of a line on a box, in letters.
 _ROOM = 1.0
 _MARGIN = 6.0
-#: Fewer expected edges than this are not spoken of.
+#: Fewer expected edges than this are not mentioned.
 _WORTH_TELLING = 0.01
-#: So many lines, at most, have their number written on them.
+#: Up to this many lines have their number written on them.
 _NUMBERED = 12
 #: The smallest and the largest figure that is opened, in points.
 _SMALLEST, _LARGEST = (400.0, 150.0), (1000.0, 800.0)
@@ -85,7 +85,7 @@ def graph(
 
     shown = probabilities_of(source)
     check_threshold(threshold)
-    # What is not known of a pair is not guessed: the other direction is the least it can be.
+    # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
     share = shown.share

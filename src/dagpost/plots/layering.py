@@ -136,7 +136,7 @@ def in_layers(count: int, edges: Sequence[Edge], widest: int) -> Layers:
         layer.extend(between)
         chain = [parent, *bends[parent, child], child]
         segments.extend(pairwise(chain))
-    order = _fewest_crossings(_first_order(layer, segments), segments, layer)
+    order = _fewest_crossings(first_order(layer, segments), segments, layer)
     return Layers(count, tuple(layer), order, bends, tuple(segments))
 
 
@@ -161,7 +161,7 @@ def count_crossings(order: Sequence[Sequence[int]], segments: Sequence[Edge], la
     return total
 
 
-def _first_order(layer: Sequence[int], segments: Sequence[Edge]) -> list[list[int]]:
+def first_order(layer: Sequence[int], segments: Sequence[Edge]) -> list[list[int]]:
     """The nodes of each layer as a walk through the graph comes upon them, so that neighbours stand together."""
     beside = defaultdict(list)
     for upper, lower in segments:

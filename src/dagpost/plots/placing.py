@@ -147,7 +147,7 @@ def _whole_width(sizes: Sequence[Size]) -> float:
 
 
 def _shelves(widths: Sequence[float], widest: float) -> list[list[int]]:
-    """Numbers of blocks, in rows that are no wider than that."""
+    """Numbers of blocks, in rows that are not wider than that."""
     shelves: list[list[int]] = []
     left = math.inf
     for number, width in enumerate(widths):

@@ -15,7 +15,7 @@ from dagpost._tools.arrays import Floats
 from dagpost.plots.direction import CLEAR, LABELS, LEANING, direction_of, heads_of
 
 _WIDTH, _HEIGHT, _MARGIN = 460.0, 340.0, 60.0
-#: Pairs that are joined less often than this are left out, and no more than so many are drawn.
+#: Pairs joined with less probability than this are left out, and at most this many are drawn.
 THRESHOLD = 0.1
 _MOST_EDGES = 120
 _GAP = 9.0

@@ -3,7 +3,7 @@
 Given an order, the nodes choose their parents independently: node `i` with predecessors `U` takes `P ⊆ U` with
 probability `beta_i(P) / alpha_i(U)`. The parent sets of a node are scanned in falling weight, keeping those inside
 `U`, until the running sum passes `u alpha_i(U)`: a few steps where the data speak, all parent sets at worst. The
-samples that share a node and its predecessors share one scan, which goes on only when a sample needs it to.
+samples that share a node and its predecessors share one scan, which continues only when a sample needs it to.
 
 A pair (order, graph) drawn so has the order-modular posterior, and so has the graph alone.
 """
@@ -32,7 +32,7 @@ class RankedFamilies:
 
 
 def rank_families(log_weights: Floats, max_parents: int) -> RankedFamilies:
-    """Sort the parent sets of every node by falling weight; ties keep the numbering of families.py.
+    """Sort the parent sets of every node by falling weight; ties keep the numbering of families/numbering.py.
 
     >>> ranked = rank_families(np.log([[1.0, 3.0], [2.0, 1.0]]), 1)
     >>> ranked.masks[0].tolist()  # node 0: with node 1 as its parent first, then without
@@ -78,7 +78,7 @@ def draw_parents_in_layers(
 ) -> tuple[Masks, Floats]:
     """Parents for every node of every sample: inside `allowed[i, s]` and, unless it is empty, meeting `to_meet[i, s]`.
 
-    `log_total[s, i]` is the log weight of all such parent sets, or minus infinity where it is to be summed up here.
+    `log_total[s, i]` is the log weight of all such parent sets, or minus infinity where it must be summed up here.
     """
     nodes, samples = allowed.shape
     parents = np.empty((samples, nodes), dtype=np.uint64)
@@ -170,7 +170,7 @@ def _draw_parents(
             while scanned < len(masks) and not _fits(masks[scanned], within, meeting):
                 scanned += 1
             if scanned == len(masks):
-                # Only rounding leads here; what is left without a weight tells the caller.
+                # Only rounding leads here; the missing weight tells the caller.
                 return
             # Weights are taken relative to the heaviest set that fits: those that underflow beside it cannot be drawn.
             heaviest = log_weights[scanned]

@@ -1,7 +1,7 @@
 """Independent draws of graphs that fit one given order: every node draws its parents among its predecessors.
 
 All draws have the same order, so they share one scan of the parent sets of each node (exact/given_order.py has the sums
-and the reference). Memory: some 50 bytes a node for each of `_DRAWN_TOGETHER` draws.
+and the reference). Memory: some 50 bytes a node for each of `DRAWN_TOGETHER` draws.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dagpost.families.family_sums import FamilyTables
 from dagpost.sampling.dags import RankedFamilies, draw_dags
 
 #: Draws that share one scan of the parent sets.
-_DRAWN_TOGETHER = 32 * SEED_BLOCK
+DRAWN_TOGETHER = 32 * SEED_BLOCK
 
 
 def draw_given_order(
@@ -28,6 +28,7 @@ def draw_given_order(
     seed: np.random.SeedSequence,
     engine: Engine,
     reporter: Reporter = NO_PROGRESS,
+    drawn_together: int = DRAWN_TOGETHER,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (draws, nodes), and the log weight of each graph.
 
@@ -49,7 +50,7 @@ def draw_given_order(
     log_joint = np.empty(count)
     done = 0
     with reporter.stage("graphs", count) as stage:
-        for uniforms in uniform_blocks(seed, count, nodes, _DRAWN_TOGETHER):
+        for uniforms in uniform_blocks(seed, count, nodes, drawn_together):
             rows = len(uniforms)
             part = slice(done, done + rows)
             # Every draw has the same order, so that all share one scan of each node's parent sets.

@@ -17,7 +17,7 @@ first, and again after every removal, by what holds for any set that is left:
 - else the sum over the removal of each minimum, or of each maximum if those are fewer, each set once.
 
 Stars, chains with leaves, complete bipartite and empty graphs, trees and all series-parallel orders never come to the
-last line. What does is kept in a table of sets; some 3 million sets of one graph are the end. Numbers are doubles
+last line. The sets that do are kept in a table, at most some 3 million for one graph. Numbers are doubles
 (64! is below 10^90) with a relative error near 1e-15. Exact integers come from the same code modulo some primes
 (Chinese remainders). Measured on one thread: 0.4 to 65 microseconds a posterior draw at 10 to 20 nodes.
 """
@@ -37,12 +37,14 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.masks import check_masks, distinct_rows
 from dagpost.families.numbering import MAX_NODES
-from dagpost.sampling.posets import close_transitively, count_extensions
+from dagpost.sampling.extension_counts import count_extensions
+from dagpost.sampling.posets import close_transitively
 
 _BLOCK = 256
 #: Blocks between two chances to write a checkpoint.
 _BLOCKS_TOGETHER = 256
-_LARGEST_TABLE = 1 << 22
+#: Slots of the table of sets; three in four may be filled.
+LARGEST_TABLE = 1 << 22
 #: The largest primes below 2^26: a product of two remainders fits a double exactly. Together they exceed 64!.
 _PRIMES = (
     67108859, 67108837, 67108819, 67108777, 67108763, 67108757,
@@ -51,7 +53,12 @@ _PRIMES = (
 
 
 def log_linear_extensions(
-    parents: NDArray[Any], *, engine: Engine, reporter: Reporter = NO_PROGRESS, checkpoint: Checkpoint = NO_CHECKPOINT
+    parents: NDArray[Any],
+    *,
+    engine: Engine,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+    largest_table: int = LARGEST_TABLE,
 ) -> Floats:
     """Natural log of the number of orders that each graph fits.
 
@@ -70,7 +77,7 @@ def log_linear_extensions(
 
     def block(start: int, cancel: Integers) -> int:
         rows = distinct[start : start + _BLOCK]
-        failed: int = count_extensions(rows, binomials, 0.0, _LARGEST_TABLE, result[start : start + _BLOCK], cancel)
+        failed: int = count_extensions(rows, binomials, 0.0, largest_table, result[start : start + _BLOCK], cancel)
         return -1 if failed < 0 else start + failed
 
     starts = range(0, len(distinct), _BLOCK)
@@ -83,12 +90,12 @@ def log_linear_extensions(
             for failed in engine.run(block, some):
                 stage.advance(1)
                 if failed >= 0:
-                    raise _too_tangled(int(first[failed]))
+                    raise _too_tangled(int(first[failed]), largest_table)
     logs: Floats = np.log(result)[member]
     return logs
 
 
-def count_linear_extensions(parents: NDArray[Any]) -> int:
+def count_linear_extensions(parents: NDArray[Any], *, largest_table: int = LARGEST_TABLE) -> int:
     """The exact number of orders that one graph fits; `parents` holds one mask a node.
 
     >>> count_linear_extensions(np.zeros(30, dtype=np.uint32)) == math.factorial(30)
@@ -102,8 +109,8 @@ def count_linear_extensions(parents: NDArray[Any]) -> int:
     remainder = np.empty(1)
     count, modulus = 0, 1
     for prime in _PRIMES:
-        if count_extensions(closure, _binomials(prime), float(prime), _LARGEST_TABLE, remainder, cancel) >= 0:
-            raise _too_tangled(0)
+        if count_extensions(closure, _binomials(prime), float(prime), largest_table, remainder, cancel) >= 0:
+            raise _too_tangled(0, largest_table)
         # The number below modulus * prime with both remainders.
         steps = (int(remainder[0]) - count) * pow(modulus, -1, prime) % prime
         count += modulus * steps
@@ -132,9 +139,9 @@ def _binomials(modulus: int) -> Floats:
     return np.array([[float(value % modulus if modulus else value) for value in row] for row in rows])
 
 
-def _too_tangled(number: int) -> ResourceError:
+def _too_tangled(number: int, largest_table: int) -> ResourceError:
     return ResourceError(
         f"The orders that graph number {number} fits cannot be counted: its nodes leave more than "
-        f"{_LARGEST_TABLE * 3 // 4:,} sets to look at. Use an estimator that does not need the count, such as 'iw', or "
+        f"{largest_table * 3 // 4:,} sets to look at. Use an estimator that does not need the count, such as 'iw', or "
         "samples from exact layers."
     )

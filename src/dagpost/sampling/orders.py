@@ -3,8 +3,8 @@
 An order is drawn from its last node to its first: from the set `S` of nodes not yet placed, node `i` is the last with
 probability `L(S - i) alpha_i(S - i) / L(S)`. Removing a node makes the mask of a set a smaller number, so one walk over
 the blocks in falling order, the mirror of the forward pass, meets every set after all samples that will ever come to
-it have arrived. `alpha` is worked out block by block, only where a sample stands, and never stored; each distinct set
-is worked out once for all the samples in it.
+it have arrived. `alpha` is computed block by block, only where there is a sample, and never stored; each distinct set
+is handled once for all the samples in it.
 
 Each sample has its own uniform numbers, drawn from the seed of its block of `SEED_BLOCK` samples: which samples move
 together changes nothing but the speed, and the first N of 2N samples are the N samples one gets by asking for N.
@@ -36,13 +36,14 @@ from dagpost.exact.walk import (
     starts_around,
     waves,
 )
+from dagpost.families.numbering import squeezed
 
 MOVED_TOGETHER = 64 * SEED_BLOCK
 
 
 @dataclass(frozen=True, eq=False)
 class OrderSample:
-    """Orders, first node first, with what is needed to go on from them.
+    """Orders, first node first, with what is needed to draw graphs from them.
 
     `log_alpha[s, i]` is the log of the weight of node `i` over the parent sets inside its predecessors in order `s`;
     `log_probability[s]` is the log posterior probability of order `s`.
@@ -138,9 +139,9 @@ def draw_chunk(
 ) -> None:
     """Move the samples whose set has the top nodes of `chunk` on, until they leave the chunk or are complete.
 
-    `starts` says where in `sums` the chunk and those around it begin; -1: not there at all. Then a sample whose uniform
-    number is not reached by the nodes that stay in the chunk waits: `reached` gets the running sum so far, `waiting`
-    the sum of its set and alpha of every top node, and `orders` the last node that was possible.
+    `starts` says where in `sums` the chunk and those around it begin; -1 means that it is elsewhere. Then a sample
+    whose uniform number is not reached by the nodes that stay in the chunk waits: `reached` gets the running sum so
+    far, `waiting` the sum of its set and alpha of every top node, and `orders` the last node that was possible.
     """
     nodes, low = layout.nodes, layout.low
     inner = nodes - low - layout.top
@@ -214,7 +215,7 @@ def draw_chunk(
                 sample = members[member]
                 node, running = choose(probabilities, uniforms[sample, placed - 1])
                 orders[sample, placed - 1] = node
-                # None may be possible here when all that is left is elsewhere.
+                # No node may be possible here if all possible ones are elsewhere.
                 if (whole >> node) & 1:
                     chosen_alpha[sample, node] = _alpha(high_alpha, low_alpha, low, low_set, node)
                 if elsewhere and not running > uniforms[sample, placed - 1]:
@@ -242,7 +243,7 @@ def _build_levels(layout: Layout, arrays: Wide, bases: Integers, leaf: int, high
         if (leaf >> bit) & 1 and built_for[bit] != leaf >> bit:
             built_for[bit] = leaf >> bit
             for node in range(layout.nodes):
-                # A high node that was left out is in no set below.
+                # A high node that is left out is in no set below.
                 if node < layout.low + bit or (node > layout.low + bit and (high >> (node - layout.low)) & 1):
                     let_in_level(layout, arrays, bases, leaf, bit, node)
 
@@ -252,8 +253,7 @@ def _alpha(high_alpha: Wide, low_alpha: Wide, low: int, low_set: int, node: int)
     """alpha of `node` over its set without itself."""
     if node >= low:
         return high_alpha[node - low, low_set]
-    below = low_set & ((1 << node) - 1)
-    return low_alpha[node, ((low_set >> (node + 1)) << node) | below]
+    return low_alpha[node, squeezed(low_set, node)]
 
 
 @inlined

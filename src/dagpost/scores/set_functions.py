@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dagpost._tools.progress import Stage
-    from dagpost.checkpoints import Stage as SavedStage
+    from dagpost.checkpoints import SavedSteps
     from dagpost.engines import Engine
 
 #: Top position, first and last second position of the sets of a task.
@@ -123,7 +123,7 @@ def tasks_of(nodes: int, max_size: int) -> list[Task]:
     return [task for _, task in sorted(tasks, key=lambda entry: -entry[0])]
 
 
-def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = NO_CHECKPOINT) -> SavedStage[Task]:
+def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = NO_CHECKPOINT) -> SavedSteps[Task]:
     """The tasks of a run as a stage of the checkpoint, which keeps all that they wrote before `B` is taken off."""
     rows = [target.values[node] for node in np.flatnonzero(target.wanted)]
     tasks = tasks_of(target.values.shape[0], target.max_size)
@@ -136,7 +136,7 @@ def fill_run(
     target: Target,
     engine: Engine,
     stage: Stage,
-    saved: SavedStage[Task],
+    saved: SavedSteps[Task],
 ) -> None:
     """Run `walk` on all tasks that are left, then take `B` off the nodes of `variant_of`."""
     for _ in saved.finished:

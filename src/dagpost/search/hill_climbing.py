@@ -68,7 +68,7 @@ def log_weights_of_graphs(families: FamilyTables, parents: Masks) -> Floats:
 
 
 def tables_without_sums(weights: FamilyWeights) -> FamilyTables:
-    """The part of `family_tables` that a climb from a given graph reads, which is made at once."""
+    """The part of `family_tables` that a climb from a given graph reads, without the sums that take time."""
     nodes, width = weights.candidates.shape
     everyone = width == nodes - 1
     heaviest = weights.inner.max(axis=1)
@@ -93,7 +93,7 @@ def tables_without_sums(weights: FamilyWeights) -> FamilyTables:
 
 
 def _checked(families: FamilyTables, start: Masks) -> Masks:
-    """A copy of the starting graph; refuses what is no graph, or one that is not allowed."""
+    """A copy of the starting graph; refuses what is not an acyclic graph, and graphs that are not allowed."""
     nodes = len(families.candidates)
     parents = np.array(start, dtype=np.uint64)
     if parents.shape != (nodes,):

@@ -22,23 +22,19 @@ def test_what_is_free_is_less_than_what_there_is() -> None:
     ("limit", "used", "expected"),
     [("3000000", "1000000", 2_000_000), ("1000", "5000", 0), ("max", "5000", None)],
 )
-def test_the_limit_of_a_container_counts(
-    limit: str, used: str, expected: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_limit_of_a_container_counts(limit: str, used: str, expected: int | None, tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text(limit + "\n")
     (tmp_path / "memory.current").write_text(str(int(used) + 700) + "\n")
     # What files take up is given back when it is needed.
     (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 700\nslab 3\n")
-    monkeypatch.setattr(memory, "_CONTROL_GROUP", tmp_path)
     if expected is None:
-        assert memory.available_bytes() > 0
+        assert memory.available_bytes(tmp_path) > 0
     else:
-        assert memory.available_bytes() == expected
+        assert memory.available_bytes(tmp_path) == expected
 
 
-def test_without_a_container_the_system_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_CONTROL_GROUP", tmp_path / "not there")
-    assert memory.available_bytes() > 0
+def test_without_a_container_the_system_is_asked(tmp_path: Path) -> None:
+    assert memory.available_bytes(tmp_path / "not there") > 0
 
 
 @pytest.mark.parametrize(

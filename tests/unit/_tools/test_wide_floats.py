@@ -139,7 +139,7 @@ def test_rounding_is_unbiased(operation: object) -> None:
     first = rng.integers(0, 2**FRACTION_BITS, size=count)
     second = rng.integers(0, 2**FRACTION_BITS, size=count)
     found = np.empty_like(first)
-    operation(first, second, found)  # type: ignore[operator]
+    operation(first, second, found)
     errors = np.empty(count)
     for place, (a, b, c) in enumerate(zip(first.tolist(), second.tolist(), found.tolist(), strict=True)):
         one = 1 << FRACTION_BITS

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from tests.tools.broken_off import eager, flip, parts
 
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.checkpoints import checkpoint as module
+from dagpost.checkpoints.folder import Folder, Part
 from dagpost.errors import DagpostWarning, InputError
 
 IDENTITY = {"data": "some", "seed": 1}
@@ -88,25 +89,23 @@ def test_nothing_is_written_before_the_seconds_are_over(folder: Path) -> None:
 
 
 def test_writing_takes_its_share_of_the_time_at_most(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(module, "_FIRST_RATE", 100.0)
-    checkpoint, written, array = Checkpoint(folder, seconds=10), [], np.zeros(25)
-    with checkpoint.task("fit", IDENTITY) as kept:
-        writing = kept._files.write_part
+    now, written, write_part = [0.0], [], Folder.write_part
 
-        def slow_part(arrays: Any) -> Any:
-            written.append(now[0])
-            now[0] += 2.0
-            return writing(arrays)
+    def slow_part(files: Folder, arrays: Any) -> Part:
+        written.append(now[0])
+        now[0] += 0.002
+        return write_part(files, arrays)
 
-        monkeypatch.setattr(kept._files, "write_part", slow_part)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Folder, "write_part", slow_part)
+    array = np.zeros(50_000)
+    with Checkpoint(folder, seconds=0.01).task("fit", IDENTITY) as kept:
         for _ in kept.stage("stage", range(1000), running=lambda: [array]):
-            now[0] += 1.0
-    # 200 bytes at an expected 100 a second are 2 seconds: due when those are 3 percent of the time, and so on.
-    assert written[0] == pytest.approx(2 / 0.03, abs=1.0)
-    assert written[1] == pytest.approx(4 / 0.03, abs=1.0)
-    assert 2.0 * len(written) <= 0.031 * now[0]
+            now[0] += 0.001
+    # 400 kB at an expected 200 MB a second are 2 ms: due when those are 3 percent of the time, and so on.
+    assert written[0] == pytest.approx(0.002 / 0.03, abs=0.001)
+    assert written[1] == pytest.approx(0.004 / 0.03, abs=0.001)
+    assert 0.002 * len(written) <= 0.031 * now[0]
 
 
 def test_an_ordinary_run_does_every_step_and_keeps_nothing() -> None:
@@ -260,7 +259,7 @@ def test_where_writing_fails_the_run_goes_on_and_says_so_once(folder: Path, monk
         header(*arguments)
 
     monkeypatch.setattr(np.lib.format, "write_array_header_1_0", full)
-    with pytest.warns(DagpostWarning, match="goes on without.*No space left on device") as remarks:
+    with pytest.warns(DagpostWarning, match="continues without them.*No space left on device") as remarks:
         assert counted(eager(folder)) == list(range(3, 10))
     assert len(remarks) == 1
     monkeypatch.undo()
@@ -283,7 +282,10 @@ def test_a_folder_that_cannot_be_made_after_all_does_not_stop_the_run(
 
 @pytest.mark.parametrize(
     ("step", "gone", "reason"),
-    [(0, "place", "without. No such file or directory."), (1, "place/run", "Name a folder that exists and is yours.")],
+    [
+        (0, "place", "without them. No such file or directory."),
+        (1, "place/run", "Name a folder that exists and that you may write to."),
+    ],
 )
 def test_a_folder_that_vanishes_does_not_stop_the_run(step: int, gone: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "place").mkdir()
@@ -296,16 +298,16 @@ def test_a_folder_that_vanishes_does_not_stop_the_run(step: int, gone: str, reas
                     shutil.rmtree(tmp_path / gone)
                 steps.append(number)
 
-    with pytest.warns(DagpostWarning, match="goes on without") as remarks:
+    with pytest.warns(DagpostWarning, match="continues without them") as remarks:
         run()
     assert steps == [0, 1, 2, 3]
     assert [str(remark.message).endswith(reason) for remark in remarks] == [True]
 
 
 def test_a_nearly_full_disk_is_not_filled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = module.shutil.disk_usage(folder.parent)
-    monkeypatch.setattr(module.shutil, "disk_usage", lambda _: usage._replace(free=1_000_000))
-    with pytest.warns(DagpostWarning, match="goes on without.*1.0 MB are free on the disk"):
+    usage = shutil.disk_usage(folder.parent)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1_000_000))
+    with pytest.warns(DagpostWarning, match="continues without them.*1.0 MB are free on the disk"):
         assert counted(eager(folder)) == list(range(10))
     assert not folder.exists()
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from tests.tools.broken_off import eager, parts
 
-from dagpost.checkpoints import folder as module
 from dagpost.checkpoints.folder import Folder, InUseError
 from dagpost.errors import DagpostWarning, InputError
 
@@ -52,7 +51,7 @@ def test_a_folder_of_someone_else_is_refused_and_nothing_in_it_is_touched(name: 
     folder.mkdir()
     (folder / name).write_text(text)
     checkpoint = eager(folder)
-    with pytest.raises(InputError, match=f"no checkpoint folder: it holds '{name}'"), checkpoint.task("fit", {}):
+    with pytest.raises(InputError, match=f"not a checkpoint folder: it holds '{name}'"), checkpoint.task("fit", {}):
         pytest.fail("it was taken")
     checkpoint.remove()
     assert contents(folder) == {name: text.encode()}
@@ -62,7 +61,7 @@ def test_a_folder_of_someone_else_that_appears_during_the_run_is_refused_too(fol
     with eager(folder).task("fit", {}) as kept:
         folder.mkdir()
         (folder / "manifest.json").write_text('{"name": "my web app"}')
-        with pytest.raises(InputError, match="no checkpoint folder"):
+        with pytest.raises(InputError, match="not a checkpoint folder"):
             list(kept.stage("stage", [1], lambda _: [ARRAY]))
     assert contents(folder) == {"manifest.json": b'{"name": "my web app"}'}
 
@@ -150,7 +149,8 @@ def test_a_lock_that_is_removed_before_it_is_taken_is_made_again(
         else:
             (folder / "lock").unlink()
 
-    monkeypatch.setattr(module, "_take", just_before(module._take, removed))
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(fcntl, "flock", just_before(fcntl.flock, removed))
     taken = Folder(folder)
     taken.lock()
     assert (folder / "lock").read_text() == str(os.getpid())

@@ -58,7 +58,7 @@ def test_decisions_hold_for_the_run_that_goes_on(folder: Path) -> None:
 
 def test_another_identity_is_refused_with_what_differs(folder: Path) -> None:
     write(folder, IDENTITY)
-    said = r"another run \(seed: 1 there, 2 here\).*remove the folder to start anew"
+    said = r"another run \(seed: 1 there, 2 here\).*to start anew, remove the folder"
     with pytest.raises(InputError, match=said), eager(folder).task("fit", {**IDENTITY, "seed": 2}):
         pytest.fail("it was opened")
     with eager(folder).task("fit", IDENTITY) as kept:

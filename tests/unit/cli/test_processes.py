@@ -166,7 +166,8 @@ def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> Non
     )
     other = process(tmp_path, *arguments, "--seed", "7")
     assert other.returncode == 2
-    assert "holds the checkpoint of another run (--seed: none there, 7 here). Repeat the very command" in other.stderr
+    assert "holds the checkpoint of another run (--seed: none there, 7 here)." in other.stderr
+    assert "To resume, repeat exactly the command that began it" in other.stderr
     assert "going on" not in other.stderr
     result = process(tmp_path, *arguments)
     assert "an earlier run was broken off; going on from wide.dagpost.partial" in result.stderr

@@ -2,103 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import re
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dagpost.methods.chain_costs import expected_seconds
 from tests.tools.cli_checks import Run, write_wide_table
 
 from dagpost import DagPosterior, HybridMCMC, OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, read_table
-from dagpost._tools import progress
 from dagpost.cli.wording import duration
 from dagpost.engines import ThreadEngine
 from dagpost.exact import order, structure
-from dagpost.methods.chain_costs import expected_seconds
 from dagpost.posterior import plan
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Standard error as a terminal of 80 columns, where bars open at once."""
-    screen = Terminal()
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=screen))
-    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0.0)
-    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "80")
-    return screen
-
-
-def opened(stage: Any) -> None:
-    until = time.monotonic() + 20.0
-    while stage._bar is None and time.monotonic() < until:
-        time.sleep(0.01)
-    assert stage._bar is not None
-
-
-def test_a_bar_shows_title_note_rate_and_time_left(terminal: Terminal) -> None:
-    with progress.reporter_for(None).stage("chains", 100) as stage:
-        opened(stage)
-        stage.advance(40)
-        stage.note("R-hat [red]1.02[/red]")
-        stage._bar.refresh()  # type: ignore[attr-defined]
-        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue()).split("\r")[-1]
-    assert shown.startswith("chains (R-hat [red]1.02[/red]) ")
-    assert re.search(r" 40% +[\d.]+k?/(s|min) left: +(\d+:\d\d|\?)$", shown.rstrip())
-    assert len(shown.rstrip()) <= 80
-
-
-def test_work_that_an_earlier_run_did_does_not_count_for_the_rate(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stage: Any = progress.reporter_for(None).stage("tables", 1000)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: stage._started)
-    stage.advance(900)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: stage._started + 10.0)
-    stage.advance(50)
-    assert progress.readable_rate(stage.done - stage._given, 10.0) == "5.0/s"
-    assert stage.remaining() == "0:10"
-
-
-def test_the_time_left_follows_the_latter_half_and_runs_down_between_units(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stage: Any = progress.reporter_for(None).stage("chains", 100)
-    clock = [stage._started]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
-    assert stage.remaining() == "?"
-    steps = ((400.0, 1, "11:00:00"), (60.0, 9, "1:09:00"), (690.0, 30, "23:00"), (690.0, 30, "11:30"))
-    for seconds, units, left in steps:
-        clock[0] += seconds
-        stage.advance(units)
-        assert stage.remaining() == left, (seconds, units)
-    clock[0] += 90.0
-    assert stage.remaining() == "10:00"
-    clock[0] += 10_000.0
-    assert stage.remaining() == "0:00"
-
-
-def test_a_short_stage_shows_nothing(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 600.0)
-    with progress.reporter_for(None).stage("chains", 100) as stage:
-        stage.advance(100)
-    assert terminal.getvalue() == ""
-
-
-def test_a_pipe_gets_no_bar() -> None:
-    assert progress.reporter_for(None) is progress.silent
 
 
 @pytest.mark.parametrize(

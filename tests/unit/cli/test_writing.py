@@ -20,7 +20,7 @@ def test_a_folder_in_the_place_of_the_result_is_refused_before_the_work(
         monkeypatch.setattr(DagPosterior, work, lambda *_, **__: pytest.fail("worked in vain"))
     assert "folder" in one_message(run(*command, "-o", "folder", status=2))
     if Path("/dev/null").exists():
-        assert "is no ordinary file" in one_message(run(*command, "-o", "/dev/null", status=2))
+        assert "is not an ordinary file" in one_message(run(*command, "-o", "/dev/null", status=2))
 
 
 @pytest.mark.parametrize(

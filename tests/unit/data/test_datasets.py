@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,16 @@ def arities_in_use(table: Table) -> list[int]:
     return [len(np.unique(column)) for column in table.columns]
 
 
-def test_coronary_is_the_reference_file_as_64_counts(shared_data):
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [("coronary", "64a8d35e"), ("tic-tac-toe", "490ddb7a"), ("iris", "14b480cf"), ("wine", "5c40d8a6")],
+)
+def test_the_tables_are_those_that_were_compared_with_the_papers(name: str, begin: str) -> None:
+    """The tests below compare them, where the files of the papers are there."""
+    assert datasets.load(name).fingerprint().startswith(begin)
+
+
+def test_coronary_is_the_reference_file_as_64_counts(shared_data: Path) -> None:
     table = datasets.load("coronary")
     reference = read_table(shared_data / "coronary.csv")
     assert (table.rows, table.observations) == (64, 1841)
@@ -34,7 +45,7 @@ def test_coronary_is_the_reference_file_as_64_counts(shared_data):
     assert np.array_equal(expanded(table), expanded(reference))
 
 
-def test_tic_tac_toe_has_958_end_positions_of_which_x_wins_626():
+def test_tic_tac_toe_has_958_end_positions_of_which_x_wins_626() -> None:
     table = datasets.load("tic-tac-toe")
     assert table.rows == 958
     assert table.names[:2] == ("top-left", "top-middle")
@@ -43,7 +54,7 @@ def test_tic_tac_toe_has_958_end_positions_of_which_x_wins_626():
     assert len(np.unique(table.codes(), axis=1).T) == 958
 
 
-def test_tic_tac_toe_is_the_papers_up_to_the_numbers_of_the_levels(shared_data):
+def test_tic_tac_toe_is_the_papers_up_to_the_numbers_of_the_levels(shared_data: Path) -> None:
     table = datasets.load("tic-tac-toe")
     paper = pd.read_csv(shared_data / "paper" / "tictactoe.csv").to_numpy()
     target = Counter(map(tuple, paper.tolist()))
@@ -57,7 +68,7 @@ def test_tic_tac_toe_is_the_papers_up_to_the_numbers_of_the_levels(shared_data):
 
 
 @pytest.mark.parametrize(("name", "columns"), [("iris", 5), ("wine", 13)])
-def test_iris_and_wine_are_the_papers(shared_data, name, columns):
+def test_iris_and_wine_are_the_papers(shared_data: Path, name: str, columns: int) -> None:
     table = datasets.load(name)
     paper = pd.read_csv(shared_data / "paper" / f"{name}.csv").to_numpy().T
     assert len(table.names) == columns
@@ -65,7 +76,7 @@ def test_iris_and_wine_are_the_papers(shared_data, name, columns):
     assert list(table.arities) == arities_in_use(table)
 
 
-def test_iris_and_wine_have_readable_names_and_levels():
+def test_iris_and_wine_have_readable_names_and_levels() -> None:
     iris, wine = datasets.load("iris"), datasets.load("wine")
     assert iris.names == ("sepal_length", "sepal_width", "petal_length", "petal_width", "species")
     assert iris.levels[0] == ("[4.3, 5.5]", "(5.5, 6.7]", "(6.7, 7.9]")
@@ -74,13 +85,13 @@ def test_iris_and_wine_have_readable_names_and_levels():
     assert "proline" not in wine.names
 
 
-def test_asia_is_drawn_from_the_published_network():
+def test_asia_is_drawn_from_the_published_network() -> None:
     # 1e6 rows: every frequency below has a standard error under 0.005 (the rarest condition, about 10,000
     # rows); the limits are 5 standard errors and the seed is fixed.
     table = datasets.load("asia", rows=1_000_000, seed=1)
     column = dict(zip(table.names, (c.astype(bool) for c in table.columns), strict=True))
 
-    def close(event, condition, probability):
+    def close(event: Any, condition: Any, probability: Any) -> Any:
         error = np.sqrt(probability * (1 - probability) / condition.sum())
         return abs(event[condition].mean() - probability) <= 5 * error
 
@@ -99,7 +110,7 @@ def test_asia_is_drawn_from_the_published_network():
         assert close(column["dysp"], (column["bronc"] == bronc) & (column["either"] == either), dysp)
 
 
-def test_asia_depends_on_the_seed_alone_and_longer_draws_begin_alike():
+def test_asia_depends_on_the_seed_alone_and_longer_draws_begin_alike() -> None:
     short, long = datasets.load("asia", rows=100, seed=4), datasets.load("asia", rows=300, seed=4)
     assert np.array_equal(short.codes(), long.codes()[:, :100])
     assert datasets.load("asia").rows == 1000
@@ -108,22 +119,22 @@ def test_asia_depends_on_the_seed_alone_and_longer_draws_begin_alike():
 
 
 @pytest.mark.parametrize("rows", [0, -5, 2.5, "many", True])
-def test_asia_needs_a_whole_number_of_rows(rows):
+def test_asia_needs_a_whole_number_of_rows(rows: Any) -> None:
     with pytest.raises(InputError, match=r"'rows'.*at least 1"):
         datasets.load("asia", rows=rows)
 
 
-def test_asia_needs_a_seed_that_is_a_number():
+def test_asia_needs_a_seed_that_is_a_number() -> None:
     with pytest.raises(InputError, match="'seed' must be an int"):
         datasets.load("asia", seed=-1)
 
 
-def test_other_data_sets_take_neither_rows_nor_seed():
+def test_other_data_sets_take_neither_rows_nor_seed() -> None:
     with pytest.raises(InputError, match=r"'coronary'.*'rows' and 'seed'"):
         datasets.load("coronary", rows=10)
 
 
-def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names():
+def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names() -> None:
     with pytest.raises(InputError, match=r"no bundled data set 'coronry'. Did you mean 'coronary'.*asia"):
         datasets.load("coronry")
     with pytest.raises(InputError, match=r"no bundled data set 'zzz'.*tic-tac-toe"):
@@ -131,7 +142,7 @@ def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names():
 
 
 @pytest.mark.parametrize("name", datasets.names())
-def test_every_data_set_is_discrete_and_described_in_one_line_with_its_source(name):
+def test_every_data_set_is_discrete_and_described_in_one_line_with_its_source(name: str) -> None:
     table = datasets.load(name)
     assert table.discrete
     assert len(table.names) >= 5

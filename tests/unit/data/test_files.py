@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ PLAIN = "\n".join(["rain,size,height", *ROWS]) + "\n"
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(tmp_path: Path) -> Any:
     """Writes a file and gives its path."""
 
     def write_file(content: str | bytes, name: str = "table.csv") -> Path:
@@ -34,7 +34,7 @@ def write(tmp_path):
     return write_file
 
 
-def test_a_plain_csv_is_read(write):
+def test_a_plain_csv_is_read(write: Any) -> None:
     table = read_table(write(PLAIN))
     assert table.names == ("rain", "size", "height")
     assert table.levels == (("no", "yes"), (1, 2, 3), None)
@@ -71,18 +71,18 @@ def test_a_plain_csv_is_read(write):
         "quotes",
     ],
 )
-def test_the_same_table_is_read_from_other_habits_of_writing_csv(write, content):
+def test_the_same_table_is_read_from_other_habits_of_writing_csv(write: Any, content: Any) -> None:
     assert read_table(write(content)).fingerprint() == read_table(write(PLAIN)).fingerprint()
 
 
-def test_names_and_cells_in_quotes_may_hold_anything(write):
+def test_names_and_cells_in_quotes_may_hold_anything(write: Any) -> None:
     lines = ['"M. Work, heavy","say ""hi"""', '"a, b","x\ny"', "c,z", '"a, b",z', '"c","x\ny"']
     table = read_table(write("\n".join(lines)))
     assert table.names == ("M. Work, heavy", 'say "hi"')
     assert table.levels == (("a, b", "c"), ("x\ny", "z"))
 
 
-def test_counts_and_interventions_are_columns_of_the_file(write):
+def test_counts_and_interventions_are_columns_of_the_file(write: Any) -> None:
     path = write("a,b,n,set\n0,1,5,\n1,0,3,a\n0,0,2,a;b\n1,1,9,\n")
     table = read_table(path, counts="n", interventions="set")
     assert table.names == ("a", "b")
@@ -90,7 +90,7 @@ def test_counts_and_interventions_are_columns_of_the_file(write):
     assert table.interventions.tolist() == [0, 1, 3, 0]
 
 
-def test_standard_input_is_read_for_a_dash(monkeypatch):
+def test_standard_input_is_read_for_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
     class Standard:
         buffer = io.BytesIO(PLAIN.encode())
 
@@ -99,32 +99,32 @@ def test_standard_input_is_read_for_a_dash(monkeypatch):
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>", "#N/A"])
-def test_usual_marks_of_a_missing_cell_are_missing(write, cell):
+def test_usual_marks_of_a_missing_cell_are_missing(write: Any, cell: Any) -> None:
     path = write(PLAIN.replace("yes,1,", f"{cell},1,"))
     with pytest.raises(InputError, match=r"table\.csv: Missing values.*'rain' has 1 \(first in row 4\)"):
         read_table(path)
 
 
 @pytest.mark.parametrize("cell", ["None", "?", "none", "-"])
-def test_other_words_are_levels(write, cell):
+def test_other_words_are_levels(write: Any, cell: Any) -> None:
     assert cell in read_table(write(PLAIN.replace("no,", f"{cell},"))).levels[0]
 
 
 @pytest.mark.parametrize(
     ("line", "cells"), [("no,3", 2), ("no,3,-2.5,8", 4), ("no", 1), ("no,3,-2.5,", 4), ('no,"3,-2.5"', 2)]
 )
-def test_a_line_with_too_few_or_too_many_cells_is_named(write, line, cells):
+def test_a_line_with_too_few_or_too_many_cells_is_named(write: Any, line: Any, cells: Any) -> None:
     path = write(PLAIN.replace("no,3,-2.5", line))
     with pytest.raises(InputError, match=rf"table\.csv: line 4 has {cells} cells?, but .* names has 3"):
         read_table(path)
 
 
-def test_lines_are_counted_as_an_editor_counts_them(write):
+def test_lines_are_counted_as_an_editor_counts_them(write: Any) -> None:
     with pytest.raises(InputError, match="line 6 has 1 cell"):
         read_table(write('a,b\n\n"x\ny",1\nz,2\nz\n'))
 
 
-def test_an_open_quotation_mark_is_an_error(write):
+def test_an_open_quotation_mark_is_an_error(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.csv: line 2 has"):
         read_table(write('a,b\n"x,1\ny,2\nz,3\n'))
     with pytest.raises(InputError, match=r"table\.csv: is not a readable CSV file.*quotation"):
@@ -133,7 +133,7 @@ def test_an_open_quotation_mark_is_an_error(write):
         read_table(write('a,b\n"x,1\n' + "y,2\n" * 50_000))
 
 
-def test_a_binary_file_is_refused(write):
+def test_a_binary_file_is_refused(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.csv: is a binary file.*line 2"):
         read_table(write(b"a,b\n1,\x00\n"))
     with pytest.raises(InputError, match=r"not text in UTF-8 \(byte 0xff in line 3\)"):
@@ -142,7 +142,7 @@ def test_a_binary_file_is_refused(write):
         read_table(write(PLAIN.encode("utf-16")))
 
 
-def test_an_empty_file_is_refused_and_so_is_one_without_rows(write):
+def test_an_empty_file_is_refused_and_so_is_one_without_rows(write: Any) -> None:
     for content in ("", "\n \n"):
         with pytest.raises(InputError, match="the file is empty"):
             read_table(write(content))
@@ -151,30 +151,30 @@ def test_an_empty_file_is_refused_and_so_is_one_without_rows(write):
             read_table(write(content))
 
 
-def test_empty_and_repeated_names_are_errors_that_name_the_file(write):
+def test_empty_and_repeated_names_are_errors_that_name_the_file(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.csv: Column 1 of 3 has no name.*index=False"):
         read_table(write(",a,b\n0,1,2\n1,2,3\n"))
     with pytest.raises(InputError, match=r"table\.csv: .*'a' is used more than once"):
         read_table(write("a,b,a\n0,1,2\n1,2,3\n"))
 
 
-def test_one_column_is_refused_with_the_separators_that_are_known(write):
+def test_one_column_is_refused_with_the_separators_that_are_known(write: Any) -> None:
     with pytest.raises(InputError, match=r"only one column, 'a b'.*commas, semicolons or tabs"):
         read_table(write("a b\n1 2\n3 4\n"))
 
 
-def test_infinity_in_a_file_is_refused(write):
+def test_infinity_in_a_file_is_refused(write: Any) -> None:
     with pytest.raises(InputError, match="'height' holds inf in row 2"):
         read_table(write(PLAIN.replace("1.5", "inf")))
 
 
-def test_a_first_line_of_numbers_is_suspected_to_be_data(write):
+def test_a_first_line_of_numbers_is_suspected_to_be_data(write: Any) -> None:
     with pytest.warns(DagpostWarning, match="holds only numbers"):
         read_table(write("3,1\n0,1\n1,0\n0,0\n1,1\n"))
     assert read_table(write("0,1\n0,1\n1,0\n0,0\n1,1\n")).names == ("0", "1")
 
 
-def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write, tmp_path):
+def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write: Any, tmp_path: Path) -> None:
     write(PLAIN)
     with pytest.raises(InputError, match=r"tabel\.csv: there is no such file in .*Did you mean 'table\.csv'"):
         read_table(tmp_path / "tabel.csv")
@@ -186,19 +186,19 @@ def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write, tmp_path)
         read_table("coronary")
 
 
-def test_a_folder_or_another_ending_is_refused(write, tmp_path):
+def test_a_folder_or_another_ending_is_refused(write: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder"):
         read_table(tmp_path)
     with pytest.raises(InputError, match=r"files ending in '\.xlsx' are not read.*\.csv"):
         read_table(write(PLAIN, "table.xlsx"))
 
 
-def test_read_table_takes_paths_only():
+def test_read_table_takes_paths_only() -> None:
     with pytest.raises(InputError, match=r"must be a str or a path. Got DataFrame"):
         read_table(pd.DataFrame())
 
 
-def test_parquet_keeps_the_levels_of_categories(tmp_path):
+def test_parquet_keeps_the_levels_of_categories(tmp_path: Path) -> None:
     category = pd.Categorical(["lo", "hi"] * 4, ["lo", "middle", "hi"])
     columns = {"level": category, "x": np.arange(8) / 3, "s": ["a", "b"] * 4}
     frame = pd.DataFrame(columns, index=list("abcdefgh"))
@@ -208,21 +208,23 @@ def test_parquet_keeps_the_levels_of_categories(tmp_path):
     assert table.levels[0] == ("lo", "middle", "hi")
 
 
-def test_parquet_written_by_polars_is_read(tmp_path):
+def test_parquet_written_by_polars_is_read(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1, 2] * 4, "b": ["x", "y"] * 4, "n": [3] * 8})
     frame.write_parquet(tmp_path / "table.pq")
     assert read_table(tmp_path / "table.pq", counts="n").fingerprint() == as_table(frame, counts="n").fingerprint()
 
 
-def test_a_broken_parquet_file_is_refused(write):
+def test_a_broken_parquet_file_is_refused(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.parquet: is not a readable Parquet file"):
         read_table(write(b"PAR1 but no more", "table.parquet"))
 
 
-def test_without_pyarrow_parquet_is_refused_with_the_command_that_installs_it(write, monkeypatch):
+def test_without_pyarrow_parquet_is_refused_with_the_command_that_installs_it(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     original = builtins.__import__
 
-    def without_pyarrow(name, *arguments, **settings):
+    def without_pyarrow(name: str, *arguments: Any, **settings: Any) -> Any:
         if name.startswith("pyarrow"):
             raise ImportError(name)
         return original(name, *arguments, **settings)
@@ -232,7 +234,16 @@ def test_without_pyarrow_parquet_is_refused_with_the_command_that_installs_it(wr
         read_table(write(b"PAR1", "table.parquet"))
 
 
-def test_the_papers_files_are_read(shared_data):
+def test_a_file_of_many_codes_is_read(write: Any) -> None:
+    codes = np.random.default_rng(1).integers(0, 5, (500, 20))
+    lines = [",".join(f"V{column}" for column in range(20)), *(",".join(map(str, row)) for row in codes.tolist())]
+    table = read_table(write("\n".join(lines).encode()))
+    assert (len(table.names), table.rows) == (20, 500)
+    assert table.discrete
+    assert (codes == table.codes().T).all()
+
+
+def test_the_papers_files_are_read(shared_data: Path) -> None:
     table = read_table(shared_data / "paper" / "child_m500.csv")
     assert (len(table.names), table.rows) == (20, 500)
     assert table.discrete

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -25,7 +27,7 @@ def eight_rows(**columns: object) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_every_library_gives_the_same_columns(library):
+def test_every_library_gives_the_same_columns(library: Any) -> None:
     table = as_table(library(MIXED))
     assert table.names == ("colour", "size", "flag", "height")
     assert table.levels == (("blue", "green", "red"), (1, 2, 3), (False, True), None)
@@ -38,7 +40,7 @@ def test_every_library_gives_the_same_columns(library):
     assert table.fingerprint() == as_table(pd.DataFrame(MIXED)).fingerprint()
 
 
-def test_object_and_nullable_columns_of_pandas_mean_the_same_as_plain_ones():
+def test_object_and_nullable_columns_of_pandas_mean_the_same_as_plain_ones() -> None:
     plain = as_table(pd.DataFrame(MIXED))
     nullable = as_table(pd.DataFrame(MIXED).convert_dtypes())
     objects = as_table(pd.DataFrame(MIXED).astype(object))
@@ -46,7 +48,7 @@ def test_object_and_nullable_columns_of_pandas_mean_the_same_as_plain_ones():
     assert plain.fingerprint() == nullable.fingerprint() == objects.fingerprint() == arrow.fingerprint()
 
 
-def test_a_numpy_array_of_integers_is_discrete_and_columns_are_numbered():
+def test_a_numpy_array_of_integers_is_discrete_and_columns_are_numbered() -> None:
     array = np.array([[5, 0], [7, 1], [5, 1], [7, 0]])
     table = as_table(array)
     assert table.names == ("V0", "V1")
@@ -58,7 +60,7 @@ def test_a_numpy_array_of_integers_is_discrete_and_columns_are_numbered():
     assert as_table(array.astype(object)).fingerprint() == table.fingerprint()
 
 
-def test_a_numpy_array_of_floats_is_continuous_and_copied():
+def test_a_numpy_array_of_floats_is_continuous_and_copied() -> None:
     array = np.array([[0.5, 1.5], [2.5, -1.0], [0.0, 4.0]])
     table = as_table(array)
     assert table.continuous
@@ -69,7 +71,7 @@ def test_a_numpy_array_of_floats_is_continuous_and_copied():
     assert table.values().flags.c_contiguous
 
 
-def test_a_categorical_keeps_its_levels_in_order_also_those_that_do_not_occur():
+def test_a_categorical_keeps_its_levels_in_order_also_those_that_do_not_occur() -> None:
     codes = pd.Categorical(["lo", "hi"] * 4, categories=["lo", "middle", "hi"])
     expected = as_table(eight_rows(level=codes))
     assert expected.levels[2] == ("lo", "middle", "hi")
@@ -84,24 +86,24 @@ def test_a_categorical_keeps_its_levels_in_order_also_those_that_do_not_occur():
         assert as_table(other).fingerprint() == expected.fingerprint()
 
 
-def test_chunks_with_different_dictionaries_are_brought_together():
+def test_chunks_with_different_dictionaries_are_brought_together() -> None:
     chunks = [pa.array(["a", "b"]).dictionary_encode(), pa.array(["c", "b"]).dictionary_encode()]
     table = as_table(pa.table({"x": pa.chunked_array(chunks * 2), "y": [0, 1] * 4}))
     decoded = [table.levels[0][code] for code in table.columns[0]]
     assert decoded == ["a", "b", "c", "b"] * 2
 
 
-def test_a_polars_categorical_has_the_levels_that_occur_in_it():
+def test_a_polars_categorical_has_the_levels_that_occur_in_it() -> None:
     frame = pl.DataFrame({"x": ["b", "a"] * 4, "y": ["u", "v"] * 4}).with_columns(pl.all().cast(pl.Categorical))
     assert as_table(frame).levels == (("a", "b"), ("u", "v"))
 
 
-def test_intervals_of_pandas_cut_become_their_text():
+def test_intervals_of_pandas_cut_become_their_text() -> None:
     table = as_table(eight_rows(band=pd.cut(HEIGHTS, [-5, 0, 2, 2000])))
     assert table.levels[2] == ("(-5, 0]", "(0, 2]", "(2, 2000]")
 
 
-def test_codes_have_the_smallest_type_that_fits():
+def test_codes_have_the_smallest_type_that_fits() -> None:
     rows = 4 * 300
     frame = pd.DataFrame({"many": np.arange(rows) % 300, "few": np.arange(rows) % 256})
     table = as_table(frame)
@@ -112,7 +114,7 @@ def test_codes_have_the_smallest_type_that_fits():
     assert codes.flags.c_contiguous
 
 
-def test_floats_that_are_small_whole_numbers_are_codes_with_a_notice():
+def test_floats_that_are_small_whole_numbers_are_codes_with_a_notice() -> None:
     frame = eight_rows(bin=[0.0, 2.0, 1.0, 0.0, 2.0, 1.0, 1.0, 0.0])
     with pytest.warns(DagpostWarning, match=r"'bin'.*taken as codes"):
         table = as_table(frame)
@@ -120,7 +122,7 @@ def test_floats_that_are_small_whole_numbers_are_codes_with_a_notice():
     assert table.columns[2].tolist() == [0, 2, 1, 0, 2, 1, 1, 0]
 
 
-def test_floats_taken_for_codes_still_serve_as_values():
+def test_floats_taken_for_codes_still_serve_as_values() -> None:
     with pytest.warns(DagpostWarning, match="'age'"):
         table = as_table(pd.DataFrame({"age": [30.0, 40.0, 30.0, 50.0, 40.0, 50.0], "x": HEIGHTS[:6]}))
     assert table.continuous
@@ -128,21 +130,21 @@ def test_floats_taken_for_codes_still_serve_as_values():
 
 
 @pytest.mark.parametrize("values", [[0.0, 500.0] * 4, [-1.0, 1.0] * 4, [0.5, 1.0] * 4])
-def test_other_floats_are_continuous(values):
+def test_other_floats_are_continuous(values: Any) -> None:
     assert as_table(eight_rows(x=values)).levels[2] is None
 
 
-def test_codes_of_a_continuous_column_are_refused_with_the_call_that_discretises():
+def test_codes_of_a_continuous_column_are_refused_with_the_call_that_discretises() -> None:
     with pytest.raises(InputError, match=r"'height' is continuous.*discretise\(data"):
         as_table(pd.DataFrame(MIXED)).codes()
 
 
-def test_values_of_a_discrete_column_are_refused_with_the_way_to_convert():
+def test_values_of_a_discrete_column_are_refused_with_the_way_to_convert() -> None:
     with pytest.raises(InputError, match=r"Columns 'colour', 'size', 'flag' are discrete.*astype\(float\)"):
         as_table(pd.DataFrame(MIXED)).values()
 
 
-def test_counts_come_from_a_column_or_an_array():
+def test_counts_come_from_a_column_or_an_array() -> None:
     frame = eight_rows(n=[1, 0, 2, 3, 0, 5, 1, 1])
     named = as_table(frame, counts="n")
     given = as_table(frame[["colour", "flag"]], counts=[1, 0, 2, 3, 0, 5, 1, 1])
@@ -160,26 +162,26 @@ def test_counts_come_from_a_column_or_an_array():
 
 
 @pytest.mark.parametrize("bad", [-1, 1.5, "x", None, float("inf"), True])
-def test_a_count_that_is_no_whole_number_is_an_error_that_names_the_row(bad):
+def test_a_count_that_is_no_whole_number_is_an_error_that_names_the_row(bad: Any) -> None:
     frame = eight_rows(n=pd.Series([1, 1, bad, 1, 1, 1, 1, 1], dtype=object))
     with pytest.raises(InputError, match=r"'counts' must hold whole numbers.*row 3"):
         as_table(frame, counts="n")
 
 
-def test_counts_of_the_wrong_length_or_all_zero_are_errors():
+def test_counts_of_the_wrong_length_or_all_zero_are_errors() -> None:
     with pytest.raises(InputError, match=r"3 entries.*8 rows"):
         as_table(eight_rows(), counts=[1, 2, 3])
     with pytest.raises(InputError, match="empty"):
         as_table(eight_rows(), counts=[0] * 8)
 
 
-def test_a_counts_column_that_is_not_there_is_an_error_with_a_suggestion():
+def test_a_counts_column_that_is_not_there_is_an_error_with_a_suggestion() -> None:
     with pytest.raises(InputError, match=r"'colours'.*not there.*Did you mean 'colour'"):
         as_table(eight_rows(), counts="colours")
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_interventions_come_from_a_column_of_names(library):
+def test_interventions_come_from_a_column_of_names(library: Any) -> None:
     targets = [None, "colour", "", "flag", "colour; flag", None, None, "flag"]
     table = as_table(library({"colour": COLOURS, "flag": FLAGS, "set": targets}), interventions="set")
     assert table.names == ("colour", "flag")
@@ -187,26 +189,26 @@ def test_interventions_come_from_a_column_of_names(library):
     assert table.interventions.tolist() == [0, 1, 0, 2, 3, 0, 0, 2]
 
 
-def test_interventions_come_from_a_sequence_with_one_entry_per_row():
+def test_interventions_come_from_a_sequence_with_one_entry_per_row() -> None:
     targets = [None, "colour", (), ["flag"], {"flag", "colour"}, float("nan"), None, "flag"]
     table = as_table(eight_rows(), interventions=targets)
     assert table.interventions.tolist() == [0, 1, 0, 2, 3, 0, 0, 2]
     assert as_table(eight_rows(), interventions=[None] * 8).interventions is None
 
 
-def test_a_name_that_holds_a_semicolon_is_still_one_target():
+def test_a_name_that_holds_a_semicolon_is_still_one_target() -> None:
     frame = pd.DataFrame({"a;b": FLAGS, "c": COLOURS})
     assert as_table(frame, interventions=["a;b"] + [None] * 7).interventions.tolist() == [1] + [0] * 7
 
 
-def test_an_unknown_intervention_target_is_an_error_that_names_the_row():
+def test_an_unknown_intervention_target_is_an_error_that_names_the_row() -> None:
     with pytest.raises(InputError, match=r"'color' in row 2.*Did you mean 'colour'"):
         as_table(eight_rows(), interventions=[None, "color"] + [None] * 6)
     with pytest.raises(InputError, match=r"1 entries.*8 rows"):
         as_table(eight_rows(), interventions=[None])
 
 
-def test_missing_values_are_counted_per_column_with_a_remedy():
+def test_missing_values_are_counted_per_column_with_a_remedy() -> None:
     frame = eight_rows(x=[1.5, None, 2.5, None, 1.0, 2.0, 3.0, 4.0], y=["a", "b", None, "a", "b", "a", "b", "a"])
     arrow = pa.Table.from_pandas(frame)
     for data in (frame, pl.from_arrow(arrow), arrow):
@@ -227,12 +229,12 @@ def test_missing_values_are_counted_per_column_with_a_remedy():
         pd.Series([pd.NaT] * 8),
     ],
 )
-def test_missing_values_are_found_in_every_type_of_column(column):
+def test_missing_values_are_found_in_every_type_of_column(column: Any) -> None:
     with pytest.raises(InputError, match=r"Missing values.*'x' has [48]"):
         as_table(eight_rows(x=column))
 
 
-def test_nan_is_missing_in_arrays_and_in_polars_and_a_mask_is_too():
+def test_nan_is_missing_in_arrays_and_in_polars_and_a_mask_is_too() -> None:
     with pytest.raises(InputError, match=r"'V1' has 1 \(first in row 2\)"):
         as_table(np.array([[0.5, 1.5], [2.5, np.nan]]))
     with pytest.raises(InputError, match=r"'x' has 1 \(first in row 1\)"):
@@ -241,47 +243,47 @@ def test_nan_is_missing_in_arrays_and_in_polars_and_a_mask_is_too():
         as_table(np.ma.masked_equal(np.array([[7, 1], [2, 1]]), 7))
 
 
-def test_infinity_is_an_error_that_names_column_and_row():
+def test_infinity_is_an_error_that_names_column_and_row() -> None:
     with pytest.raises(InputError, match=r"'x' holds -inf in row 3.*finite"):
         as_table(eight_rows(x=[1.5, 2.5, -np.inf, 1, 2, 3, 4, 5]))
 
 
-def test_a_constant_column_is_kept_with_a_warning():
+def test_a_constant_column_is_kept_with_a_warning() -> None:
     with pytest.warns(DagpostWarning, match="'x' is constant"):
         table = as_table(eight_rows(x=["same"] * 8))
     assert table.levels[2] == ("same",)
 
 
-def test_a_column_that_is_constant_in_all_observations_counts_as_constant():
+def test_a_column_that_is_constant_in_all_observations_counts_as_constant() -> None:
     with pytest.warns(DagpostWarning, match="'colour', 'flag' are constant"):
         as_table(eight_rows(), counts=[5, 0, 5, 0, 0, 0, 0, 0])
 
 
-def test_more_levels_than_half_the_rows_look_like_an_identifier():
+def test_more_levels_than_half_the_rows_look_like_an_identifier() -> None:
     with pytest.warns(DagpostWarning, match="'id' has more levels than half of the 8 rows"):
         as_table(eight_rows(id=list("abcdefgh")))
 
 
 @pytest.mark.parametrize("data", [pd.DataFrame(), pd.DataFrame({"a": [], "b": []}), np.empty((0, 3))])
-def test_an_empty_table_is_an_error(data):
+def test_an_empty_table_is_an_error(data: Any) -> None:
     with pytest.raises(InputError, match="empty"):
         as_table(data)
 
 
-def test_one_column_is_an_error():
+def test_one_column_is_an_error() -> None:
     with pytest.raises(InputError, match="only one column, 'a'"):
         as_table(pd.DataFrame({"a": [1, 2]}))
     with pytest.raises(InputError, match="only one column"):
         as_table(pd.DataFrame({"a": [1, 2], "n": [3, 4]}), counts="n")
 
 
-def test_more_than_64_columns_are_an_error():
+def test_more_than_64_columns_are_an_error() -> None:
     wide = np.arange(65 * 4).reshape(4, 65) % 2
     with pytest.raises(InputError, match="65 columns; at most 64"):
         as_table(wide)
 
 
-def test_repeated_names_are_an_error():
+def test_repeated_names_are_an_error() -> None:
     frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
     with pytest.raises(InputError, match=r"'a' is used more than once.*columns 1, 3"):
         as_table(frame)
@@ -290,60 +292,60 @@ def test_repeated_names_are_an_error():
 
 
 @pytest.mark.parametrize("name", ["", "  ", None, float("nan")])
-def test_an_empty_name_is_an_error(name):
+def test_an_empty_name_is_an_error(name: str) -> None:
     with pytest.raises(InputError, match="Column 2 of 2 has no name"):
         as_table(pd.DataFrame([[1, 2]], columns=["a", name]))
 
 
-def test_names_that_are_numbers_become_text():
+def test_names_that_are_numbers_become_text() -> None:
     assert as_table(pd.DataFrame(np.array([[0, 1], [1, 0], [0, 0], [1, 1]]))).names == ("0", "1")
 
 
 @pytest.mark.parametrize(
     "column", [pd.date_range("2020-01-01", periods=8), pd.to_timedelta(range(8), "D"), [b"a", b"b"] * 4]
 )
-def test_columns_of_other_types_are_refused_with_a_remedy(column):
+def test_columns_of_other_types_are_refused_with_a_remedy(column: Any) -> None:
     with pytest.raises(InputError, match=r"Column 'x' is of type.*turn it into one of these"):
         as_table(eight_rows(x=column))
 
 
 @pytest.mark.parametrize("array", [np.ones((2, 2), dtype=complex), np.ones((2, 2), dtype="datetime64[D]")])
-def test_arrays_of_other_types_are_refused(array):
+def test_arrays_of_other_types_are_refused(array: Any) -> None:
     with pytest.raises(InputError, match=r"Column 'V0' is of type|Complex data not supported"):
         as_table(array)
 
 
-def test_mixed_types_in_a_column_are_an_error_that_names_the_row():
+def test_mixed_types_in_a_column_are_an_error_that_names_the_row() -> None:
     column = pd.Series(["a", "b", 3, "a", "b", "a", "b", "a"], dtype=object)
     with pytest.raises(InputError, match=r"'x' mixes types: 'a' \(str\) in row 1, 3 \(int\) in row 3"):
         as_table(eight_rows(x=column))
 
 
 @pytest.mark.parametrize("data", [[1, 2], 5, {"a": [1]}, pd.Series([1, 2]), None, pl.LazyFrame({"a": [1]})])
-def test_what_is_no_table_is_refused_by_its_type(data):
+def test_what_is_no_table_is_refused_by_its_type(data: Any) -> None:
     with pytest.raises(InputError, match="A table must be a pandas, polars or pyarrow table"):
         as_table(data)
 
 
-def test_a_lazy_frame_is_refused_with_the_call_that_collects_it():
+def test_a_lazy_frame_is_refused_with_the_call_that_collects_it() -> None:
     with pytest.raises(InputError, match=r"collect\(\)"):
         as_table(pl.LazyFrame({"a": [1], "b": [2]}))
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 2, 2)])
-def test_an_array_must_have_two_dimensions(shape):
+def test_an_array_must_have_two_dimensions(shape: Any) -> None:
     with pytest.raises(InputError, match="2 dimensions"):
         as_table(np.zeros(shape))
 
 
-def test_a_table_is_handed_back_and_takes_no_counts_afterwards():
+def test_a_table_is_handed_back_and_takes_no_counts_afterwards() -> None:
     table = as_table(eight_rows())
     assert as_table(table) is table
     with pytest.raises(InputError, match="a Table already"):
         as_table(table, counts=[1] * 8)
 
 
-def test_the_fingerprint_tells_tables_apart():
+def test_the_fingerprint_tells_tables_apart() -> None:
     tables = [
         as_table(eight_rows()),
         as_table(eight_rows().rename(columns={"flag": "Flag"})),
@@ -357,7 +359,7 @@ def test_the_fingerprint_tells_tables_apart():
     assert as_table(eight_rows(), counts=[1] * 8).fingerprint() == tables[0].fingerprint()
 
 
-def test_a_table_goes_to_pandas_and_back():
+def test_a_table_goes_to_pandas_and_back() -> None:
     targets = [None, "colour", None, "flag", "colour;flag", None, None, "flag"]
     table = as_table(eight_rows(height=HEIGHTS), counts=list(range(1, 9)), interventions=targets)
     frame = table.to_pandas()
@@ -366,7 +368,7 @@ def test_a_table_goes_to_pandas_and_back():
     assert back.fingerprint() == table.fingerprint()
 
 
-def test_the_repr_is_readable():
+def test_the_repr_is_readable() -> None:
     text = repr(as_table(pd.DataFrame({**MIXED, "many": range(8)}), counts=[5] * 8))
     assert text.splitlines() == [
         "Table of 5 columns and 8 rows that stand for 40 observations",
@@ -378,7 +380,7 @@ def test_the_repr_is_readable():
     ]
 
 
-def test_names_and_levels_are_escaped_in_html():
+def test_names_and_levels_are_escaped_in_html() -> None:
     frame = pd.DataFrame({"<b>": ["<i>", "&"] * 4, "y": FLAGS})
     page = as_table(frame)._repr_html_()
     assert "<b>" not in page
@@ -386,6 +388,6 @@ def test_names_and_levels_are_escaped_in_html():
     assert "&lt;b&gt;" in page
 
 
-def test_a_narwhals_frame_is_a_table_too():
+def test_a_narwhals_frame_is_a_table_too() -> None:
     frame = nw.from_native(eight_rows())
     assert isinstance(as_table(frame), Table)

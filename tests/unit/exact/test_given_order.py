@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dagpost.methods.own_targets import GivenOrder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
@@ -20,7 +21,6 @@ from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
 from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
 from dagpost.mcmc.candidates import _gather, weights_of_all
-from dagpost.methods.own_targets import GivenOrder
 from dagpost.sampling.given_order import draw_given_order
 
 FALSE_ALARM = 1e-6
@@ -151,14 +151,13 @@ def draw(tables: FamilyTables, posterior: GivenOrderPosterior, count: int, **opt
     return draw_given_order(tables, posterior, count, **settings)[0]
 
 
-def test_a_longer_sample_begins_with_the_shorter_one_whatever_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_longer_sample_begins_with_the_shorter_one_whatever_the_threads() -> None:
     tables = tables_of(spread_weights(6, 2, 13, 1.0), 2)
     posterior = given_order_posterior(tables, [5, 3, 1, 0, 2, 4])
     whole = draw(tables, posterior, 5000)
     np.testing.assert_array_equal(draw(tables, posterior, 2500), whole[:2500])
     np.testing.assert_array_equal(draw(tables, posterior, 5000, engine=ThreadEngine(1)), whole)
-    monkeypatch.setattr("dagpost.sampling.given_order._DRAWN_TOGETHER", 1024)
-    np.testing.assert_array_equal(draw(tables, posterior, 5000), whole)
+    np.testing.assert_array_equal(draw(tables, posterior, 5000, drawn_together=1024), whole)
 
 
 def test_other_seeds_give_other_graphs() -> None:
@@ -172,12 +171,11 @@ def test_no_draws_are_no_draws() -> None:
     assert draw(tables, given_order_posterior(tables, [0, 1, 2]), 0).shape == (0, 3)
 
 
-def test_progress_counts_the_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dagpost.sampling.given_order._DRAWN_TOGETHER", 1024)
+def test_progress_counts_the_graphs() -> None:
     seen: list[tuple[str, int, int]] = []
     reporter = reporter_for(lambda title, done, total: seen.append((title, done, total)))
     tables = tables_of(spread_weights(3, 2, 14, 1.0), 2)
-    draw(tables, given_order_posterior(tables, [0, 1, 2]), 3000, reporter=reporter)
+    draw(tables, given_order_posterior(tables, [0, 1, 2]), 3000, reporter=reporter, drawn_together=1024)
     assert seen == [("graphs", 1024, 3000), ("graphs", 2048, 3000), ("graphs", 3000, 3000)]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from dagpost.methods.own_targets import Trees
 from tests.naive import trees as naive_trees
 
 from dagpost import DagPosterior, datasets
@@ -15,15 +17,16 @@ from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact import trees
 from dagpost.exact.trees import TreePosterior, draw_trees, tree_posterior
-from dagpost.methods.own_targets import Trees
 
 
 def random_weights(nodes: int, spread: float, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(nodes, nodes)) * spread
 
 
-def draws(posterior: TreePosterior, count: int, seed: int = 1, threads: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    return draw_trees(posterior, count, seed=np.random.SeedSequence(seed), engine=ThreadEngine(threads))
+def draws(
+    posterior: TreePosterior, count: int, seed: int = 1, threads: int = 2, **options: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    return draw_trees(posterior, count, seed=np.random.SeedSequence(seed), engine=ThreadEngine(threads), **options)
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 5, 20, 64])
@@ -127,9 +130,7 @@ def test_constraints_that_need_two_roots_leave_forests_only() -> None:
 
 
 @pytest.mark.parametrize("spanning", [True, False])
-def test_the_first_draws_are_the_same_however_many_are_asked_for(
-    spanning: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_draws_are_the_same_however_many_are_asked_for(spanning: bool) -> None:
     posterior = tree_posterior(random_weights(9, 2.0, seed=4), spanning=spanning)
     many, many_logs = draws(posterior, 3 * SEED_BLOCK)
     assert len(np.unique(many, axis=0)) > 100
@@ -138,8 +139,7 @@ def test_the_first_draws_are_the_same_however_many_are_asked_for(
         np.testing.assert_array_equal(few, many[:count])
         np.testing.assert_array_equal(few_logs, many_logs[:count])
     # Random numbers for one block at a time.
-    monkeypatch.setattr(trees, "_UNIFORM_BYTES", 1)
-    in_parts, _ = draws(posterior, 3 * SEED_BLOCK)
+    in_parts, _ = draws(posterior, 3 * SEED_BLOCK, uniform_bytes=1)
     np.testing.assert_array_equal(in_parts, many)
 
 
@@ -187,9 +187,9 @@ def test_a_raised_cancel_flag_ends_the_draws() -> None:
     detours, choices = np.zeros((4, 4, 4)), np.ones((4, 4))
     parents, log_joint = np.full((10, 4), 77, dtype=np.uint64), np.zeros(10)
     arguments = (log_weights, detours, choices, np.zeros((10, 9)), parents, log_joint)
-    trees._draw(*arguments, np.ones(1, dtype=np.int64))
+    trees.draw_forests(*arguments, np.ones(1, dtype=np.int64))
     assert (parents == 77).all()
-    trees._draw(*arguments, np.zeros(1, dtype=np.int64))
+    trees.draw_forests(*arguments, np.zeros(1, dtype=np.int64))
     assert (parents != 77).all()
 
 

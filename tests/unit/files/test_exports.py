@@ -300,7 +300,7 @@ def test_a_full_disk_is_an_error_that_says_so(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path, edges):
-    with pytest.raises(InputError, match=r"Cannot write .* Name a folder that exists and is yours"):
+    with pytest.raises(InputError, match=r"Cannot write .* Name a folder that exists and that you may write to"):
         write_json(edges, tmp_path / "nowhere" / "edges.json")
 
 

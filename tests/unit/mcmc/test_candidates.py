@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def binary_table(nodes: int, rows: int, seed: int) -> Table:
     rng = np.random.default_rng(seed)
     columns: list[np.ndarray] = []
     for node in range(nodes):
-        chosen = rng.choice(node, size=min(node, int(rng.integers(0, 3))), replace=False) if node else []
+        chosen: Any = rng.choice(node, size=min(node, int(rng.integers(0, 3))), replace=False) if node else []
         value = sum((columns[int(place)] for place in chosen), start=np.zeros(rows, dtype=np.int64)) % 2
         columns.append(np.where(rng.random(rows) < 0.15, rng.integers(0, 2, rows), value))
     return as_table(np.column_stack(columns))

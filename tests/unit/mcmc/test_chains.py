@@ -5,7 +5,9 @@ Two methods are run: order MCMC, and a plain one whose states and figures are kn
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -17,7 +19,6 @@ from tests.tools.chain_checks import random_tables
 from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.mcmc import chains
 from dagpost.mcmc.chains import ROUND_GRAPHS, ChainMethod, ChainRun, Round, check_settings, run_chains
 from dagpost.mcmc.order import OrderMCMC
 
@@ -346,14 +347,21 @@ def titles_of(method: ChainMethod, context: Any, count: int) -> list[str]:
     return titles
 
 
-def test_progress_shows_how_well_the_chains_agree(families: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chains, "_LOOK_SECONDS", 0.0)
+@pytest.fixture
+def hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the clock finds it an hour later."""
+    clock = itertools.count(0.0, 3600.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+
+
+@pytest.mark.usefixtures("hours")
+def test_progress_shows_how_well_the_chains_agree(families: Any) -> None:
     titles = titles_of(order_chains(), families, 900)
     assert titles[0] == "chains"
     assert all(title.startswith("chains (R-hat 1.0") for title in titles[9:])
 
 
-def test_one_chain_alone_claims_no_agreement(families: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chains, "_LOOK_SECONDS", 0.0)
+@pytest.mark.usefixtures("hours")
+def test_one_chain_alone_claims_no_agreement(families: Any) -> None:
     titles = titles_of(order_chains(1), families, 300)
     assert not any("R-hat 1.0" in title for title in titles)

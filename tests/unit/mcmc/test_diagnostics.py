@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
+from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from scipy.stats import binom
 
 from dagpost.mcmc.diagnostics import (

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from dagpost.methods.drawing import METHODS, name_of, resolve_method
 
 from dagpost import (
     Bootstrap,
@@ -28,7 +29,6 @@ from dagpost import (
 )
 from dagpost._tools import memory
 from dagpost.families.numbering import parent_sets, unsqueeze_all
-from dagpost.methods.drawing import METHODS, name_of, resolve_method
 from dagpost.posterior.estimate import MODULARITY_WORDS
 
 #: Short chains: these tests are about the plumbing; tests/statistical holds the chains to their posteriors.

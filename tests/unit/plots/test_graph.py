@@ -34,6 +34,11 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 
+def canvas_of(figure: Any) -> Any:
+    """The canvas, of which the stubs of matplotlib know no kind in particular."""
+    return figure.canvas
+
+
 def test_the_graph_has_a_box_for_each_variable_and_a_line_for_each_probable_pair(model: DagPosterior) -> None:
     ax = plots.graph(model, threshold=0.5)
     joined = (model.edge_probabilities_ + model.edge_probabilities_.T).to_numpy()
@@ -58,7 +63,7 @@ def test_a_line_is_as_wide_at_every_resolution(dpi: int) -> None:
     figure = plt.figure(figsize=(4, 4), dpi=dpi)
     ax = plots.graph(frame([[0.0, 1.0], [0.0, 0.0]]), numbers=False, legend=False, ax=figure.add_axes((0, 0, 1, 1)))
     figure.canvas.draw()
-    middle = np.asarray(figure.canvas.buffer_rgba())[2 * dpi, :, 0]
+    middle = np.asarray(canvas_of(figure).buffer_rgba())[2 * dpi, :, 0]
     dark = (255 - middle.astype(float)).sum() / 255 * 72 / dpi
     assert dark == pytest.approx(arrows(ax)[0].width, abs=0.4)
 
@@ -86,7 +91,7 @@ def test_lines_and_heads_say_how_sure_a_direction_is(split: tuple[float, float],
     # The line leads from the more probable parent.
     onward = np.nan_to_num(split[0]) >= np.nan_to_num(split[1])
     assert (arrow.parent.get_text(), arrow.child.get_text()) == (("A", "B") if onward else ("B", "A"))
-    found = arrow.path(figure.canvas.get_renderer())
+    found = arrow.path(canvas_of(figure).get_renderer())
     assert found is not None
     assert [own for _, own in found[1]] == filled
     # Said by the line too, so that it can be read where heads are small.
@@ -197,8 +202,8 @@ def test_children_stand_below_their_parents_wherever_that_is_more_probable() -> 
         matrix[parent, child], matrix[child, parent] = 0.7, 0.2
     ax = plots.graph(frame(matrix))
     height = {text.get_text(): text.get_position()[1] for text in nodes(ax)}
-    for parent, child in [("v0", "v1"), ("v0", "v2"), ("v1", "v3"), ("v2", "v3"), ("v0", "v4"), ("v3", "v4")]:
-        assert height[parent] > height[child]
+    for above, below in [("v0", "v1"), ("v0", "v2"), ("v1", "v3"), ("v2", "v3"), ("v0", "v4"), ("v3", "v4")]:
+        assert height[above] > height[below]
 
 
 def test_no_edges_and_all_edges_are_drawn() -> None:
@@ -265,7 +270,7 @@ def test_given_positions_are_kept() -> None:
 def test_boxes_that_lie_on_each_other_leave_no_room_for_a_line() -> None:
     ax = plots.graph(frame([[0, 0.9], [0, 0]], ["A", "B"]), layout={"A": (0, 0), "B": (0, 0)})
     ax.figure.canvas.draw()
-    assert arrows(ax)[0].path(ax.figure.canvas.get_renderer()) is None
+    assert arrows(ax)[0].path(canvas_of(ax.figure).get_renderer()) is None
 
 
 @pytest.mark.parametrize(

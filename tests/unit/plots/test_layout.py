@@ -113,7 +113,7 @@ def test_crossings_are_counted_like_pairs_of_lines(graph: tuple[int, Edges], ran
 @given(acyclic())
 def test_sweeps_never_add_crossings(graph: tuple[int, Edges]) -> None:
     found = in_layers(*graph, widest=4)
-    first = layering._first_order(found.layer, found.segments)
+    first = layering.first_order(found.layer, found.segments)
     assert found.crossings <= count_crossings(first, found.segments, found.layer)
 
 

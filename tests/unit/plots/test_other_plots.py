@@ -216,7 +216,8 @@ def test_edges_are_listed_by_probability_with_intervals_of_estimates(model: DagP
     values = ax.lines[-1].get_xdata()
     falling = np.sort(sample.edge_frequencies().to_numpy().ravel())[::-1]
     np.testing.assert_allclose(values, falling[:4])
-    (lines,) = ax.collections
+    lines: Any = ax.collections[0]
+    assert len(ax.collections) == 1
     for value, segment in zip(values, lines.get_segments(), strict=True):
         assert segment[0, 0] <= value <= segment[1, 0]
     assert "95% intervals" in ax.get_title()
@@ -295,7 +296,7 @@ def test_an_effect_says_what_it_assumes(model: DagPosterior) -> None:
 
 def test_only_effects_have_a_density(model: DagPosterior) -> None:
     with pytest.raises(InputError, match=r"drawn of a CausalEffect.*Got DagPosterior"):
-        plots.effect_density(model)  # type: ignore[arg-type]
+        plots.effect_density(model)
 
 
 def test_so_little_that_nobody_misses_it_is_not_counted_in_edges() -> None:

@@ -5,7 +5,7 @@ high ones, whose subsets `H` number the blocks. For a set `H`, node `i` has the 
 
     F_i(X) = sum of beta_i(P ∪ X) over P ⊆ H,     X a set of undecided nodes, |X| <= max_parents
 
-numbered as in families.py, so that deciding a node is an operation on contiguous slices: leaving it out is taking a
+numbered as in numbering.py, so that deciding a node is an operation on contiguous slices: leaving it out is taking a
 prefix of the sets of each size (no work at all), letting it in is one addition per set that remains (`let_in`).
 A node's own decision leaves its sums alone. At a leaf of the walk all that is left is a sparse array over the low
 nodes, which `to_dense` spreads out and `subset_sums` turns into alpha_i(H ∪ T) for all sets T of low nodes at once.
