@@ -5,10 +5,11 @@
     python tools/record_results.py --compare BEFORE.json AFTER.json
     python tools/record_results.py --files FOLDER                 # a few small model and sample files
 
-Every case is written as {"exact": hash of the bytes, "rounded": hash of the numbers at 9 significant digits, "shown": an
-excerpt}, or as {"error": ...} where it raised. Cases called "words: ..." hold wording, which may change on purpose: they
-never make a comparison fail. Only public names are used, so that one script works on either side of a move; the one
-exception is the stand-in for CuPy of the tests. Which code is measured is decided by PYTHONPATH; all seeds are fixed.
+Every case is written as {"exact": hash of the bytes, "rounded": hash of the numbers at 9 significant digits,
+"shown": an excerpt}, or as {"error": ...} where it raised. Cases called "words: ..." hold wording, which may change on
+purpose: they never make a comparison fail. Only public names are used, so that one script works on either side of a
+move; the one exception is the stand-in for CuPy of the tests. PYTHONPATH decides which code is measured; all seeds are
+fixed.
 """
 
 from __future__ import annotations
@@ -1091,8 +1092,7 @@ def dask() -> Iterator[Case]:
     """Two processes of this machine."""
     with ExitStack() as held:
         started = cache(lambda: held.enter_context(dagpost.DaskEngine(threads=2)))
-        for name, function in _engine_cases("dask", {"engine": "dask engine"}, started):
-            yield name, function
+        yield from _engine_cases("dask", {"engine": "dask engine"}, started)
         yield (
             "engine: dask, bootstrap",
             lambda: _fit_and_sample(make(asia(), engine=started(), method=dagpost.Bootstrap(replicates=8)), 8),
