@@ -19,15 +19,16 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-dep
 # Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
 
-.PHONY: help demo test test-all lint format bench paper docs dist lock vendor clean
+.PHONY: help demo test test-all coverage lint format bench paper docs dist lock vendor clean
 
 help:
 	@echo "make demo      a bundled study: its edges, a question or two, and a report to open in a browser"
 	@echo "make test      all tests but the long ones"
 	@echo "make test-all  all tests"
-	@echo "make lint      ruff and mypy; 'make format' mends the layout"
+	@echo "make coverage  the tests of 'make test', with the lines that none of them runs"
+	@echo "make lint      ruff, mypy and the order of imports; 'make format' mends the layout"
 	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
-	@echo "make paper     the tables of the paper again, beside the printed ones (an hour or two; goes on where it was stopped)"
+	@echo "make paper     the tables of the paper again, beside the printed ones (an hour or two; resumes where it stopped)"
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
 	@echo "make dist      wheel and sdist in dist"
 	@echo "make lock      new versions in the lock files"
@@ -43,10 +44,14 @@ test: $(READY)
 test-all: $(READY)
 	$(TESTS) $(PYTEST)
 
+coverage: $(READY)
+	$(TESTS) -m "not long" --cov --cov-report=term:skip-covered --cov-report=xml $(PYTEST)
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -97,5 +102,5 @@ vendor:
 	$(PYTHON) tools/vendor.py
 
 clean:
-	rm -rf .venv build dist docs/_build docs/auto_gallery docs/sg_execution_times.rst benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/auto_gallery docs/sg_execution_times.rst benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* coverage.xml
 	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +

@@ -11,6 +11,7 @@ import contextlib
 import doctest
 import io
 import itertools
+import pydoc
 import re
 import runpy
 import shlex
@@ -152,6 +153,10 @@ def test_reference_has_every_public_name() -> None:
     modules = {"__version__", "datasets", "plots"}
     public = (set(dagpost.__all__) - modules) | set(functions)
     assert sorted(public - documented_names()) == []
+
+
+def test_every_entry_of_the_reference_exists() -> None:
+    assert [name for name in sorted(documented_names()) if pydoc.locate(f"dagpost.{name}") is None] == []
 
 
 def test_every_function_that_the_mathematics_names_is_in_the_reference() -> None:

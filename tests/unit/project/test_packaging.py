@@ -110,8 +110,16 @@ def test_wheel_holds_the_whole_package_and_nothing_else(distributions: tuple[Pat
 def test_sdist_holds_what_a_contributor_needs(distributions: tuple[Path, Path]) -> None:
     with tarfile.open(distributions[1]) as sdist:
         held = {name.partition("/")[2] for name in sdist.getnames()}
-    needed = ["Makefile", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "requirements.lock"]
-    assert {*needed, "tests/naive.py", "benchmarks/run.py", "docs/start.md", "tools/vendor.py"} <= held
+    needed = [
+        "Makefile",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "CODE_OF_CONDUCT.md",
+        "requirements.lock",
+    ]
+    assert {*needed, "tests/naive/structure.py", "benchmarks/run.py", "docs/start.md", "tools/vendor.py"} <= held
     made = [name for name in held if name.startswith((".venv", "docs/_build")) or Path(name).suffix in MADE]
     assert made == []
 
