@@ -16,12 +16,16 @@ def main() -> None:
     """Entry point of the `dagpost` command."""
     from dagpost.cli.process import run
 
-    run()
+    run(_application)
+
+
+def _application() -> Any:
+    from dagpost.cli.commands import app
+
+    return app
 
 
 def __getattr__(name: str) -> Any:
     if name == "app":
-        from dagpost.cli.commands import app
-
-        return app
+        return _application()
     raise AttributeError(f"module 'dagpost.cli' has no attribute {name!r}")

@@ -25,16 +25,14 @@ EXPECTED_OS_ERRORS = frozenset(
 _signals: list[int] = []
 
 
-def run() -> None:
-    """Run the command line on the arguments of this process and end it."""
+def run(load: Callable[[], Callable[..., Any]]) -> None:
+    """Run the application that `load` imports on the arguments of this process, and end the process."""
     status = INTERRUPTED
     try:
         signal.signal(signal.SIGINT, _note)
         _open_closed_streams()
         _never_fail_to_encode()
-        from dagpost.cli.commands import app
-
-        app(prog_name="dagpost")
+        load()(prog_name="dagpost")
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0 if end.code is None else 2

@@ -53,6 +53,12 @@ class Feature(ABC):
         """How it is written."""
         return ()
 
+    @classmethod
+    def from_python(cls, thing: object) -> Feature | None:
+        """The statement that an object of Python stands for; None where it is not one of this kind."""
+        del thing
+        return None
+
     def holds_in(self, block: Block) -> Flags:
         """In which graphs of a block it holds; by default, those that meet its `family_condition`."""
         found = self.family_condition(block.names)
@@ -211,13 +217,13 @@ class Not(Feature):
 
 
 def as_feature(thing: object) -> Feature:
-    """A statement as it is, and a Python function as a `Custom` statement."""
-    from dagpost.features.statements.custom import Custom
-
+    """A statement as it is, and a Python function as the statement that asks it."""
     if isinstance(thing, Feature):
         return thing
-    if callable(thing):
-        return Custom(thing)
+    made = (kind.from_python(thing) for kind in STATEMENTS.classes().values())
+    found = next((feature for feature in made if feature is not None), None)
+    if found is not None:
+        return found
     raise InputError(f"A statement about a DAG must be an object such as edge('A', 'B') or a function. Got {thing!r}.")
 
 

@@ -34,6 +34,10 @@ class Custom(Feature):
         if not callable(self.function):
             raise InputError(f"A custom statement needs a function of a networkx.DiGraph. Got {self.function!r}.")
 
+    @classmethod
+    def from_python(cls, thing: object) -> Feature | None:
+        return cls(thing) if callable(thing) else None
+
     def __str__(self) -> str:
         return f"{getattr(self.function, '__name__', type(self.function).__name__)}(dag)"
 
