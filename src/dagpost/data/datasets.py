@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import seed_number, whole_number
 from dagpost.data.discretise import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
@@ -180,12 +181,8 @@ def _equal_width(data: NDArray[np.float64]) -> tuple[list[NDArray[Any]], list[tu
 
 def _asia(rows: int, seed: int) -> Table:
     """Ancestral sampling; the probabilities are those of the paper's section 2."""
-    if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
-        raise InputError(f"The 'rows' of the data set 'asia' must be an int of at least 1. Got {rows!r} instead.")
-    try:
-        uniform = np.random.default_rng(seed).random((int(rows), len(_ASIA_COLUMNS))).T
-    except (TypeError, ValueError):
-        raise InputError(f"The 'seed' must be an int of at least 0. Got {seed!r} instead.") from None
+    rows = whole_number(rows, "rows", "the data set 'asia'")
+    uniform = np.random.default_rng(seed_number(seed)).random((rows, len(_ASIA_COLUMNS))).T
     asia = uniform[0] < 0.01
     tub = uniform[1] < np.where(asia, 0.05, 0.01)
     smoke = uniform[2] < 0.5

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from dagpost._tools.checks import one_of, whole_number
 from dagpost._tools.text import nearest
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table, TableLike, checked_table, warn_about
@@ -53,19 +54,16 @@ def discretise(
     >>> discretise(heights, bins=2, strategy="uniform").levels[0]
     ('[1.52, 1.725)', '[1.725, 1.93]')
     """
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 2 <= bins <= _LARGEST_BINS:
-        raise InputError(f"The 'bins' of discretise must be an int in [2, {_LARGEST_BINS}]. Got {bins!r} instead.")
-    if strategy not in get_args(Strategy):
-        allowed = ", ".join(repr(name) for name in get_args(Strategy))
-        raise InputError(f"The 'strategy' of discretise must be one of {allowed}. Got {strategy!r} instead.")
+    bins = whole_number(bins, "bins", "discretise", least=2, most=_LARGEST_BINS)
+    one_of(strategy, "strategy", get_args(Strategy), "discretise")
     data = checked_table(table)
     new_columns = list(data.columns)
     new_levels = list(data.levels)
     for position in _chosen(data, columns):
         values = _numbers(data, position)
-        codes, edges = _binned(values, data.counts, int(bins), strategy)
+        codes, edges = _binned(values, data.counts, bins, strategy)
         if len(edges) <= bins and edges[0] != edges[-1]:
-            _warn_collapsed(data.names[position], values, len(edges) - 1, int(bins))
+            _warn_collapsed(data.names[position], values, len(edges) - 1, bins)
         new_columns[position] = codes.astype(code_type(len(edges) - 1))
         new_levels[position] = interval_names(edges, closed="left")
     result = replace(data, columns=tuple(new_columns), levels=tuple(new_levels))

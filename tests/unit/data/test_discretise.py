@@ -118,7 +118,7 @@ def test_edges_that_lie_close_are_told_apart_by_more_digits():
 
 def test_settings_out_of_range_are_refused(frame):
     for bins in (1, 2.5, "three", True, 1000):
-        with pytest.raises(InputError, match=r"'bins' of discretise must be an int in \[2, 256\]"):
+        with pytest.raises(InputError, match=r"'bins' parameter of discretise must be an int in \[2, 256\]"):
             discretise(frame, bins=bins)
     with pytest.raises(InputError, match=r"'quantile', 'uniform', 'kmeans'. Got 'equal'"):
         discretise(frame, strategy="equal")
