@@ -50,8 +50,8 @@ class Score:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "fill" in vars(cls) and "parameter_prior" not in vars(cls):
-            # A class that fills in its own way does not inherit the prior of another way.
+        if vars(cls).keys() & {"fill", "terms"} and "parameter_prior" not in vars(cls):
+            # A class that scores in its own way (`terms`: CountedScore) does not inherit the prior of another way.
             cls.parameter_prior = Score.parameter_prior  # type: ignore[method-assign]
         if vars(cls).get("name"):
             SCORES.add(cls)

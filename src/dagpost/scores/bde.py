@@ -1,25 +1,19 @@
-"""BDe: the marginal likelihood of discrete columns, with the same pseudocount `a` in every cell (dirichlet.py)."""
+"""BDe: the marginal likelihood of discrete columns, with the same pseudocount `a` in every cell (bdeu.py)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.scores.base import Score
+from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
+    from dagpost.scores.cells import CellFunction
 
 
 @dataclass(frozen=True)
-class BDe(Score):
+class BDe(CountedScore):
     """The Bayesian Dirichlet score with the same Dirichlet parameter for every cell.
 
     Parameters
@@ -51,19 +45,11 @@ class BDe(Score):
         """Check the parameter."""
         object.__setattr__(self, "pseudocount", strength(self.pseudocount, "pseudocount", "BDe"))
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: NDArray[np.float64],
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        from dagpost.scores.dirichlet import fill_with_pseudocount
+    def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:  # noqa: ARG002
+        """Those of one parameter."""
+        from dagpost.scores.cells import fixed_terms
 
-        fill_with_pseudocount(self.pseudocount, table, max_parents, values, engine, reporter, checkpoint)
+        return fixed_terms(self.pseudocount, variants, observations)
 
     def parameter_prior(self) -> DirichletPrior:
         """The same pseudocount in every cell."""

@@ -1,7 +1,14 @@
-"""BDeu: the marginal likelihood of discrete columns, with an equivalent sample size shared out among the cells.
+"""How well do discrete parents explain a discrete node? The marginal likelihood under Dirichlet priors.
 
-The parameter `a` of a cell (`dagpost.scores.dirichlet`) is the equivalent sample size over the number of cells of the
-family, so that DAGs which say the same about independence get the same score (Heckerman, Geiger & Chickering 1995).
+With `N(x, p)` rows in which node `i` has level `x` and its parents configuration `p`,
+
+    score_i(P) = sum over p of [ log Gamma(a r) - log Gamma(a r + N(p)) ]
+               + sum over p, x of [ log Gamma(a + N(x, p)) - log Gamma(a) ]
+
+for a node of `r` levels (Cooper & Herskovits 1992; Heckerman, Geiger & Chickering 1995). Dirichlet scores differ in the
+parameter `a` of a cell: `BDeu` shares an equivalent sample size out evenly among the cells of a family, so that DAGs
+which say the same about independence get the same score; `BDe` and `K2` take the same `a` for every cell.
+Configurations that do not occur add nothing, so cost and memory are those of counting (`dagpost.scores.counting`).
 """
 
 from __future__ import annotations
@@ -9,22 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.scores.base import Score
+from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
     from dagpost.scores.cells import CellFunction
 
 
 @dataclass(frozen=True)
-class BDeu(Score):
+class BDeu(CountedScore):
     """The Bayesian Dirichlet score with a likelihood-equivalent uniform prior.
 
     Parameters
@@ -56,24 +56,15 @@ class BDeu(Score):
         checked = strength(self.equivalent_sample_size, "equivalent_sample_size", "BDeu")
         object.__setattr__(self, "equivalent_sample_size", checked)
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: NDArray[np.float64],
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
+    def variants(self, arities: tuple[int, ...]) -> tuple[int, ...]:
+        """The same for all columns."""
+        return (0,) * len(arities)
+
+    def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:  # noqa: ARG002
+        """Those of a parameter that is shared out among the configurations of a set."""
         from dagpost.scores.cells import shared_terms
-        from dagpost.scores.discrete_runs import fill_by_counting
 
-        def terms(variants: list[int], observations: int) -> CellFunction:  # noqa: ARG001
-            return shared_terms(self.equivalent_sample_size, table.arities, max_parents + 1, observations)
-
-        same = (0,) * len(table.names)
-        fill_by_counting(table, max_parents, values, same, terms, engine, reporter, checkpoint)
+        return shared_terms(self.equivalent_sample_size, arities, max_size, observations)
 
     def parameter_prior(self) -> DirichletPrior:
         """The equivalent sample size, shared out evenly among the cells of a family."""

@@ -12,22 +12,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.scores.base import Score
+from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
     from dagpost.scores.cells import CellFunction
 
 
 @dataclass(frozen=True)
-class BIC(Score):
+class BIC(CountedScore):
     """The Bayesian information criterion: maximal log likelihood less half a log of the rows per parameter.
 
     It approximates a log marginal likelihood without a prior to choose; DAGs that say the same about
@@ -45,24 +38,12 @@ class BIC(Score):
     summary: ClassVar[str] = "likelihood with a penalty for parameters"
     citation: ClassVar[str] = "Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics, 6."
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: NDArray[np.float64],
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
+    def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:  # noqa: ARG002
+        """`N log N`, and the penalty of each configuration of the parents."""
         from dagpost.scores.cells import entropy_terms
-        from dagpost.scores.discrete_runs import fill_by_counting
 
-        def terms(variants: list[int], observations: int) -> CellFunction:
-            each = math.log(observations) / 2
-            return entropy_terms([each * (arity - 1) for arity in variants], observations)
-
-        fill_by_counting(table, max_parents, values, table.arities, terms, engine, reporter, checkpoint)
+        each = math.log(observations) / 2
+        return entropy_terms([each * (arity - 1) for arity in variants], observations)
 
     def parameter_prior(self) -> DirichletPrior:
         """BIC has none: Jeffreys' prior, one half of an observation in each cell, stands in for it."""

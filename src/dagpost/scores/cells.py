@@ -39,10 +39,14 @@ class CellFunction(NamedTuple):
     entropy: bool
 
 
-def fixed_terms(parameters: list[float], variants: int, observations: int) -> CellFunction:
-    """Dirichlet terms whose parameter does not depend on the set: first that of `A`, then those of `B`."""
-    values = np.array(parameters)
-    return CellFunction(_tabulate(values, False, observations), values, np.empty(0), np.zeros(variants), 0.0, False)
+def fixed_terms(pseudocount: float, variants: list[int], observations: int) -> CellFunction:
+    """Dirichlet terms whose parameter does not depend on the set; `variants` are numbers of levels of the node.
+
+    The parents' cells pool those of the node's levels, so `B` has the parameter `pseudocount * levels`.
+    """
+    values = np.array([pseudocount, *(pseudocount * levels for levels in variants)])
+    tables = _tabulate(values, False, observations)
+    return CellFunction(tables, values, np.empty(0), np.zeros(len(variants)), 0.0, False)
 
 
 def shared_terms(

@@ -1,25 +1,19 @@
-"""K2: the marginal likelihood of discrete columns, with the pseudocount 1 in every cell (dirichlet.py)."""
+"""K2: the marginal likelihood of discrete columns, with the pseudocount 1 in every cell (bdeu.py)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.scores.base import Score
+from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
+    from dagpost.scores.cells import CellFunction
 
 
 @dataclass(frozen=True)
-class K2(Score):
+class K2(CountedScore):
     """The score of the K2 algorithm: every conditional distribution is equally likely beforehand.
 
     >>> K2()
@@ -38,19 +32,11 @@ class K2(Score):
         "data. Machine Learning, 9."
     )
 
-    def fill(
-        self,
-        table: Table,
-        max_parents: int,
-        values: NDArray[np.float64],
-        engine: Engine,
-        reporter: Reporter,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> None:
-        """Write the score of every family of at most `max_parents` parents into `values`."""
-        from dagpost.scores.dirichlet import fill_with_pseudocount
+    def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:  # noqa: ARG002
+        """Those of the parameter 1."""
+        from dagpost.scores.cells import fixed_terms
 
-        fill_with_pseudocount(1.0, table, max_parents, values, engine, reporter, checkpoint)
+        return fixed_terms(1.0, variants, observations)
 
     def parameter_prior(self) -> DirichletPrior:
         """A pseudocount of one in every cell."""

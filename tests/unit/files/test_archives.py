@@ -146,7 +146,7 @@ def test_ctrl_c_while_writing_leaves_the_old_file_and_nothing_else(file: Path, m
 KILLED = """
 import os, sys
 import numpy as np
-from dagpost import storage
+from dagpost.files import archive as storage
 
 def stop(*arguments, **options):
     sys.stdout.write("writing\\n"); sys.stdout.flush()

@@ -1,0 +1,50 @@
+"""Scores of discrete columns that sum a function of the counts over the cells of a family.
+
+Such a score says what is summed (`terms`); counting is done here, once for all of them. Cost and memory are those of
+counting (`dagpost.scores.counting`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.scores.base import Score
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dagpost._tools.progress import Reporter
+    from dagpost.data.table import Table
+    from dagpost.engines import Engine
+    from dagpost.scores.cells import CellFunction
+
+
+class CountedScore(Score):
+    """Base of scores that are a difference of two sums over cells, `A(P + i) - B_i(P)`; write `terms`."""
+
+    def variants(self, arities: tuple[int, ...]) -> tuple[int, ...]:
+        """For each column, which function `B` it takes: that of its number of levels, unless a score says otherwise."""
+        return arities
+
+    def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:
+        """What is summed over the cells of sets of at most `max_size` columns, with `B` for each of some variants."""
+        raise NotImplementedError(f"{type(self).__name__} must define terms().")
+
+    def fill(
+        self,
+        table: Table,
+        max_parents: int,
+        values: NDArray[np.float64],
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        """Write the score of every family of at most `max_parents` parents into `values`."""
+        from dagpost.scores.discrete_runs import fill_by_counting
+
+        terms = partial(self.terms, table.arities, max_parents + 1)
+        variants = self.variants(table.arities)
+        fill_by_counting(table, max_parents, values, variants, terms, engine, reporter, checkpoint)
