@@ -27,7 +27,7 @@ from dagpost.methods.own_targets import Bootstrap
 
 from dagpost import DagPosterior, datasets, local_scores
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.mcmc.partition import PartitionMCMC
 

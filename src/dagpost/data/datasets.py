@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.checks import whole_number
-from dagpost.data.discretise import interval_names
+from dagpost.data.encoding import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 

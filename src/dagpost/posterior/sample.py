@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, labelled
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
@@ -227,11 +227,8 @@ class DagSample:
 
         `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
         """
-        import pandas as pd
-
         weights = self.weights if estimator == "auto" else self._weighed(estimator, math.nan).weights
-        matrix = np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0)
-        return pd.DataFrame(matrix, index=pd.Index(self.names, name="from"), columns=pd.Index(self.names, name="to"))
+        return labelled(np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0), self.names)
 
     @overload
     def probability(  # type: ignore[overload-overlap]

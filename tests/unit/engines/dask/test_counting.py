@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.engines.dask import DaskEngine, cells, parts
 from dagpost.engines.dask.cells import scores_of_parts
