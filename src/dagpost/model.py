@@ -143,7 +143,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     method_reason_ = Found(lambda fitted: fitted.reason)
     target_ = Found(lambda fitted: fitted.target)
     log_evidence_ = Found(lambda fitted: fitted.results.log_evidence)
-    edge_probabilities_ = Found(lambda fitted: fitted.once("edge table", lambda: lists.edge_table(fitted)))
+    edge_probabilities_ = Found(lists.edge_table)
     exact_ = Found(lambda fitted: fitted.results.exact)
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
