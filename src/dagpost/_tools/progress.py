@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from types import TracebackType
 from typing import Any, Self
 
 #: Called with the title of the stage, the units done and the units in all.
@@ -45,9 +44,7 @@ class Stage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
 
@@ -146,9 +143,7 @@ class BarStage(Stage):
             self._task = bar.add_task(self.title + self.remark, total=self.total, completed=self.done, rate="")
             self.bar = bar
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._timer.cancel()
         with self._lock:
             self._ended = True

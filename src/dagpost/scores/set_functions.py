@@ -26,7 +26,7 @@ from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, SavedSteps
 from dagpost.engines import Engine
-from dagpost.families.numbering import binomials, family_count, size_offsets
+from dagpost.families.numbering import binomials, family_count, next_of_size, size_offsets
 
 #: Top position, first and last second position of the sets of a task.
 Task = tuple[int, int, int]
@@ -194,9 +194,7 @@ def write_totals(totals: Floats, target: Target) -> None:
                     target.base[variant, number] = totals[variant + 1, number]
             number += 1
             if step + 1 < count and mask != np.uint64(0):
-                lowest = mask & (~mask + np.uint64(1))
-                ripple = mask + lowest
-                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
+                mask = next_of_size(mask)
 
 
 @inlined
@@ -234,6 +232,4 @@ def subtract_base(node: int, variant: int, target: Target, cancel: Integers) -> 
                 parents += 1
             number += 1
             if step + 1 < count and mask != np.uint64(0):
-                lowest = mask & (~mask + np.uint64(1))
-                ripple = mask + lowest
-                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
+                mask = next_of_size(mask)
