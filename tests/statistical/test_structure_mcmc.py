@@ -110,7 +110,7 @@ def test_neighbours_are_those_of_the_definition(parents: list[int], max_parents:
 def test_what_is_kept_beside_a_graph_stays_true_to_it(nodes: int, max_parents: int, seed: int, spread: float) -> None:
     families = random_tables(nodes, max_parents, seed, spread).families
     steps = generator(seed)
-    parents = structure.random_graph(families, steps).parents
+    parents = structure.start(families, steps).parents
     here, there, fresh = (structure.no_surroundings(nodes) for _ in range(3))
     structure.survey(max_parents, parents, here)
     structure.weigh(families, parents, here.log_weights)

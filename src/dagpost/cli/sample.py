@@ -74,6 +74,7 @@ def sample(
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
     from dagpost.cli.plan import announce
+    from dagpost.posterior.plan import plan_sample
     from dagpost.posterior.estimate import check_confidence
     from dagpost.posterior.sample import DagSample
 
@@ -85,7 +86,7 @@ def sample(
     checkpoint = checkpoint_for(target, quiet=quiet)
     with keeping(checkpoint):
         if not quiet and precision is None:
-            announce(fitted.plan_sample(asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
+            announce(plan_sample(fitted.fitted_, asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
         drawn = fitted.sample(
             number, precision=precision, confidence=confidence, seed=seed, resume=before, checkpoint=checkpoint
         )

@@ -27,6 +27,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.families.family_sums import FamilyTables, bits_of
+from dagpost.mcmc import structure
 from dagpost.mcmc.chains import Round
 from dagpost.mcmc.reversal import is_acyclic, node_of
 from dagpost.mcmc.structure import (
@@ -52,6 +53,14 @@ class HybridContext(NamedTuple):
     families: FamilyTables
     chances: Floats
     log_odds: Floats
+
+
+State = GraphState
+
+
+def start(context: HybridContext, generator: np.random.Generator) -> GraphState:
+    """A graph that fits a random order."""
+    return structure.start(context.families, generator)
 
 
 def proposal_of(edges: Floats) -> tuple[Floats, Floats]:

@@ -114,6 +114,15 @@ class Fitted:
         """Whether its own sample takes seconds at most."""
         return len(self.names) <= self.method.quick_nodes
 
+    def rows(self, asked_by: str) -> Table:
+        """The table, or an error that says what needs it."""
+        if self.table is None:
+            raise InputError(
+                f"{asked_by} need the rows of the table, which this model was saved without. Fit it again, or save it "
+                "with save(path, rows=True)."
+            )
+        return self.table
+
     def once(self, name: str, make: Callable[[], Made]) -> Made:
         """What `make` gives, made once and remembered under a name."""
         if name not in self._remembered:
