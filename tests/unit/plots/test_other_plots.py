@@ -139,7 +139,7 @@ def test_the_beginning_of_chains_has_as_much_of_each(chains: DagSample) -> None:
         (("sample", "other"), {}, "same variables in the same order"),
         (("model", "model"), {}, "Got DagPosterior instead"),
         (([], "model"), {}, "no sample to look at"),
-        (("sample", "model"), {"measure": "bias"}, "must be 'SAD' or 'Delta'"),
+        (("sample", "model"), {"measure": "bias"}, "must be one of 'SAD', 'Delta'"),
         (("sample", "model"), {"points": 1}, "'points' must be an int of at least 2"),
         (("order",), {"measure": "Delta"}, "Delta needs the evidence"),
     ],
