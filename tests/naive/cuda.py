@@ -1,8 +1,8 @@
 """The CUDA kernels of the order-modular sums in plain Python: the same arrays, layout and numbering, logs for numbers.
 
 Each method of `NaiveKernels` is the twin of one kernel in engines/cuda/kernels/order.cu and takes its arguments.
-tests/fake_cupy.py lets the engine itself run on them (`KERNELS`); tests/naive_cuda_walk.py runs them without it. The
-twins of the other kernels are in tests/naive_cuda_structure.py, naive_cuda_sampling.py and naive_cuda_layers.py.
+tests/tools/fake_cupy.py lets the engine itself run on them (`KERNELS`); cuda_walk.py runs them without it. The twins of
+the other kernels are in cuda_structure.py, cuda_sampling.py and cuda_layers.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 from dagpost._tools.wide_floats import from_logs, to_logs
 
 NOTHING = -np.inf
-TILE = 16
 
 
 @dataclass(frozen=True)
@@ -333,19 +332,21 @@ def _twin(name: str) -> Callable[..., None]:
     def run(launch: Launch, *arguments: Any) -> None:
         kernels = _of_launch(launch)
         sizes = kernels.sizes
-        own = (1 << (sizes.low - 1)) + (1 << (sizes.low - 1) >> 4) + 1
-        whole = (1 << sizes.low) + (1 << sizes.low >> 4) + 1
+        tile, groups, pad_bits = (launch.constants[constant] for constant in ("TILE", "GROUPS", "PAD_BITS"))
+        assert launch.block == launch.constants["GROUP"] * groups or name in {"let_in", "give_back"}
+        own = (1 << (sizes.low - 1)) + (1 << (sizes.low - 1) >> pad_bits) + 1
+        whole = (1 << sizes.low) + (1 << sizes.low >> pad_bits) + 1
         if name.endswith("_blocks"):
-            launch.need_shared(8 * (max(4 * whole, sizes.low * own) + (1 << sizes.low)))
+            launch.need_shared(8 * (max(groups * whole, sizes.low * own) + (1 << sizes.low)))
             arguments = (*arguments[:3], arguments[3][: launch.grid[0]], arguments[4])
         elif name == "gather":
-            launch.need_shared(8 * 4 * whole)
+            launch.need_shared(8 * groups * whole)
             assert launch.grid == (1 << (sizes.mid + sizes.slot_bits), 1)
         else:
             assert launch.grid[1] == sizes.nodes, "one row of blocks a node"
         if name in {"expand", "collect"}:
-            launch.need_shared(8 * TILE << sizes.mid)
-            assert launch.grid[0] * TILE >= (sizes.row_sets if name == "expand" else sizes.all_sets)
+            launch.need_shared(8 * tile << sizes.mid)
+            assert launch.grid[0] * tile >= (sizes.row_sets if name == "expand" else sizes.all_sets)
         in_logs(getattr(kernels, name), arguments)
 
     return run

@@ -8,9 +8,6 @@ import numpy as np
 from tests.naive.cuda import Launch, bits_of, squeeze
 from tests.naive.cuda_structure import SMALLEST_SHIFT, scaled
 
-#: Entries of a row that `fold_rest` has room for.
-FOLDED_AT_ONCE = 10
-
 
 def describe_groups(
     launch: Launch,
@@ -128,7 +125,7 @@ def fold_rest(
     branches: int,
     totals: np.ndarray,
 ) -> None:
-    assert count <= FOLDED_AT_ONCE, "a row that does not fit in shared memory"
+    assert count <= launch.constants["FOLDED_NODES"], "a row that does not fit in shared memory"
     assert launch.grid[0] == 2 * branches, "one block a row"
     values = rows.reshape(2 * branches, 1 << count)
     for position in range(count - 1, -1, -1):

@@ -15,9 +15,6 @@ from tests.naive.cuda import Launch, bits_of, in_logs, squeeze, sum_one_bit
 
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO, to_logs
 
-ROWS = 4
-THREADS = 256
-IMPOSSIBLE = -(1 << 25)
 SMALLEST_SHIFT = -1000
 
 
@@ -73,9 +70,10 @@ class _Set:
             yield added, reached, Scaled(product, sum(factor.exponent for factor in factors))
 
 
-def _sets_of_block(upper: int, *, largest_first: bool) -> list[int]:
-    rows = sorted(range(1 << ROWS), key=int.bit_count, reverse=largest_first)
-    return [upper << ROWS | row for row in rows]
+def _sets_of_block(launch: Launch, upper: int, *, largest_first: bool) -> list[int]:
+    bits = launch.constants["ROWS"]
+    rows = sorted(range(1 << bits), key=int.bit_count, reverse=largest_first)
+    return [upper << bits | row for row in rows]
 
 
 def sums_over_graphs(
@@ -83,7 +81,7 @@ def sums_over_graphs(
 ) -> None:
     nodes = launch.constants["NODES"]
     for upper in uppers[: launch.grid[0]].tolist():
-        for members in _sets_of_block(upper, largest_first=False):
+        for members in _sets_of_block(launch, upper, largest_first=False):
             if members == 0:
                 graphs[members] = 1.0
             if not graphs[members] > 0.0:
@@ -104,11 +102,11 @@ def completions_of_sets(
     errors: np.ndarray,
     uppers: np.ndarray,
 ) -> None:
-    nodes = launch.constants["NODES"]
+    nodes, impossible = launch.constants["NODES"], launch.constants["NOTHING"]
     everything = (1 << nodes) - 1
     for upper in uppers[: launch.grid[0]].tolist():
         errors[upper] = 0.0
-        for members in _sets_of_block(upper, largest_first=True):
+        for members in _sets_of_block(launch, upper, largest_first=True):
             own = _Set(members, nodes, alpha)
             terms = [
                 (
@@ -118,7 +116,7 @@ def completions_of_sets(
                 for added, reached, product in own.products()
                 if completions[reached] > 0.0
             ]
-            scale = max((term.exponent for _, term in terms), default=IMPOSSIBLE)
+            scale = max((term.exponent for _, term in terms), default=impossible)
             total = -math.fsum(term.on(scale) for _, term in terms)
             if members == everything:
                 completions[members], completion_exponents[members] = 1.0, 0
@@ -126,7 +124,7 @@ def completions_of_sets(
                 fraction, exponent = math.frexp(total)
                 completions[members], completion_exponents[members] = 2.0 * fraction, exponent - 1 + scale
             else:
-                completions[members], completion_exponents[members] = 0.0, IMPOSSIBLE
+                completions[members], completion_exponents[members] = 0.0, impossible
             about = scaled(sums[members]).exponent + scale
             unit = Scaled(max(graphs[members], 0.0), about).on(scaled(sums[-1]).exponent)
             errors[upper] += unit * math.fsum(abs(term.on(scale)) for _, term in terms)
@@ -162,12 +160,12 @@ def _places(launch: Launch, parent_sets: np.ndarray) -> Iterator[tuple[int, int]
         yield place, (node << (nodes - 1)) + int(parent_sets[family])
 
 
-def spread(launch: Launch, weights: np.ndarray, parent_sets: np.ndarray, values: np.ndarray) -> None:
+def place_weights(launch: Launch, weights: np.ndarray, parent_sets: np.ndarray, values: np.ndarray) -> None:
     for place, dense in _places(launch, parent_sets):
         values[dense] = weights[place]
 
 
-def pick(launch: Launch, values: np.ndarray, parent_sets: np.ndarray, weights: np.ndarray) -> None:
+def pick_weights(launch: Launch, values: np.ndarray, parent_sets: np.ndarray, weights: np.ndarray) -> None:
     for place, dense in _places(launch, parent_sets):
         weights[place] = values[dense]
 
@@ -181,7 +179,8 @@ def _chances(launch: Launch, alpha: np.ndarray, given: np.ndarray, evidence: int
 def sum_paths(launch: Launch, alpha: np.ndarray, given: np.ndarray, evidence: int, paths: np.ndarray) -> None:
     nodes = launch.constants["NODES"]
     assert launch.grid[1] == nodes
-    assert launch.block == THREADS
+    threads = 32 * launch.constants["WARPS"]
+    assert launch.block == threads
     by_block = paths.reshape(launch.grid[0], nodes, nodes)
     for node in range(nodes):
         others = [other for other in range(nodes) if other != node]
@@ -189,7 +188,7 @@ def sum_paths(launch: Launch, alpha: np.ndarray, given: np.ndarray, evidence: in
         for rest, chance in enumerate(_chances(launch, alpha, given, evidence, node)):
             for place, other in enumerate(others):
                 if not rest >> place & 1:
-                    by_block[rest // THREADS % launch.grid[0], node, other] += chance
+                    by_block[rest // threads % launch.grid[0], node, other] += chance
 
 
 def chances_of_node(
@@ -204,8 +203,8 @@ KERNELS = {
     "completions_of_sets": completions_of_sets,
     "sum_one_bit": one_bit,
     "sum_three_bits": three_bits,
-    "spread": spread,
-    "pick": pick,
+    "place_weights": place_weights,
+    "pick_weights": pick_weights,
     "sum_paths": sum_paths,
     "chances_of_node": chances_of_node,
 }

@@ -1,9 +1,9 @@
 """A stand-in for CuPy on NumPy, with the plain twins of the kernels: the CUDA engine runs where there is no device.
 
-It has what the engine uses and is strict where a device is: a kernel gets just the types its source asks for, whole
+It has what the engine uses and is as strict as a device: a kernel gets exactly the types its source asks for, whole
 arrays and no views, a grid and shared memory within the limits, and no array of the host; memory that was not written
-holds nonsense. `installed` puts it in the place of CuPy, with groups of nodes so small that a handful of variables
-already makes several steps, slots and tiles.
+holds nonsense. `installed` puts it in the place of CuPy. An engine with `SMALL_SIZES` has groups of nodes so small that
+a handful of variables already makes several steps, slots and tiles.
 """
 
 from __future__ import annotations
@@ -25,13 +25,24 @@ from tests.naive import cuda_sampling as naive_cuda_sampling
 from tests.naive import cuda_structure as naive_cuda_structure
 from tests.naive.cuda import Launch
 
+from dagpost.engines.cuda.layout import Sizes
+
+SMALL_SIZES = Sizes(
+    low_nodes=3,
+    mid_nodes=2,
+    slot_bits=1,
+    layer_entries=1 << 7,
+    folded_nodes=2,
+    fewest_rows=100,
+    sets_per_launch=7,
+)
 KERNELS = {
     **naive_cuda.KERNELS,
     **naive_cuda_structure.KERNELS,
     **naive_cuda_sampling.KERNELS,
     **naive_cuda_layers.KERNELS,
 }
-#: Of an H200.
+#: The limits of an H200.
 MOST_THREADS = 1024
 MOST_ROWS_OF_BLOCKS = 65_535
 MOST_SHARED_BYTES = 227 << 10
@@ -49,7 +60,7 @@ TYPES = {
     "unsigned short": np.uint16,
     "double": np.float64,
 }
-_KERNEL = re.compile(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\(([^)]*)\)')
+KERNEL_IN_SOURCE = re.compile(r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\(([^)]*)\)')
 
 
 class Memory:
@@ -167,9 +178,10 @@ class RawModule:
     def __init__(self, code: str, options: tuple[str, ...]) -> None:
         definitions = [option[2:].split("=") for option in options if option.startswith("-D")]
         self.constants = {name: int(value) for name, value in definitions}
-        self.signatures = {name: _parameters(text) for name, text in _KERNEL.findall(code)}
+        self.signatures = {name: _parameters(text) for name, text in KERNEL_IN_SOURCE.findall(code)}
         self._constant_names = set(re.findall(r"__constant__ \w+ (\w+)", code))
         self.constant_memory: dict[str, bytearray] = {}
+        self.code = code
 
     def get_function(self, name: str) -> Kernel:
         return Kernel(self, name, self.signatures[name])
@@ -248,25 +260,16 @@ def as_module() -> ModuleType:
 def _forget_kernels() -> None:
     from dagpost.engines.cuda import layers, order, sampling, scores, structure
 
-    order.kernels_for.cache_clear()
-    for module in (layers, sampling, scores, structure):
-        module._kernels.cache_clear()
+    for module in (layers, order, sampling, scores, structure):
+        module.kernels_for.cache_clear()
 
 
 @contextmanager
 def installed() -> Iterator[ModuleType]:
-    """Run the CUDA engine on the twins, with small groups of nodes."""
-    from dagpost.engines.cuda import layers, plan, scores
-
+    """Run the CUDA engine on the twins."""
     _forget_kernels()
     module = as_module()
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "cupy", module)
-        patch.setattr(plan, "_LOW_NODES", 3)
-        patch.setattr(plan, "_MID_NODES", 2)
-        patch.setattr(plan, "_SLOT_BITS", 1)
-        patch.setattr(layers, "_ENTRIES", 1 << 7)
-        patch.setattr(layers, "_FOLDED_AT_ONCE", 2)
-        patch.setattr(scores, "FEWEST_ROWS", 100)
         yield module
     _forget_kernels()

@@ -27,7 +27,7 @@ _DOUBLE_ONE = 1023 << 52
 # A double has 12 fraction bits more than a wide float; half of the last wide bit, for rounding to nearest.
 _ROUND = (1 << 11) - _DOUBLE_ONE
 # An addend this much smaller cannot change a sum; the floor keeps its exponent a legal one of a double.
-_NEGLIGIBLE = -(64 << FRACTION_BITS)
+NEGLIGIBLE = -(64 << FRACTION_BITS)
 
 ONE = np.int64(0)
 ZERO = np.int64(-(1 << 62))
@@ -38,7 +38,7 @@ RANGE_NATS = float((1 << 62) - (1 << 60)) / (1 << FRACTION_BITS) * math.log(2.0)
 
 _EXPONENT_MASK = np.int64(~_FRACTION)
 _ROUND64 = np.int64(_ROUND)
-_NEGLIGIBLE64 = np.int64(_NEGLIGIBLE)
+_NEGLIGIBLE64 = np.int64(NEGLIGIBLE)
 _DOUBLE_ONE64 = np.int64(_DOUBLE_ONE)
 
 

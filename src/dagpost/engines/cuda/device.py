@@ -1,7 +1,8 @@
 """The CUDA device: is there one, what is free on it, and the kernels compiled for it.
 
-The kernels are CUDA C++ in kernels/, compiled by CuPy when they are first needed and kept in its cache. The sizes of a
-problem are constants to the compiler, so that loops unroll; a new number of variables costs a second or two once.
+The kernels are CUDA C++ in kernels/. CuPy compiles them when they are first needed and keeps them in its cache. All
+sizes (layout.py, and those of the problem) are constants to the compiler, so that loops unroll; a new number of
+variables costs a second or two once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class DeviceError(InputError):
 
 
 def load_cupy() -> Any:
-    """CuPy, once it is sure that it has a device to work on; else one clear sentence."""
+    """CuPy, if it has a device to work on; otherwise an error that says what is missing."""
     try:
         import cupy
     except ImportError:
@@ -41,7 +42,7 @@ def load_cupy() -> Any:
 
 
 def device_is_present() -> bool:
-    """Whether engine='cuda' can be had here."""
+    """Whether engine='cuda' is available here."""
     if find_spec("cupy") is None:
         return False
     try:
@@ -62,7 +63,7 @@ def shared_bytes() -> int:
     """Shared memory that a block of threads can have: 227 KB on an H200, 99 KB or less on a card for graphics."""
     runtime = load_cupy().cuda.runtime
     properties = runtime.getDeviceProperties(runtime.getDevice())
-    # The second is what a block has without asking, and all that devices older than Volta give.
+    # The second is what a block gets without asking, and the most on devices older than Volta.
     return int(max(properties.get("sharedMemPerBlockOptin", 0), properties["sharedMemPerBlock"]))
 
 
@@ -75,18 +76,18 @@ def require(needed: int, what: str, remedy: str) -> None:
         )
 
 
-def compiled(names: tuple[str, ...], constants: tuple[tuple[str, int], ...]) -> Any:
-    """The kernels of some files, put together in this order, for these sizes."""
+def compiled(names: tuple[str, ...], **constants: int) -> Any:
+    """The kernels of some files, joined in this order, with these constants defined."""
     cupy = load_cupy()
     folder = files("dagpost.engines.cuda") / "kernels"
     source = "\n".join((folder / name).read_text() for name in names)
-    options = ("-std=c++17", *(f"-D{name}={value}" for name, value in constants))
+    options = ("-std=c++17", *(f"-D{name}={value}" for name, value in constants.items()))
     return cupy.RawModule(code=source, options=options)
 
 
 @contextmanager
 def left_clean() -> Iterator[None]:
-    """Run with the device, and give back what is not used any more, whatever ended the run."""
+    """Run with the device, and free what is no longer used, whatever ended the run."""
     cupy = load_cupy()
     try:
         yield

@@ -1,13 +1,13 @@
 """Independent graphs by source layers on a CUDA device: sampling/layers.py, with all samples one layer at a time.
 
-The samples that share their placed nodes and their last layer form a group. The groups with as many nodes left to place
-are worked on together: a tensor of `2^r` completions each, and then node by node every branch of decisions that some
-sample has taken splits in two, with half the tensor each. A decision needs both halves summed over the nodes that are
-still undecided (`fold`). Branches never hold more numbers than the tensors they came from, so memory is bounded by the
-groups that are begun together.
+The samples that share their placed nodes and their last layer form a group. Groups with the same number `r` of nodes
+left to place are worked on together: each has a tensor of `2^r` completions; then, node by node, every branch of
+decisions that some sample has taken splits in two, with half of the tensor each. A decision needs both halves summed
+over the nodes that are still undecided (`fold`). Branches never hold more numbers than the tensors they came from, so
+memory is bounded by the groups that are begun together.
 
-The uniform numbers are used as on the host, and so the layers are those of the host but for roundings; parents are
-drawn on the host. Time: a few passes over `2^r` numbers for every group and at most `log2` of its samples more.
+The uniform numbers are used as on the host, so the layers are those of the host up to rounding; parents are drawn on
+the host. Time: a few passes over `2^r` numbers for every group, and at most `log2` of its number of samples more.
 """
 
 from __future__ import annotations
@@ -21,20 +21,18 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.uniforms import SEED_BLOCK, row_blocks, uniform_rows
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine
+from dagpost.engines.base import Engine
 from dagpost.engines.cuda import device
+from dagpost.engines.cuda.layout import ANY_THREADS, LEAST_EXPONENT, USUAL_SIZES, WIDE, Sizes
 from dagpost.engines.cuda.structure import dense_alpha
 from dagpost.exact.structure import StructureTables
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
 
-_THREADS = 256
 _MOST_BLOCKS = 1 << 16
 #: A device takes no more in the second dimension of a grid.
 _MOST_GROUPS = 65_535
-#: Entries of the tensors that are begun together, and samples that move together.
-_ENTRIES = 1 << 27
+#: Samples that move together.
 _MOVED_TOGETHER = 128 * SEED_BLOCK
-_FOLDED_AT_ONCE = 10
 _FILES = ("widefloat.cuh", "layers.cu")
 
 
@@ -45,11 +43,12 @@ def sample_layers(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
+    sizes: Sizes = USUAL_SIZES,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph."""
-    on_device, nodes = _LayerTables(tables), tables.layout.nodes
+    on_device, nodes = _LayerTables(tables, sizes), tables.layout.nodes
     parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
     blocks = row_blocks(count, _MOVED_TOGETHER)
     saved = checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
@@ -65,16 +64,17 @@ def sample_layers(
 class _LayerTables:
     """What drawing needs on the device: the completions of every set, and alpha of every node there."""
 
-    def __init__(self, tables: StructureTables) -> None:
+    def __init__(self, tables: StructureTables, sizes: Sizes) -> None:
         cupy = device.load_cupy()
-        self.nodes = tables.layout.nodes
-        needed = (self.nodes << (self.nodes + 2)) + (12 << self.nodes) + 5 * 8 * max(_ENTRIES, 1 << self.nodes)
+        self.nodes, self.sizes = tables.layout.nodes, sizes
+        tensors = 5 * 8 * max(sizes.layer_entries, 1 << self.nodes)
+        needed = (self.nodes << (self.nodes + 2)) + (12 << self.nodes) + tensors
         needed += 2 * tables.forward.weights.nbytes
         device.require(needed, f"Drawing graphs of {self.nodes} variables by layers", "use engine='threads'.")
         self.completions = cupy.asarray(tables.completions)
         self.exponents = cupy.asarray(tables.completion_exponents)
         self.alpha = dense_alpha(self.nodes, tables.layout.max_parents, cupy.asarray(tables.forward.weights))
-        self.kernels = _kernels(self.nodes)
+        self.kernels = kernels_for(self.nodes, sizes.folded_nodes)
 
 
 def _draw(
@@ -107,7 +107,7 @@ def _draw(
         left = nodes - _bit_counts(groups >> np.uint64(nodes))
         for size in sorted(set(left.tolist()), reverse=True):
             own = np.flatnonzero(left == size)
-            at_once = min(max(_ENTRIES >> size, 1), _MOST_GROUPS)
+            at_once = min(max(on_device.sizes.layer_entries >> size, 1), _MOST_GROUPS)
             for begin in range(0, len(own), at_once):
                 chosen = cupy.asarray(own[begin : begin + at_once])
                 _draw_layer(on_device, groups, chosen, group_of, waiting, size, numbers[:, layer], results)
@@ -144,12 +144,12 @@ def _draw_layer(
     exponents = cupy.empty((count, left), dtype=np.int32)
     about = (np.int32(left), outside, now, before, exponents)
     _launch(kernels, "describe_groups", count, (on_device.alpha, placed, last, np.int32(count), *about))
-    largest = cupy.full(count, -(1 << 30), dtype=np.int32)
-    grid = (min(max((1 << left) // _THREADS, 1), 4096), count)
+    largest = cupy.full(count, LEAST_EXPONENT, dtype=np.int32)
+    grid = (min(max((1 << left) // ANY_THREADS, 1), 4096), count)
     where = (on_device.exponents, placed, outside, exponents, np.int32(left), largest)
-    kernels.get_function("largest_shifts")(grid, (_THREADS,), where)
+    kernels.get_function("largest_shifts")(grid, (ANY_THREADS,), where)
     tensors = cupy.empty(count << left)
-    kernels.get_function("fill_tensors")(grid, (_THREADS,), (on_device.completions, *where, tensors))
+    kernels.get_function("fill_tensors")(grid, (ANY_THREADS,), (on_device.completions, *where, tensors))
     groups_of_branches = cupy.arange(count, dtype=np.int32)
     chosen = cupy.zeros(count, dtype=np.uint64)
     for position in range(left - 1, -1, -1):
@@ -158,7 +158,7 @@ def _draw_layer(
         entries = np.uint64(branches)
         arguments = (tensors, groups_of_branches, now, np.int32(left), np.int32(position), entries, parted)
         _launch(kernels, "part_tensors", branches << position, arguments)
-        totals = _folded(kernels, parted, groups_of_branches, before, left, position, branches)
+        totals = _folded(on_device, parted, groups_of_branches, before, left, position, branches)
         shared = (groups_of_branches, now, before, chosen, np.int32(left), np.int32(position), np.int32(branches))
         _launch(kernels, "decide", len(members), (totals, *shared, np.int32(len(members)), branch_of, left_over))
         present = cupy.zeros(2 * branches, dtype=np.int32)
@@ -179,11 +179,17 @@ def _draw_layer(
 
 
 def _folded(
-    kernels: Any, parted: Any, groups_of_branches: Any, before: Any, left: int, position: int, branches: int
+    on_device: _LayerTables,
+    parted: Any,
+    groups_of_branches: Any,
+    before: Any,
+    left: int,
+    position: int,
+    branches: int,
 ) -> Any:
     """The sum over everything undecided of both halves of every branch."""
-    cupy, rows = device.load_cupy(), parted
-    while position > _FOLDED_AT_ONCE:
+    cupy, kernels, rows = device.load_cupy(), on_device.kernels, parted
+    while position > on_device.sizes.folded_nodes:
         position -= 1
         smaller = cupy.empty(2 * branches << position)
         arguments = (rows, groups_of_branches, before, np.int32(left), np.int32(position), np.uint64(branches), smaller)
@@ -196,8 +202,8 @@ def _folded(
 
 
 def _launch(kernels: Any, name: str, threads: int, arguments: tuple[Any, ...]) -> None:
-    blocks = min(max(-(-threads // _THREADS), 1), _MOST_BLOCKS)
-    kernels.get_function(name)((blocks,), (_THREADS,), arguments)
+    blocks = min(max(-(-threads // ANY_THREADS), 1), _MOST_BLOCKS)
+    kernels.get_function(name)((blocks,), (ANY_THREADS,), arguments)
 
 
 def _bit_counts(masks: Any) -> Any:
@@ -205,5 +211,7 @@ def _bit_counts(masks: Any) -> Any:
 
 
 @lru_cache(maxsize=32)
-def _kernels(nodes: int) -> Any:
-    return device.compiled(_FILES, (("NODES", nodes),))
+def kernels_for(nodes: int, folded_nodes: int) -> Any:
+    """The kernels compiled for a number of nodes, and of nodes that one block of threads sums over."""
+    constants = {"NODES": nodes, "FOLDED_NODES": folded_nodes, "LEAST_EXPONENT": LEAST_EXPONENT}
+    return device.compiled(_FILES, **WIDE, **constants)

@@ -1,12 +1,14 @@
-"""How the subsets of the nodes are cut up for a device, and how much of its memory the cuts need.
+"""The sizes of the kernels, how they cut up the subsets of the nodes, and how much memory the cuts need.
+
+Every size that both Python and the device code know is written here, once: `device.compiled` hands it to the compiler.
 
 The nodes fall into three groups: `low` ones, whose subsets are the entries of a block, one block of threads each; `mid`
 ones, over whose subsets the weights are summed in one go; and top ones, whose subsets are walked one after the other
 as in exact/walk.py. The lowest `slot_bits` of the top nodes are handled together with the mid ones: the blocks of one
 *step* are the subsets of both, thousands of them, which keeps a whole device busy.
 
-The low and the mid nodes are as many as the shared memory of a block of threads allows: 128 KB at most, which the
-devices of computing centres have; those made for graphics have 99 KB or 64 KB and get a node or two fewer of each.
+There are as many low and mid nodes as the shared memory of a block of threads allows: 128 KB at most, which the devices
+of computing centres have. Devices made for graphics have 99 KB or 64 KB and get a node or two fewer of each.
 """
 
 from __future__ import annotations
@@ -17,14 +19,52 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.wide_floats import FRACTION_BITS, NEGLIGIBLE, ZERO, ZERO_LIMIT
 from dagpost.families.numbering import family_count, parent_sets, size_offsets
 
-_LOW_NODES = 11
-_MID_NODES = 10
-_SLOT_BITS = 4
-#: Parent sets that one block of threads takes through the sums over the mid nodes; nodes whose tables it holds at once.
-TILE = 16
-_GROUPS = 4
+#: widefloat.cuh: the numbers of _tools/wide_floats.py.
+WIDE = {
+    "FRACTION_BITS": FRACTION_BITS,
+    "WIDE_NEGLIGIBLE": NEGLIGIBLE,
+    "WIDE_ZERO": int(ZERO),
+    "WIDE_ZERO_LIMIT": int(ZERO_LIMIT),
+    #: Quotients below two to this power are 0, and factors of a power of two stop there.
+    "SMALLEST_SHIFT": -1000,
+}
+#: order.cu. TILE: parent sets that one block of threads takes through the sums over the mid nodes. GROUP: threads that
+#: fill one table of alpha; GROUPS: tables that a block of threads fills at once. PAD_BITS: an empty place after every
+#: 2^PAD_BITS places keeps neighbours out of one memory bank.
+ORDER = {"TILE": 16, "GROUP": 128, "GROUPS": 4, "PAD_BITS": 4}
+ORDER_THREADS = ORDER["GROUP"] * ORDER["GROUPS"]
+#: structure.cu. ROWS: the lowest nodes, whose subsets are the sets of one block of threads. NOTHING: the exponent of a
+#: set of weight zero.
+STRUCTURE = {"ROWS": 4, "WARPS": 8, "NOTHING": -(1 << 25)}
+STRUCTURE_THREADS = 32 * STRUCTURE["WARPS"]
+#: Threads of a block in sampling.cu and in scores.cu, and where the kernels take any number.
+SAMPLING_THREADS = 128
+SCORES_THREADS = 256
+ANY_THREADS = 256
+#: layers.cu. Below the exponent of any number.
+LEAST_EXPONENT = -(1 << 30)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much a device takes on at once; the defaults suit every device that dagpost has run on."""
+
+    #: The most low nodes, mid nodes, and top nodes that share a step.
+    low_nodes: int = 11
+    mid_nodes: int = 10
+    slot_bits: int = 4
+    #: Drawing by layers: entries of the tensors that are begun together, and nodes that one block of threads sums over.
+    layer_entries: int = 1 << 27
+    folded_nodes: int = 10
+    #: Scores: with fewer distinct rows the host is as quick; sets of one launch, between which a run can be stopped.
+    fewest_rows: int = 10_000
+    sets_per_launch: int = 65_536
+
+
+USUAL_SIZES = Sizes()
 
 
 @dataclass(frozen=True)
@@ -49,18 +89,18 @@ class DeviceLayout:
 
     @property
     def inner_bits(self) -> int:
-        """The blocks of one step are the subsets of so many nodes."""
+        """Number of nodes whose subsets are the blocks of one step."""
         return self.mid + self.slot_bits
 
     @property
     def tile_bytes(self) -> int:
         """Shared memory of a block of threads that sums over the mid nodes."""
-        return 8 * TILE << self.mid
+        return 8 * ORDER["TILE"] << self.mid
 
     @property
     def alpha_bytes(self) -> int:
         """Shared memory for a table of alpha for each of some high nodes."""
-        return 8 * _GROUPS * padded(1 << self.low)
+        return 8 * ORDER["GROUPS"] * padded(1 << self.low)
 
     @property
     def block_bytes(self) -> int:
@@ -118,11 +158,13 @@ class DeviceLayout:
 
 def padded(size: int) -> int:
     """The places that a table of `size` entries takes in shared memory."""
-    return size + (size >> 4) + 1
+    return size + (size >> ORDER["PAD_BITS"]) + 1
 
 
-def make_layout(nodes: int, max_parents: int, shared_bytes: int | None = None) -> DeviceLayout:
-    """The groups that `nodes` nodes get where a block of threads has so much shared memory (None: all it can use).
+def make_layout(
+    nodes: int, max_parents: int, shared_bytes: int | None = None, sizes: Sizes = USUAL_SIZES
+) -> DeviceLayout:
+    """The groups that `nodes` nodes get where a block of threads has `shared_bytes` (None: as much as it can use).
 
     >>> layout = make_layout(34, 5)
     >>> layout.low, layout.mid, layout.top, layout.steps
@@ -130,9 +172,9 @@ def make_layout(nodes: int, max_parents: int, shared_bytes: int | None = None) -
     """
     fewer = 0
     while True:
-        low = min(nodes, _LOW_NODES - fewer)
-        mid = min(nodes - low, _MID_NODES - fewer)
-        layout = DeviceLayout(nodes, min(max_parents, nodes - 1), low, mid, min(_SLOT_BITS, nodes - low - mid))
+        low = min(nodes, sizes.low_nodes - fewer)
+        mid = min(nodes - low, sizes.mid_nodes - fewer)
+        layout = DeviceLayout(nodes, min(max_parents, nodes - 1), low, mid, min(sizes.slot_bits, nodes - low - mid))
         if shared_bytes is None or max(layout.tile_bytes, layout.block_bytes) <= shared_bytes:
             return layout
         fewer += 1

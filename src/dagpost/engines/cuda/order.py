@@ -25,44 +25,40 @@ from dagpost._tools.arrays import Floats, Wide
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.wide_floats import ZERO, to_logs
 from dagpost.engines.cuda import device
-from dagpost.engines.cuda.layout import TILE, DeviceLayout
-from dagpost.engines.cuda.layout import make_layout as make_plan_for
+from dagpost.engines.cuda.layout import (
+    ANY_THREADS,
+    ORDER,
+    ORDER_THREADS,
+    USUAL_SIZES,
+    WIDE,
+    DeviceLayout,
+    Sizes,
+    make_layout,
+)
 from dagpost.engines.cuda.walk import backward_walk, forward_walk
-from dagpost.exact.order import ForwardTable, check_weights, no_graph, posterior_of_families, wide_weights
+from dagpost.exact.order import Forward, ForwardTable, check_weights, no_graph, posterior_of_families, wide_weights
 from dagpost.exact.order import require_memory as require_host_memory
-from dagpost.exact.walk import make_layout as make_host_plan
+from dagpost.exact.walk import make_layout as make_host_layout
 from dagpost.families.numbering import binomials, size_offsets
 
-_THREADS = 512
 _FILES = ("widefloat.cuh", "walk.cuh", "order.cu")
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceForward:
-    """The forward sums `L(S)` of every set of nodes on the device, with what they were made from.
-
-    Like `exact.order.ForwardTable`, but `weights` and `sums` are arrays on the device.
-    """
+class DeviceForward(Forward):
+    """The forward sums on the device: `weights` and `sums` are arrays there."""
 
     layout: DeviceLayout
-    log_weights: Floats
-    log_scales: Floats
-    weights: Any
-    sums: Any
-    log_total: float
-
-    @property
-    def log_evidence(self) -> float:
-        """Natural log of the sum over all orders and graphs."""
-        return self.log_total + float(self.log_scales.sum())
 
 
-def forward_table(log_weights: Floats, max_parents: int, *, reporter: Reporter = NO_PROGRESS) -> DeviceForward:
+def forward_table(
+    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+) -> DeviceForward:
     """Sum over all orders of every set of nodes, on the device."""
     cupy = device.load_cupy()
     check_weights(log_weights, max_parents)
-    layout = make_layout(len(log_weights), max_parents)
-    require_memory(layout.nodes, layout.max_parents, backward=False)
+    layout = layout_here(len(log_weights), max_parents, sizes)
+    require_memory(layout.nodes, layout.max_parents, backward=False, sizes=sizes)
     scales = log_weights.max(axis=1)
     weights = cupy.asarray(wide_weights(log_weights, scales))
     sums = cupy.empty(1 << layout.nodes, dtype=np.int64)
@@ -82,13 +78,13 @@ def family_probabilities(
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
-    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is of no
-    use afterwards.
+    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is not to
+    be used afterwards.
     """
     cupy = device.load_cupy()
     layout = forward.layout
-    beside = layout.bytes_needed(backward=True) - (0 if keep_forward else 8 << layout.nodes)
-    device.require(beside, f"The backward table of {layout.nodes} variables", "leave columns out.")
+    needed = layout.bytes_needed(backward=True) - (0 if keep_forward else 8 << layout.nodes)
+    device.require(needed, f"The backward table of {layout.nodes} variables", "leave columns out.")
     sums = forward.sums.copy() if keep_forward else forward.sums
     steps = _Kernels(layout, forward.weights, sums, backward=True)
     with reporter.stage("edge probabilities", layout.steps) as stage:
@@ -103,22 +99,26 @@ def on_host(forward: DeviceForward) -> ForwardTable:
     """The same table in the memory of the host."""
     cupy = device.load_cupy()
     require_host_memory(forward.layout.nodes, forward.layout.max_parents, tables=1, workers=1)
-    layout = make_host_plan(forward.layout.nodes, forward.layout.max_parents)
+    layout = make_host_layout(forward.layout.nodes, forward.layout.max_parents)
     weights, sums = cupy.asnumpy(forward.weights), cupy.asnumpy(forward.sums)
     return ForwardTable(layout, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
 
 
-def make_layout(nodes: int, max_parents: int) -> DeviceLayout:
+def layout_here(nodes: int, max_parents: int, sizes: Sizes = USUAL_SIZES) -> DeviceLayout:
     """The groups that `nodes` nodes get on the device at hand."""
-    return make_plan_for(nodes, max_parents, device.shared_bytes())
+    return make_layout(nodes, max_parents, device.shared_bytes(), sizes)
 
 
-def require_memory(nodes: int, max_parents: int, *, backward: bool) -> None:
+def require_memory(nodes: int, max_parents: int, *, backward: bool, sizes: Sizes = USUAL_SIZES) -> None:
     """Refuse, with both figures and the largest size that fits, what does not fit on the device."""
     free = device.free_bytes()
-    needed = make_layout(nodes, max_parents).bytes_needed(backward=backward)
+
+    def needed_for(count: int) -> int:
+        return layout_here(count, max_parents, sizes).bytes_needed(backward=backward)
+
+    needed = needed_for(nodes)
     if needed > free:
-        largest = next((n for n in range(nodes - 1, 0, -1) if _fits(n, max_parents, backward, free)), 0)
+        largest = next((count for count in range(nodes - 1, 0, -1) if needed_for(count) <= free), 0)
         device.require(
             needed,
             f"The exact table of {nodes} variables",
@@ -127,13 +127,9 @@ def require_memory(nodes: int, max_parents: int, *, backward: bool) -> None:
         )
 
 
-def fits(nodes: int, max_parents: int) -> bool:
+def fits(nodes: int, max_parents: int, sizes: Sizes = USUAL_SIZES) -> bool:
     """Whether the forward table fits on the device now."""
-    return _fits(nodes, max_parents, False, device.free_bytes())
-
-
-def _fits(nodes: int, max_parents: int, backward: bool, free: int) -> bool:
-    return make_layout(nodes, max_parents).bytes_needed(backward=backward) <= free
+    return layout_here(nodes, max_parents, sizes).bytes_needed(backward=False) <= device.free_bytes()
 
 
 class _Kernels:
@@ -165,9 +161,9 @@ class _Kernels:
         self._let_in(*self._over_level(bit), (self.weights, self._levels, *_ints(leaf, bit, backward)))
 
     def expand(self, leaf: int, slot: int, backward: bool) -> None:
-        grid = (max(-(-self.layout.row_sets // TILE), 1), self.layout.nodes)
+        grid = (max(-(-self.layout.row_sets // ORDER["TILE"]), 1), self.layout.nodes)
         arguments = (self.weights, self._levels, self._rows, self._constant, *_ints(leaf, slot, backward))
-        self._expand[0](grid, (_THREADS,), arguments, shared_mem=self._expand[1])
+        self._expand[0](grid, (ORDER_THREADS,), arguments, shared_mem=self._expand[1])
 
     def forward_blocks(self, step: int, size: int) -> None:
         self._blocks(self._forward, step, size)
@@ -180,12 +176,12 @@ class _Kernels:
 
     def gather(self, step: int) -> None:
         arguments = (self._kept, self.sums, self._given, *_ints(step))
-        self._gather[0]((1 << self.layout.inner_bits,), (_THREADS,), arguments, shared_mem=self._gather[1])
+        self._gather[0]((1 << self.layout.inner_bits,), (ORDER_THREADS,), arguments, shared_mem=self._gather[1])
 
     def collect(self, leaf: int, slot: int) -> None:
-        grid = (-(-self.layout.all_sets // TILE), self.layout.nodes)
+        grid = (-(-self.layout.all_sets // ORDER["TILE"]), self.layout.nodes)
         arguments = (self.gathered, self._gathered_levels, self._given, *_ints(leaf, slot))
-        self._collect[0](grid, (_THREADS,), arguments, shared_mem=self._collect[1])
+        self._collect[0](grid, (ORDER_THREADS,), arguments, shared_mem=self._collect[1])
 
     def give_back(self, leaf: int, bit: int) -> None:
         self._give_back(*self._over_level(bit), (self.gathered, self._gathered_levels, *_ints(leaf, bit)))
@@ -193,29 +189,31 @@ class _Kernels:
     def _blocks(self, function: tuple[Any, int], step: int, size: int) -> None:
         inners = self._inners[size]
         arguments = (self._rows, self._constant, self.sums, inners, *_ints(step))
-        function[0]((len(inners),), (_THREADS,), arguments, shared_mem=function[1])
+        function[0]((len(inners),), (ORDER_THREADS,), arguments, shared_mem=function[1])
 
     def _over_level(self, bit: int) -> tuple[tuple[int, int], tuple[int]]:
         width = int(size_offsets(self.layout.max_parents)[self.layout.below + bit, self.layout.max_parents + 1])
-        return (-(-width // 256), self.layout.nodes), (256,)
+        return (-(-width // ANY_THREADS), self.layout.nodes), (ANY_THREADS,)
 
 
 @lru_cache(maxsize=32)
 def kernels_for(layout: DeviceLayout) -> tuple[Any, list[Any]]:
     """The kernels compiled for the sizes of a layout, and the small arrays that they look things up in."""
-    constants = (
-        ("NODES", layout.nodes),
-        ("LOW", layout.low),
-        ("MID", layout.mid),
-        ("TOP", layout.top),
-        ("SLOT_BITS", layout.slot_bits),
-        ("MAX_PARENTS", layout.max_parents),
-        ("FAMILIES", layout.families),
-        ("ROW_SETS", layout.row_sets),
-        ("CONSTANT_SETS", layout.all_sets - layout.row_sets),
-        ("ALL_SETS", layout.all_sets),
+    module = device.compiled(
+        _FILES,
+        **WIDE,
+        **ORDER,
+        NODES=layout.nodes,
+        LOW=layout.low,
+        MID=layout.mid,
+        TOP=layout.top,
+        SLOT_BITS=layout.slot_bits,
+        MAX_PARENTS=layout.max_parents,
+        FAMILIES=layout.families,
+        ROW_SETS=layout.row_sets,
+        CONSTANT_SETS=layout.all_sets - layout.row_sets,
+        ALL_SETS=layout.all_sets,
     )
-    module = device.compiled(_FILES, constants)
     return module, _fill_tables(module, layout)
 
 

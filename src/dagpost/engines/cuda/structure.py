@@ -1,8 +1,8 @@
 """The structure-modular posterior on a CUDA device: the sums of exact/structure.py, in the same `3^n` terms.
 
-alpha of every node at every set is made first, as one dense table a node, summed over subsets. A block of threads takes
-the sixteen sets that differ in the four lowest nodes only, so that a number it reads serves up to sixteen sums, and all
-sets with as many upper nodes at once:
+First comes alpha of every node at every set: one dense table for each node, summed over subsets. A block of threads
+takes the sixteen sets that differ only in the four lowest nodes, so that a number it reads serves up to sixteen sums;
+all sets with the same number of upper nodes are taken at once:
 
     sums_over_graphs      A(S), from the smallest sets up: every set gives to the sets that hold it
     completions_of_sets   B(U), from the largest sets down, and with A the sums G_i(U) of every node outside
@@ -11,10 +11,9 @@ after which G, summed over supersets, gives the families, and alpha times G the 
 power of two, on a scale that no term of its sum exceeds (exact/completions.py; for the terms that add an upper node,
 the largest of those that add one upper node alone).
 
-Memory: `n 2^n` wide floats, and some 5 doubles a set. What gives to one set of `A` comes from many blocks and is added
-in no fixed order: A, and with it families, paths and the evidence where that alone is asked for, may differ in the last
-digits of a double from run to run. The evidence of a whole posterior comes from B, which does not. The result is that
-of the host, tables and all.
+Memory: `n 2^n` wide floats, and some 5 doubles a set. Many blocks give to one set of `A`, in no fixed order: the last
+digits of A, and with it of families, paths and the evidence where that alone is asked for, may differ from run to run.
+The evidence of a whole posterior comes from B, which does not vary. The result has the same tables as that of the host.
 """
 
 from __future__ import annotations
@@ -29,17 +28,16 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.engines.cuda import device
+from dagpost.engines.cuda.layout import STRUCTURE, STRUCTURE_THREADS, USUAL_SIZES, WIDE, Sizes
 from dagpost.engines.cuda.order import DeviceForward, forward_table, on_host
 from dagpost.exact.order import posterior_of_families
 from dagpost.exact.structure import StructurePosterior, StructureTables, cancelled, error_bound
 from dagpost.exact.walk import leaf_layout
 from dagpost.families.numbering import family_count, parent_sets
 
-#: Fewer nodes have no four lowest ones to spare; the host is done before a kernel is launched.
-FEWEST_NODES = 5
-_ROWS = 4
-_THREADS = 256
-_NOTHING = -(1 << 25)
+_ROWS, _NOTHING = STRUCTURE["ROWS"], STRUCTURE["NOTHING"]
+#: Fewer nodes have no lowest ones to spare; the host is done before a kernel is launched.
+FEWEST_NODES = _ROWS + 1
 _PATH_BLOCKS = 64
 #: A wave of equal sets runs in pieces of about this share of all terms, between which a run can be stopped.
 _PIECES = 200
@@ -47,13 +45,13 @@ _FILES = ("widefloat.cuh", "structure.cu")
 
 
 def structure_posterior(
-    log_weights: Floats, max_parents: int, *, reporter: Reporter = NO_PROGRESS
+    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once, summed on the device."""
     cupy = device.load_cupy()
     nodes = len(log_weights)
     require_memory(nodes, max_parents)
-    forward = forward_table(log_weights, max_parents, reporter=reporter)
+    forward = forward_table(log_weights, max_parents, sizes=sizes, reporter=reporter)
     run = _Run(forward)
     graphs = run.sum_over_graphs(reporter)
     completions, exponents, given, errors = run.complete(graphs, reporter)
@@ -66,7 +64,7 @@ def structure_posterior(
     paths = run.paths(given, evidence, exponent)
     families = posterior_of_families(run.families(given), log_weights, forward.log_scales, log_total)
     del given
-    # What the host's samplers expect of a set that cannot be completed.
+    # The samplers of the host expect 1 where a set cannot be completed.
     completions[exponents == _NOTHING] = 1.0
     tables = StructureTables(
         on_host(forward),
@@ -80,10 +78,12 @@ def structure_posterior(
     return StructurePosterior(tables, families, paths)
 
 
-def structure_evidence(log_weights: Floats, max_parents: int, *, reporter: Reporter = NO_PROGRESS) -> float:
+def structure_evidence(
+    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+) -> float:
     """Natural log of the sum over all graphs, each counted once."""
     require_memory(len(log_weights), max_parents)
-    forward = forward_table(log_weights, max_parents, reporter=reporter)
+    forward = forward_table(log_weights, max_parents, sizes=sizes, reporter=reporter)
     graphs = _Run(forward).sum_over_graphs(reporter)
     total, exponent = float(graphs[-1]), int(forward.sums[-1]) >> FRACTION_BITS
     if not total > 0.0:
@@ -91,12 +91,14 @@ def structure_evidence(log_weights: Floats, max_parents: int, *, reporter: Repor
     return math.log(total) + exponent * math.log(2.0) + float(forward.log_scales.sum())
 
 
-def descendant_sets(tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
-    """Entry `D`, a mask without `node`: the probability that the descendants of `node` are just `D`."""
+def descendant_sets(
+    tables: StructureTables, node: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+) -> Floats:
+    """Entry `D`, a mask without `node`: the probability that the descendants of `node` are exactly `D`."""
     cupy = device.load_cupy()
-    nodes = tables.layout.nodes
-    require_memory(nodes, tables.layout.max_parents)
-    run = _Run(forward_table(tables.forward.log_weights, tables.layout.max_parents, reporter=reporter))
+    nodes, max_parents = tables.layout.nodes, tables.layout.max_parents
+    require_memory(nodes, max_parents)
+    run = _Run(forward_table(tables.forward.log_weights, max_parents, sizes=sizes, reporter=reporter))
     completions, exponents, given, _ = run.complete(cupy.asarray(tables.graphs), reporter)
     by_rest = run.chances(given, float(completions[0]), int(exponents[0]), node)
     result = np.zeros(1 << nodes)
@@ -132,7 +134,7 @@ class _Run:
         self.cupy = device.load_cupy()
         self.forward, self.nodes = forward, forward.layout.nodes
         self.families_each = forward.layout.families
-        self.module = _kernels(self.nodes, self.families_each)
+        self.module = kernels_for(self.nodes, self.families_each)
         self.alpha = dense_alpha(self.nodes, forward.layout.max_parents, forward.weights)
 
     def sum_over_graphs(self, reporter: Reporter) -> Any:
@@ -161,16 +163,16 @@ class _Run:
         """Probability of a directed path for every pair of nodes."""
         partial = self.cupy.zeros((_PATH_BLOCKS, self.nodes, self.nodes))
         arguments = (self.alpha, given, _wide(evidence, exponent), partial)
-        self.module.get_function("sum_paths")((_PATH_BLOCKS, self.nodes), (_THREADS,), arguments)
+        self.module.get_function("sum_paths")((_PATH_BLOCKS, self.nodes), (STRUCTURE_THREADS,), arguments)
         result: Floats = np.clip(self.cupy.asnumpy(partial).sum(axis=0), 0.0, 1.0)
         return result
 
     def chances(self, given: Any, evidence: float, exponent: int, node: int) -> Floats:
         """The chance that a node and its descendants are all nodes but a set, by that set, the node squeezed out."""
         result = self.cupy.empty(1 << (self.nodes - 1))
-        blocks = max(len(result) // _THREADS, 1)
+        blocks = max(len(result) // STRUCTURE_THREADS, 1)
         arguments = (self.alpha, given, _wide(evidence, exponent), np.int32(node), result)
-        self.module.get_function("chances_of_node")((blocks,), (_THREADS,), arguments)
+        self.module.get_function("chances_of_node")((blocks,), (STRUCTURE_THREADS,), arguments)
         found: Floats = self.cupy.asnumpy(result)
         return found
 
@@ -179,7 +181,7 @@ class _Run:
         _sum_bits(self.module, given, self.nodes, supersets=True)
         gathered = self.cupy.empty((self.nodes, self.families_each), dtype=np.int64)
         sets = self.cupy.asarray(parent_sets(self.nodes - 1, self.forward.layout.max_parents).copy())
-        _over_families(self.module, "pick", (given, sets, gathered), gathered.size)
+        _over_families(self.module, "pick_weights", (given, sets, gathered), gathered.size)
         return self.cupy.asnumpy(gathered)
 
     def _wave(self, kernel: Any, arrays: tuple[Any, ...], size: int, stage: Stage) -> None:
@@ -189,7 +191,7 @@ class _Run:
         piece = max(3**upper // _PIECES // terms, 1024)
         for begin in range(0, len(members), piece):
             part = self.cupy.asarray(members[begin : begin + piece])
-            kernel((len(part),), (_THREADS,), (*arrays, part))
+            kernel((len(part),), (STRUCTURE_THREADS,), (*arrays, part))
             self.cupy.cuda.get_current_stream().synchronize()
             stage.advance(terms * len(part))
 
@@ -197,16 +199,16 @@ class _Run:
 def dense_alpha(nodes: int, max_parents: int, weights: Any) -> Any:
     """alpha of every node at every set without it: one table of `2^(n-1)` wide floats a node."""
     cupy = device.load_cupy()
-    module = _kernels(nodes, weights.shape[1])
+    module = kernels_for(nodes, weights.shape[1])
     alpha = cupy.full(nodes << (nodes - 1), ZERO, dtype=np.int64)
     sets = cupy.asarray(parent_sets(nodes - 1, max_parents).copy())
-    _over_families(module, "spread", (weights, sets, alpha), weights.size)
+    _over_families(module, "place_weights", (weights, sets, alpha), weights.size)
     _sum_bits(module, alpha, nodes, supersets=False)
     return alpha
 
 
 def _over_families(module: Any, name: str, arguments: tuple[Any, ...], count: int) -> None:
-    module.get_function(name)((-(-count // _THREADS),), (_THREADS,), arguments)
+    module.get_function(name)((-(-count // STRUCTURE_THREADS),), (STRUCTURE_THREADS,), arguments)
 
 
 def _sum_bits(module: Any, values: Any, nodes: int, *, supersets: bool) -> None:
@@ -215,8 +217,8 @@ def _sum_bits(module: Any, values: Any, nodes: int, *, supersets: bool) -> None:
     while first < bits:
         count = 3 if bits - first >= 3 else 1
         kernel = module.get_function("sum_three_bits" if count == 3 else "sum_one_bit")
-        blocks = min(max((nodes << (bits - count)) // _THREADS, 1), 1 << 20)
-        kernel((blocks,), (_THREADS,), (values, np.int32(first), np.int32(supersets)))
+        blocks = min(max((nodes << (bits - count)) // STRUCTURE_THREADS, 1), 1 << 20)
+        kernel((blocks,), (STRUCTURE_THREADS,), (values, np.int32(first), np.int32(supersets)))
         first += count
 
 
@@ -231,5 +233,6 @@ def _sets_of_size(bits: int, size: int) -> Any:
 
 
 @lru_cache(maxsize=32)
-def _kernels(nodes: int, families: int) -> Any:
-    return device.compiled(_FILES, (("NODES", nodes), ("FAMILIES", families)))
+def kernels_for(nodes: int, families: int) -> Any:
+    """The kernels compiled for a number of nodes, and of families of each."""
+    return device.compiled(_FILES, **WIDE, **STRUCTURE, NODES=nodes, FAMILIES=families)

@@ -1,12 +1,13 @@
 """The CUDA engine against the thread engine: on a device where there is one, else on the plain twins of its kernels.
 
-The twins (tests/fake_cupy.py) run everything but the kernels themselves, at small sizes. What only a device can show,
-that the kernels compile and are right at any size, is skipped without one, with the reason.
+The twins (tests/tools/fake_cupy.py) run everything but the kernels themselves, at small sizes. What only a device can
+show, that the kernels compile and are right at any size, is skipped without one, with the reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from dagpost._tools.wide_floats import to_logs
 from dagpost.checkpoints import NO_CHECKPOINT
 from dagpost.engines import ThreadEngine
 from dagpost.engines.cuda import device, layout
+from dagpost.engines.cuda.engine import CudaEngine
 from dagpost.engines.host.backend import HostBackend
 from dagpost.errors import ResourceError
 from dagpost.families.numbering import family_count
@@ -39,6 +41,7 @@ def why_not() -> str:
 
 NO_DEVICE = why_not()
 HOST = HostBackend(ThreadEngine())
+SIZES = fake_cupy.SMALL_SIZES if NO_DEVICE else layout.USUAL_SIZES
 
 on_a_device = pytest.mark.skipif(bool(NO_DEVICE), reason=NO_DEVICE or "there is a device")
 
@@ -70,9 +73,7 @@ def device_or_twins() -> Iterator[None]:
 @pytest.fixture
 def cuda() -> Any:
     """The sums of the CUDA engine."""
-    from dagpost.engines.cuda.engine import CudaEngine
-
-    return CudaEngine().sums
+    return CudaEngine(sizes=SIZES).backend()
 
 
 def random_weights(nodes: int, max_parents: int, spread: float) -> np.ndarray:
@@ -103,12 +104,10 @@ def test_order_modular_sums_are_those_of_the_host(cuda: Any, nodes: int, max_par
 
 
 @pytest.mark.parametrize("groups", [(6, 1, 1), (4, 2, 3), (2, 3, 2)])
-def test_any_cut_of_the_nodes_gives_the_same(
-    cuda: Any, monkeypatch: pytest.MonkeyPatch, groups: tuple[int, int, int]
-) -> None:
-    """Several tiles of parent sets, several slots, several steps: what is large with the groups of every day."""
-    for name, size in zip(("_LOW_NODES", "_MID_NODES", "_SLOT_BITS"), groups, strict=True):
-        monkeypatch.setattr(layout, name, size)
+def test_any_cut_of_the_nodes_gives_the_same(groups: tuple[int, int, int]) -> None:
+    """Several tiles of parent sets, several slots, several steps, which take many nodes with the usual sizes."""
+    low, mid, slots = groups
+    cuda = CudaEngine(sizes=replace(SIZES, low_nodes=low, mid_nodes=mid, slot_bits=slots)).backend()
     weights = random_weights(9, 3, 20.0)
     expected, found = HOST.forward_table(weights, 3), cuda.forward_table(weights, 3, reporter=NO_PROGRESS)
     assert found.layout.low == groups[0]
@@ -124,7 +123,8 @@ def test_a_device_with_less_shared_memory_gives_the_same(cuda: Any, monkeypatch:
     nodes = samples(20, 7)
     weights = random_weights(nodes, 3, 20.0)
     expected, found = HOST.forward_table(weights, 3), cuda.forward_table(weights, 3)
-    assert max(found.layout.tile_bytes, found.layout.block_bytes) <= shared < layout.make_layout(nodes, 3).block_bytes
+    assert max(found.layout.tile_bytes, found.layout.block_bytes) <= shared
+    assert shared < layout.make_layout(nodes, 3, sizes=SIZES).block_bytes
     families = cuda.family_probabilities(found)
     np.testing.assert_allclose(families, HOST.family_probabilities(expected), atol=1e-9)
 
@@ -238,15 +238,12 @@ def test_a_model_is_the_same_on_both_engines(name: str, modularity: str) -> None
 
 def test_scores_of_many_rows_are_those_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     from dagpost.data.table import as_table
-    from dagpost.engines.cuda import scores
-    from dagpost.engines.cuda.engine import CudaEngine
     from dagpost.scores import BIC, K2, BDeu, local_scores
 
-    monkeypatch.setattr(scores, "_SETS_AT_ONCE", samples(scores._SETS_AT_ONCE, 7))
     rows, nodes = samples(200_000, 700), samples(12, 6)
     generator = np.random.default_rng(1)
     table = as_table(np.column_stack([generator.integers(0, 2 + 2 * (node % 3), rows) for node in range(nodes)]))
-    engine, taken = CudaEngine(), []
+    engine, taken = CudaEngine(sizes=SIZES), []
     by_device = engine.sum_cells
 
     def counted(*arguments: Any) -> Any:
@@ -329,14 +326,13 @@ def test_a_table_that_the_host_cannot_hold_stays_on_the_device(cuda: Any, monkey
 @on_a_device
 def test_the_kernels_compile_for_the_largest_problems() -> None:
     from dagpost.engines.cuda import layers, order, sampling, scores, structure
-    from dagpost.engines.cuda.layout import make_layout
 
-    module, _ = order.kernels_for(make_layout(34, 5))
+    module, _ = order.kernels_for(layout.make_layout(34, 5))
     assert module.get_function("backward_blocks").max_threads_per_block >= 512
-    assert sampling._kernels(34, 5).get_function("draw_parents") is not None
-    assert structure._kernels(27, family_count(26, 4)).get_function("completions_of_sets") is not None
-    assert layers._kernels(27).get_function("place_layer") is not None
-    assert scores._kernels(33, 6, 8).get_function("sum_cells") is not None
+    assert sampling.kernels_for(34, 5).get_function("draw_parents") is not None
+    assert structure.kernels_for(27, family_count(26, 4)).get_function("completions_of_sets") is not None
+    assert layers.kernels_for(27, 10).get_function("place_layer") is not None
+    assert scores.kernels_for(33, 6, 8).get_function("sum_cells") is not None
 
 
 def test_every_kernel_that_the_engine_has_can_run_on_a_twin() -> None:
@@ -344,6 +340,6 @@ def test_every_kernel_that_the_engine_has_can_run_on_a_twin() -> None:
 
     folder = files("dagpost.engines.cuda") / "kernels"
     sources = [file.read_text() for file in folder.iterdir() if file.name.endswith(".cu")]
-    in_sources = {name for source in sources for name, _ in fake_cupy._KERNEL.findall(source)}
+    in_sources = {name for source in sources for name, _ in fake_cupy.KERNEL_IN_SOURCE.findall(source)}
     assert in_sources <= set(fake_cupy.KERNELS)
     assert set(fake_cupy.KERNELS) <= in_sources

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import pickle
+import re
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +13,11 @@ import pytest
 from tests.tools import fake_cupy
 
 from dagpost import DagPosterior, datasets
-from dagpost.engines.cuda import device, layout
+from dagpost.engines import ThreadEngine
+from dagpost.engines.cuda import device, layers, layout, order, sampling, scores, structure
 from dagpost.engines.cuda.device import DeviceError, load_cupy
-from dagpost.posterior import settings
+from dagpost.engines.cuda.engine import CudaEngine
+from dagpost.engines.registry import resolve_engine
 
 
 def without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,22 +66,26 @@ def test_auto_takes_the_threads_where_there_is_no_device(monkeypatch: pytest.Mon
     assert model.sample(10, seed=1).provenance["engine"] == "threads"
 
 
-def test_auto_takes_the_device_once_there_are_variables_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = datasets.load("coronary")
+def test_auto_takes_the_device_once_there_are_enough_variables() -> None:
     with fake_cupy.installed():
-        for fewest, engine in ((len(table.names), "cuda"), (len(table.names) + 1, "threads")):
-            monkeypatch.setattr(settings, "_FEWEST_FOR_A_DEVICE", fewest)
-            model = DagPosterior(engine="auto", seed=1, progress=False).fit(table)
-            assert model.sample(10, seed=1).provenance["engine"] == engine
+        assert [type(resolve_engine("auto", 3, nodes)) for nodes in (5, 19, 20)] == [
+            ThreadEngine,
+            ThreadEngine,
+            CudaEngine,
+        ]
+        assert resolve_engine("auto", 3, 20).workers == 3
 
 
 def test_auto_leaves_a_device_alone_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = datasets.load("coronary")
     with fake_cupy.installed():
-        monkeypatch.setattr(settings, "_FEWEST_FOR_A_DEVICE", 2)
         monkeypatch.setattr(device, "free_bytes", lambda: 1000)
-        model = DagPosterior(engine="auto", seed=1, progress=False).fit(table)
-        assert model.sample(10, seed=1).provenance["engine"] == "threads"
+        assert type(resolve_engine("auto", None, 20)) is ThreadEngine
+
+
+def test_chains_of_a_model_on_the_device_run_on_threads() -> None:
+    with fake_cupy.installed():
+        engine = CudaEngine(3)
+        assert (engine.name, engine.tasks.name, engine.tasks.workers) == ("cuda", "threads", 3)
 
 
 def test_a_copy_of_a_model_leaves_the_table_on_the_device_behind() -> None:
@@ -99,3 +106,23 @@ def test_what_a_kernel_asks_for_fits_the_shared_memory_of_any_device(kilobytes: 
         assert found.low >= 1
     # Where there is enough, nothing is given away.
     assert layout.make_layout(34, 5, 227 << 10) == layout.make_layout(34, 5)
+
+
+def test_every_size_of_a_kernel_is_written_once() -> None:
+    """What Python defines for the compiler is not defined in the sources again, and they use no other names."""
+    with fake_cupy.installed():
+        modules: list[Any] = [
+            order.kernels_for(layout.make_layout(9, 3))[0],
+            sampling.kernels_for(9, 3),
+            scores.kernels_for(9, 3, 8),
+            structure.kernels_for(9, 93),
+            layers.kernels_for(9, 2),
+        ]
+    for module in modules:
+        code = re.sub(r"//.*", "", module.code)
+        in_source = set(re.findall(r"#define (\w+)", code))
+        of_templates = set(re.findall(r"(?:int|bool) (?:\.\.\.)?([A-Z]\w*)", code)) | {"HIGH", "PER"}
+        assert not in_source & set(module.constants)
+        assert set(re.findall(r"\b[A-Z][A-Z_]+\b", code)) <= in_source | of_templates | set(module.constants)
+        # A plain number in a source is a limit that Python does not know.
+        assert set(re.findall(r"#define (\w+) -?\d+$", code, re.MULTILINE)) <= {"LARGEST_SHIFT"}

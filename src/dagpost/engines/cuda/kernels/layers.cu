@@ -2,10 +2,7 @@
 // together. A group is a set of placed nodes with its last layer; a branch is what the samples of a group have decided
 // so far about the next layer, with the tensor that is left to decide on.
 //
-// Set by the program that compiles this: NODES.
-
-#define SMALLEST_SHIFT (-1000)
-#define FOLDED_AT_ONCE 10
+// Defined by engines/cuda/layers.py: NODES, FOLDED_NODES, LEAST_EXPONENT, and what widefloat.cuh needs.
 
 typedef unsigned long long mask_t;
 
@@ -13,11 +10,6 @@ __device__ __forceinline__ mask_t squeezed(mask_t set, int node)
 {
     mask_t below = ((mask_t)1 << node) - 1;
     return (set & below) | ((set >> 1) & ~below);
-}
-
-__device__ __forceinline__ double fraction_of(wide value)
-{
-    return __longlong_as_double(((value & FRACTION) << 12) | DOUBLE_ONE);
 }
 
 // For the nodes outside each group's set, lowest first: alpha there as a double in [1, 2) and an exponent, and alpha
@@ -58,7 +50,7 @@ __device__ __forceinline__ mask_t place_of(mask_t set, const int *outside, const
 extern "C" __global__ void largest_shifts(const int *completion_exponents, const mask_t *placed, const int *outside,
                                           const int *exponents, int left, int *largest)
 {
-    int group = blockIdx.y, found = -(1 << 30);
+    int group = blockIdx.y, found = LEAST_EXPONENT;
     for (mask_t added = blockIdx.x * (mask_t)blockDim.x + threadIdx.x; added < (mask_t)1 << left;
          added += (mask_t)gridDim.x * blockDim.x) {
         int shift = 0;
@@ -113,11 +105,11 @@ extern "C" __global__ void fold(const double *from, const int *group_of, const d
     }
 }
 
-// All that is left to fold, one block of threads a row of at most 2^FOLDED_AT_ONCE entries.
+// All that is left to fold, one block of threads for a row of at most 2^FOLDED_NODES entries.
 extern "C" __global__ void fold_rest(const double *from, const int *group_of, const double *before, int left, int count,
                                      mask_t branches, double *totals)
 {
-    __shared__ double values[1 << FOLDED_AT_ONCE];
+    __shared__ double values[1 << FOLDED_NODES];
     mask_t row = blockIdx.x, branch = row < branches ? row : row - branches;
     for (int place = threadIdx.x; place < 1 << count; place += blockDim.x) values[place] = from[(row << count) + place];
     const double *own = before + group_of[branch] * left;

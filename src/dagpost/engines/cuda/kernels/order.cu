@@ -1,17 +1,16 @@
 // The order-modular sums of exact/order.py on a device. What each kernel does is written in engines/cuda/order.py; the
-// same steps in NumPy are in tests/naive_cuda.py.
+// same steps in NumPy are in tests/naive/cuda.py.
+//
+// Defined by engines/cuda/order.py: TILE, GROUP, GROUPS, PAD_BITS, and what widefloat.cuh and walk.cuh need.
 
-#define TILE 16
-#define GROUP 128
-#define GROUPS 4
 #define THREADS (GROUP * GROUPS)
 #define LOW_SIZE (1 << LOW)
 #define OWN_SIZE (1 << (LOW - 1))
 #define MID_SIZE (1 << MID)
-// Neighbours in one bank would wait for each other: one empty place after every sixteen.
-#define PAD(place) ((place) + ((place) >> 4))
-#define LOW_STRIDE (LOW_SIZE + (LOW_SIZE >> 4) + 1)
-#define OWN_STRIDE (OWN_SIZE + (OWN_SIZE >> 4) + 1)
+// Neighbours in one bank would wait for each other: one empty place after every 2^PAD_BITS.
+#define PAD(place) ((place) + ((place) >> PAD_BITS))
+#define LOW_STRIDE (PAD(LOW_SIZE) + 1)
+#define OWN_STRIDE (PAD(OWN_SIZE) + 1)
 // Shared memory of a block: tables of alpha for one node a group, or for every low node; then the block's own sums.
 #define SHARED_TABLES (GROUPS * LOW_STRIDE > LOW * OWN_STRIDE ? GROUPS * LOW_STRIDE : LOW * OWN_STRIDE)
 

@@ -1,9 +1,7 @@
 // Orders and graphs drawn from the forward sums (sampling/orders.py and sampling/dags.py). alpha at a visited set is
 // summed on the fly over the parent sets inside it; engines/cuda/sampling.py says how.
 //
-// Set by the program that compiles this: NODES, MAX_PARENTS, FAMILIES.
-
-#define THREADS 128
+// Defined by engines/cuda/sampling.py: THREADS, NODES, MAX_PARENTS, FAMILIES, and what widefloat.cuh needs.
 
 typedef unsigned long long mask_t;
 

@@ -1,10 +1,8 @@
 // Sums over the occupied cells of the contingency table of every set of columns (scores/counting.py, scores/cells.py).
-// One block of threads a set: it counts its rows in shared memory, cell by cell, and sums the terms of the counts.
+// One block of threads for each set: it counts its rows in shared memory, cell by cell, and sums the terms of the counts.
 //
-// Set by the program that compiles this: NODES, MAX_SIZE (of a set), COPIES (of the counters, so that threads which hit
-// the same cell wait less).
-
-#define THREADS 256
+// Defined by engines/cuda/scores.py: THREADS, NODES, MAX_SIZE (of a set), COPIES (of the counters, so that threads that
+// hit the same cell wait less).
 
 __constant__ int binomial[(NODES + 1) * (MAX_SIZE + 1)];       // [element][size]
 __constant__ int arities[NODES];

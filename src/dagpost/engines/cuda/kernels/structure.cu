@@ -1,19 +1,19 @@
 // The alternating sums over all graphs (exact/graph_sums.py and exact/completions.py) on a device. What each kernel does
 // is written in engines/cuda/structure.py.
 //
-// Set by the program that compiles this: NODES (at least 4), FAMILIES. The four lowest nodes are the rows of a table:
-// sixteen neighbours, one line of the cache. A block of threads takes all sets with the same upper nodes; its threads
-// share out the sets of upper nodes that are added: five nodes number the lanes of a warp, the others the chunks.
+// Defined by engines/cuda/structure.py: NODES (more than ROWS), FAMILIES, ROWS, WARPS, NOTHING, and what widefloat.cuh
+// needs. The ROWS lowest nodes are the rows of a table: sixteen neighbours, one line of the cache. A block of threads
+// takes all sets with the same upper nodes; its threads share out the sets of upper nodes that are added: five nodes
+// number the lanes of a warp, the others the chunks.
 
-#define ROWS 4
-#define ROW_SETS 16
+#define ROW_SETS (1 << ROWS)
 #define UPPER (NODES - ROWS)
-#define WARPS 8
 #define THREADS (32 * WARPS)
-#define NOTHING (-(1 << 25))
-#define SMALLEST_SHIFT (-1000)
+// No factor of a sum is larger than this power of two: it is on a scale that no term exceeds.
 #define LARGEST_SHIFT 64
 #define PARTS (2 + ROWS + 5)               // total, magnitude, row nodes, lane nodes
+
+static_assert(ROWS == 4 && WARPS % 4 == 0, "completions_of_sets deals sixteen row sets out to four kinds of warps");
 
 typedef unsigned long long mask_t;
 
@@ -24,11 +24,6 @@ __device__ __forceinline__ double power(int exponent)
 }
 
 __device__ __forceinline__ int exponent_of(wide value) { return (int)(value >> FRACTION_BITS); }
-
-__device__ __forceinline__ double fraction_of(wide value)
-{
-    return __longlong_as_double(((value & FRACTION) << 12) | DOUBLE_ONE);
-}
 
 __device__ __forceinline__ mask_t squeezed(mask_t set, int node)
 {
@@ -423,7 +418,7 @@ extern "C" __global__ void sum_three_bits(wide *values, int first, int supersets
     else sum_pass<3, false>(values, first);
 }
 
-extern "C" __global__ void spread(const wide *weights, const mask_t *parent_sets, wide *values)
+extern "C" __global__ void place_weights(const wide *weights, const mask_t *parent_sets, wide *values)
 {
     mask_t place = blockIdx.x * (mask_t)blockDim.x + threadIdx.x;
     if (place >= (mask_t)NODES * FAMILIES) return;
@@ -431,7 +426,7 @@ extern "C" __global__ void spread(const wide *weights, const mask_t *parent_sets
     values[(node << (NODES - 1)) + parent_sets[place % FAMILIES]] = weights[place];
 }
 
-extern "C" __global__ void pick(const wide *values, const mask_t *parent_sets, wide *weights)
+extern "C" __global__ void pick_weights(const wide *values, const mask_t *parent_sets, wide *weights)
 {
     mask_t place = blockIdx.x * (mask_t)blockDim.x + threadIdx.x;
     if (place >= (mask_t)NODES * FAMILIES) return;

@@ -1,8 +1,8 @@
 // Where the restricted sums of every node stand on the walk over the subsets of the top nodes (exact/walk.py; here the
 // low and mid nodes together are what is called low there, and every top node is a level).
 //
-// Set by the program that compiles this: NODES, LOW, MID, TOP, SLOT_BITS, MAX_PARENTS, FAMILIES, and
-// for the rows of parent sets over LOW nodes: ROW_SETS (fewer than MAX_PARENTS members), CONSTANT_SETS, ALL_SETS.
+// Defined by engines/cuda/order.py: NODES, LOW, MID, TOP, SLOT_BITS, MAX_PARENTS, FAMILIES, and for
+// the rows of parent sets over LOW nodes: ROW_SETS (fewer than MAX_PARENTS members), CONSTANT_SETS, ALL_SETS.
 
 #define BELOW (LOW + MID)
 #define SLOTS (1 << SLOT_BITS)

@@ -1,44 +1,52 @@
-// Wide floats on a device: the same numbers, and the same roundings, as dagpost/widefloat.py, which explains them.
+// Wide floats on a device: the same numbers, and the same roundings, as dagpost/_tools/wide_floats.py, which explains
+// them.
+//
+// Defined by engines/cuda/layout.py: FRACTION_BITS, WIDE_NEGLIGIBLE, WIDE_ZERO, WIDE_ZERO_LIMIT, SMALLEST_SHIFT.
 
 typedef long long wide;
 
-#define FRACTION_BITS 40
+// The fraction bits that a double has more.
+#define SPARE_BITS (52 - FRACTION_BITS)
 #define FRACTION ((1LL << FRACTION_BITS) - 1)
 #define DOUBLE_ONE (1023LL << 52)
-#define ROUND ((1LL << 11) - DOUBLE_ONE)
-#define NEGLIGIBLE (-(64LL << FRACTION_BITS))
-#define ONE 0LL
-#define ZERO (-(1LL << 62))
-#define ZERO_LIMIT (-(1LL << 62) + (1LL << 60))
+#define ROUND ((1LL << (SPARE_BITS - 1)) - DOUBLE_ONE)
+#define NEGLIGIBLE ((wide)WIDE_NEGLIGIBLE)
+#define ONE ((wide)0)
+#define ZERO ((wide)WIDE_ZERO)
+#define ZERO_LIMIT ((wide)WIDE_ZERO_LIMIT)
 
 __device__ __forceinline__ wide add(wide first, wide second)
 {
     wide large = max(first, second);
     wide small = min(first, second);
     wide exponent = large & ~FRACTION;
-    double large_double = __longlong_as_double(((large - exponent) << 12) | DOUBLE_ONE);
-    double small_double = __longlong_as_double((max(small - exponent, NEGLIGIBLE) << 12) + DOUBLE_ONE);
+    double large_double = __longlong_as_double(((large - exponent) << SPARE_BITS) | DOUBLE_ONE);
+    double small_double = __longlong_as_double((max(small - exponent, NEGLIGIBLE) << SPARE_BITS) + DOUBLE_ONE);
     wide rounding = ROUND - (large & 1);
-    return exponent + ((__double_as_longlong(large_double + small_double) + rounding) >> 12);
+    return exponent + ((__double_as_longlong(large_double + small_double) + rounding) >> SPARE_BITS);
 }
 
 __device__ __forceinline__ wide multiply(wide first, wide second)
 {
     wide first_exponent = first & ~FRACTION;
     wide second_exponent = second & ~FRACTION;
-    double first_double = __longlong_as_double(((first - first_exponent) << 12) | DOUBLE_ONE);
-    double second_double = __longlong_as_double(((second - second_exponent) << 12) | DOUBLE_ONE);
+    double first_double = __longlong_as_double(((first - first_exponent) << SPARE_BITS) | DOUBLE_ONE);
+    double second_double = __longlong_as_double(((second - second_exponent) << SPARE_BITS) | DOUBLE_ONE);
     // One rounding here, as on the host: no fused multiply-add may take the product further.
-    wide product = (__double_as_longlong(__dmul_rn(first_double, second_double)) + ROUND) >> 12;
+    wide product = (__double_as_longlong(__dmul_rn(first_double, second_double)) + ROUND) >> SPARE_BITS;
     return max(first_exponent + second_exponent + product, ZERO);
 }
 
-// Quotient as a double; what is smaller than 2^-1000 becomes 0.
+// The number in [1, 2) that a wide float is, times a power of two.
+__device__ __forceinline__ double fraction_of(wide value)
+{
+    return __longlong_as_double(((value & FRACTION) << SPARE_BITS) | DOUBLE_ONE);
+}
+
+// Quotient as a double; what is smaller than 2^SMALLEST_SHIFT becomes 0.
 __device__ __forceinline__ double ratio(wide numerator, wide denominator)
 {
     long long exponent = (numerator >> FRACTION_BITS) - (denominator >> FRACTION_BITS);
-    if (exponent < -1000) return 0.0;
-    double above = __longlong_as_double(((numerator & FRACTION) << 12) | DOUBLE_ONE);
-    double below = __longlong_as_double(((denominator & FRACTION) << 12) | DOUBLE_ONE);
-    return scalbn(above / below, (int)exponent);
+    if (exponent < SMALLEST_SHIFT) return 0.0;
+    return scalbn(fraction_of(numerator) / fraction_of(denominator), (int)exponent);
 }
