@@ -8,6 +8,7 @@ from dagpost.data import Table as Table
 from dagpost.data import datasets as datasets
 from dagpost.data import discretise as discretise
 from dagpost.data import read_table as read_table
+from dagpost.engines import Engine as Engine
 from dagpost.engines import ThreadEngine as ThreadEngine
 from dagpost.engines.cuda.engine import CudaEngine as CudaEngine
 from dagpost.engines.dask.engine import DaskEngine as DaskEngine

@@ -1,8 +1,12 @@
-"""Where blocks of work run. The algorithms say what a block is; an engine says where and how many at a time."""
+"""Where work runs. The algorithms say what a block of work is; an engine says where it runs and how many run at once.
+
+`base.py` declares what an engine may offer and what happens where it does not; `host/backend.py` does the same for the
+exact sums. `cuda/` and `dask/` hold the engines and back ends for a device and a cluster, `registry.py` all names.
+"""
 
 from __future__ import annotations
 
-from dagpost.engines.base import Engine, spread_name, spread_of
+from dagpost.engines.base import Engine, as_engine
 from dagpost.engines.threads import ThreadEngine
 
-__all__ = ["Engine", "ThreadEngine", "spread_name", "spread_of"]
+__all__ = ["Engine", "ThreadEngine", "as_engine"]

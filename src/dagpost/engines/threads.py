@@ -9,27 +9,30 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from dagpost.engines.base import CancelFlag, Item, Result
+from dagpost.engines.base import CancelFlag, Engine, Item, Result
 from dagpost.errors import InputError
 
 _POLL_SECONDS = 0.1
-#: More threads than this, and than four a core, are a slip of the keyboard: each takes working memory of its own.
+#: More threads than this, and more than four a core, are a typing error: each thread takes working memory of its own.
 _MOST_THREADS, _MOST_PER_CORE = 256, 4
 
 
 def available_cores() -> int:
-    """Cores this process may use (a container or a batch system may allow fewer than the machine has)."""
+    """Cores that this process may use: a container or a batch system may allow fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-class ThreadEngine:
-    """Runs blocks on `threads` threads, all cores unless told otherwise.
+class ThreadEngine(Engine):
+    """Runs blocks on `threads` threads; on as many as there are cores if `threads` is None.
 
     >>> list(ThreadEngine(2).run(lambda item, cancel: item**2, [1, 2, 3]))
     [1, 4, 9]
     """
+
+    name = "threads"
+    summary = "threads of this process"
 
     def __init__(self, threads: int | None = None) -> None:
         cores = available_cores()
@@ -47,7 +50,7 @@ class ThreadEngine:
     def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Run `block` on every item; results in the order of the items.
 
-        At most two blocks a worker are under way or waiting to be taken, which bounds the memory of the results.
+        At most two blocks per worker run or wait to be taken, which bounds the memory of the results.
         """
         cancel: CancelFlag = np.zeros(1, dtype=np.int64)
         pending: deque[Future[Result]] = deque()
@@ -67,7 +70,7 @@ class ThreadEngine:
                     submit_one()
                     yield result
             finally:
-                # Reached on success as well, when nothing is left to give up.
+                # Also reached on success, when nothing is left to give up.
                 cancel[0] = 1
                 for future in pending:
                     future.cancel()

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,24 +52,33 @@ _LARGEST_MISS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class ForwardTable:
-    """The forward sums `L(S)` of every set of nodes, as wide floats, with what they were made from.
+class Forward:
+    """The forward sums `L(S)` of every set of nodes, wherever they stand, with what they were made from.
 
     `log_scales[i]` was taken off the log weights of node `i`; `log_total` is the log of the sum over all orders and
-    graphs without them.
+    graphs without them. What `layout`, `weights` and `sums` are is up to the back end that made them.
     """
 
-    layout: Layout
+    layout: Any
     log_weights: Floats
     log_scales: Floats
-    weights: Wide
-    sums: Wide
+    weights: Any
+    sums: Any
     log_total: float
 
     @property
     def log_evidence(self) -> float:
         """Natural log of the sum over all orders and graphs."""
         return self.log_total + float(self.log_scales.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardTable(Forward):
+    """The forward sums in the memory of this process, as wide floats."""
+
+    layout: Layout
+    weights: Wide
+    sums: Wide
 
 
 def forward_table(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine, spread_of
+from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import largest_r_hat
 
@@ -338,7 +338,7 @@ class _Runner:
         chains = range(len(self.kept))
         items = [(self.states[chain], lengths[chain], self._seed(chain, number)) for chain in chains]
         results = []
-        for result in spread_of(self.engine).run(self._block, items):
+        for result in self.engine.tasks.run(self._block, items):
             results.append(result)
             stage.advance(1)
         return results

@@ -25,7 +25,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.uniforms import row_blocks, uniform_rows
-from dagpost.engines import Engine, spread_name
+from dagpost.engines import Engine
 from dagpost.engines.host.backend import HostBackend, backend_of
 from dagpost.errors import InputError, warn
 from dagpost.exact.kbest import BestDags, best_dags
@@ -197,7 +197,7 @@ def engine_of(method: Any, tables: Workspace) -> str:
     """What the sums, chains or replicates of a method ran on, once they have: kept in the provenance."""
     name = name_of(method)
     if name in CHAINS:
-        return spread_name(tables.engine)
+        return tables.engine.tasks.name
     if isinstance(method, Bootstrap):
         return tables.replicates_engine
     if name == "kbest" or name in OWN_TARGETS or not isinstance(tables, ExactWorkspace):

@@ -16,7 +16,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine, spread_name
+from dagpost.engines import Engine
 from dagpost.errors import warn
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.mcmc.candidates import weights_among_candidates
@@ -113,7 +113,7 @@ def find_replicates(
     """Add the graphs of `count` resampled tables to the tables of a model."""
     sequence = new_seed(seed, tables)
     tables.replicates_seed = int(sequence.entropy)  # type: ignore[arg-type]
-    tables.replicates_engine = spread_name(tables.engine)
+    tables.replicates_engine = tables.engine.tasks.name
     tables.replicates = bootstrap_dags(
         table,
         score,

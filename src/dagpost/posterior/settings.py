@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dagpost._version import __version__
-from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines.registry import EngineSetting as EngineSetting  # noqa: PLC0414 (for now)
+from dagpost.engines.registry import resolve_engine as resolve_engine  # noqa: PLC0414 (for now)
 from dagpost.errors import InputError
 from dagpost.mcmc.hybrid import HybridMCMC
 from dagpost.mcmc.order import OrderMCMC
@@ -23,8 +24,6 @@ from dagpost.scores import BIC, K2, BDe, BDeu, BGe, resolve_score
 from dagpost.scores.parameters import parent_limit
 
 MODULARITIES = ("structure", "order")
-#: With fewer variables the threads of any machine are done before a device has begun.
-_FEWEST_FOR_A_DEVICE = 20
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 _SCORES_AND_PRIORS = (BDeu, BDe, K2, BIC, BGe, UniformPrior, InDegreePrior, EdgePrior)
@@ -80,44 +79,6 @@ def identity_of(fingerprint: str, settings: dict[str, Any], **asked: Any) -> dic
     # An object of the user's may show where it lies in memory, which says nothing.
     lasting = {name: _ADDRESS.sub("", value) if isinstance(value, str) else value for name, value in settings.items()}
     return {"dagpost": __version__, "data": fingerprint, **lasting, **asked}
-
-
-class EngineSetting:
-    """`DagPosterior.engine`: a Dask client stands for the engine on it, which can be copied and pickled.
-
-    Scikit-learn copies a model for every fold and every point of a grid.
-    """
-
-    def __set__(self, model: Any, engine: Any) -> None:
-        if type(engine).__module__.partition(".")[0] == "distributed":
-            from dagpost.engines.dask.engine import DaskEngine
-
-            engine = DaskEngine(engine)
-        model.__dict__["engine"] = engine
-
-
-def resolve_engine(engine: str | Engine, threads: int | None, nodes: int) -> Engine:
-    """The engine that a setting asks for, for a table of so many variables."""
-    from dagpost.engines.cuda.engine import device_suits
-
-    if engine == "cuda" or (engine == "auto" and nodes >= _FEWEST_FOR_A_DEVICE and device_suits(nodes)):
-        from dagpost.engines.cuda.engine import CudaEngine
-
-        return CudaEngine(threads)
-    if engine == "dask" or type(engine).__module__.startswith("dagpost.engines.dask."):
-        from dagpost.engines.dask.engine import DaskEngine, engine_for
-
-        if engine == "dask" or isinstance(engine, DaskEngine):
-            return engine_for(engine, threads)
-    if isinstance(engine, str) and engine in ("auto", "threads"):
-        return ThreadEngine(threads)
-    if not isinstance(engine, str) and hasattr(engine, "workers") and callable(getattr(engine, "run", None)):
-        return engine
-    hint = f" For the cluster there: DaskEngine({engine!r})." if isinstance(engine, str) and "://" in engine else ""
-    raise InputError(
-        "The 'engine' parameter of DagPosterior must be 'auto', 'threads', 'cuda', 'dask', a Dask client or an engine "
-        f"object. Got {engine!r} instead.{hint}"
-    )
 
 
 def describe(choice: Any) -> dict[str, Any] | str:

@@ -16,11 +16,11 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
-from dagpost.engines.host.backend import ExactBackend, Forward, HostBackend, backend_of
+from dagpost.engines.host.backend import ExactBackend, HostBackend, backend_of
 from dagpost.errors import InputError
 from dagpost.exact import paths
 from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
-from dagpost.exact.order import ForwardTable
+from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior
 from dagpost.exact.trees import TreePosterior, tree_posterior
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables

@@ -166,9 +166,8 @@ class _Task(NamedTuple):
 
 
 def _run(task: _Task, method: Any, engine: Engine) -> Iterator[tuple[Floats, list[str]]]:
-    spread: Any = getattr(engine, "spread", None)
-    if spread is not None and spread.holds(_bytes_of_fold(method, task)):
-        yield from spread.run(partial(_fold_on_worker, task), range(task.folds))
+    if engine.tasks.holds(_bytes_of_fold(method, task)):
+        yield from engine.tasks.run(partial(_fold_on_worker, task), range(task.folds))
         return
     for fold in range(task.folds):
         yield _fold(task, fold, engine)

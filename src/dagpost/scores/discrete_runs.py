@@ -95,7 +95,6 @@ def _counted_by(
 
     It counts in one go, and a checkpoint has all of it or nothing.
     """
-    sum_cells = getattr(engine, "sum_cells", None)
     shape = 1 + cells.penalties.size, family_count(len(target.values), target.max_size)
     totals: list[NDArray[np.float64]] = []
 
@@ -106,7 +105,7 @@ def _counted_by(
         return totals
 
     for _ in checkpoint.stage(f"local scores, run {run}, counted by the engine", ["all"], kept):
-        found = None if sum_cells is None else sum_cells(rows, cells, target.max_size)
+        found = engine.sum_cells(rows, cells, target.max_size)
         if found is None:
             return None
         totals[:] = [found]

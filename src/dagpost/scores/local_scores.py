@@ -198,7 +198,7 @@ def local_scores(
     ----------
     Cooper & Yoo (1999), Causal discovery from a mixture of experimental and observational data. UAI 15.
     """
-    from dagpost.engines import ThreadEngine
+    from dagpost.engines import ThreadEngine, as_engine
     from dagpost.families.numbering import family_count
 
     chosen = resolve_score(score)
@@ -206,7 +206,7 @@ def local_scores(
     limit = min(parent_limit("local_scores", max_parents), nodes - 1)
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
-    where = ThreadEngine() if engine is None else engine
+    where = ThreadEngine() if engine is None else as_engine(engine)
     # A class that someone derives from one of ours may fill in a way of its own.
     if isinstance(chosen, BDeu | BDe | K2 | BIC | BGe) and type(chosen) in _SCORES.values():
         chosen.fill(table, limit, values, where, reporter, checkpoint)

@@ -28,7 +28,7 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
-from dagpost.engines import Engine, ThreadEngine, spread_of
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag, Item, Result
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables, largest_small_size
 from dagpost.mcmc.candidates import weights_among_candidates
@@ -83,7 +83,7 @@ def bootstrap_dags(
     with reporter.stage("bootstrap", count) as stage:
         for _ in saved.finished:
             stage.advance(1)
-        for replicate, found in saved.run(spread_of(engine), block, range(count)):
+        for replicate, found in saved.run(engine.tasks, block, range(count)):
             parents[replicate] = found
             stage.advance(1)
     return parents, log_weights_of_graphs(families, parents)
@@ -102,7 +102,7 @@ def resampled(table: Table, generator: np.random.Generator) -> Table:
     )
 
 
-class _Here:
+class _Here(Engine):
     """Runs blocks where it is called, and gives them up when the block that it is part of is given up."""
 
     workers = 1

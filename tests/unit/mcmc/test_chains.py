@@ -63,7 +63,7 @@ class Counting:
             output.accepted[0] += 1
 
 
-class Interrupted:
+class Interrupted(Engine):
     """An engine during whose work the interrupt key is pressed, after some results."""
 
     workers = 2

@@ -15,7 +15,7 @@ from tests.naive import search as naive_search
 from dagpost._tools.progress import reporter_for
 from dagpost.data import datasets
 from dagpost.data.table import Table, as_table
-from dagpost.engines import ThreadEngine
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.families import family_sums as chain_families
 from dagpost.families.family_sums import FamilyTables, family_tables
 from dagpost.families.numbering import family_count
@@ -270,7 +270,7 @@ def test_giving_up_a_replicate_gives_up_its_scoring() -> None:
 
             assert list(engine.run(look, [0, 1])) == [None, None]
 
-    class GivingUp:
+    class GivingUp(Engine):
         workers = 1
 
         def run(self, block: Callable[..., Any], items: Sequence[int]) -> Iterator[Any]:

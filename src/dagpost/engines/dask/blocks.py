@@ -1,18 +1,19 @@
 """How is a table over all sets of nodes cut into blocks that fit the workers, and what is known of each block?
 
 A block holds the sets with one subset of the top `p` nodes; it needs the blocks with one top node fewer (or more). The
-sums of a table are the same to the last bit however it is cut. What is gathered for the families is not: additions are
-taken chunk by chunk. So the chunks of `gathering_top`, which are those of the host up to 29 nodes, are kept whole
+sums of a table are the same to the last bit however it is cut. What is gathered for the families is not, since it is
+added chunk by chunk. Therefore the chunks of `gathering_top`, which are those of the host up to 29 nodes, stay whole
 inside blocks, and a result never depends on the number of workers.
 
-Up to `SMALL` nodes the table is made in seconds, and blocks are as large as keeps all threads busy: in the widest wave
-there are three for each. (A task costs about a millisecond; larger ones leave some idle between waves, on two workers
-a tenth of the time at n = 22 and 24.) Beyond it a block is one chunk, so that a checkpoint fits any cluster; from 30
-nodes on, chunks have 2^22 entries (33 MB), where the host goes on with 128 of them.
+A small table (`Cut.small`) is made in seconds, and its blocks are as large as keeps all threads busy: the widest wave
+has three for each thread. (A task costs about a millisecond; larger blocks leave threads idle between waves, on
+two workers a tenth of the time at n = 22 and 24.) In a larger table a block is one chunk, so that a checkpoint fits any
+cluster; from 30 nodes on, chunks have 2^22 entries (33 MB), where the host stays with 128 chunks.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
 from typing import Any
@@ -26,8 +27,24 @@ from dagpost.engines.dask.cluster import Cluster, Room
 from dagpost.exact.order_blocks import give_back_nodes
 from dagpost.exact.walk import Layout, layout_with_top, make_layout, waves
 
-SMALL = 24
 _LARGEST_CHUNK_BITS = 22
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How tables are cut into blocks."""
+
+    #: Up to this number of nodes it depends on the number of threads.
+    small: int = 24
+    #: The number of top nodes across blocks; None: as the module says.
+    top: int | None = None
+
+    def by_nodes_alone(self, nodes: int) -> bool:
+        """Whether all clusters cut a table of this number of nodes in the same way."""
+        return nodes > self.small
+
+
+USUAL_CUT = Cut()
 
 
 def gathering_top(nodes: int, max_parents: int) -> int:
@@ -35,26 +52,23 @@ def gathering_top(nodes: int, max_parents: int) -> int:
     return max(make_layout(nodes, max_parents).top, nodes - _LARGEST_CHUNK_BITS)
 
 
-def block_top(nodes: int, max_parents: int, room: Room) -> int:
+def block_top(nodes: int, max_parents: int, room: Room, cut: Cut = USUAL_CUT) -> int:
     """The number `p` of top nodes across blocks.
 
     >>> [block_top(22, 5, Room(threads, threads, threads << 30, 0, 1 << 30)) for threads in (1, 2, 4, 16)]
     [3, 4, 6, 6]
     """
+    if cut.top is not None:
+        return cut.top
     most = gathering_top(nodes, max_parents)
-    if cut_by_nodes_alone(nodes):
+    if cut.by_nodes_alone(nodes):
         return most
     enough = (p for p in range(2, most) if comb(p, p // 2) >= 3 * room.threads and _fits(nodes, p, room))
     return next(enough, most)
 
 
-def cut_by_nodes_alone(nodes: int) -> bool:
-    """Whether any cluster cuts a table of so many nodes in the same way."""
-    return nodes > SMALL
-
-
 def task_bytes(nodes: int, top: int) -> int:
-    """Memory of a task at most: the blocks it pulls from as they came and side by side, its own one twice."""
+    """Most memory of a task: the blocks it pulls from, as they came and side by side, and its own block twice."""
     return (2 * top + 2) * 8 << (nodes - top)
 
 
@@ -64,7 +78,7 @@ def _fits(nodes: int, top: int, room: Room) -> bool:
 
 @lru_cache(maxsize=8)
 def layout_of(nodes: int, max_parents: int, top: int) -> Layout:
-    """The layout of a task: made where it runs, since it is larger than what it is made from."""
+    """The layout of a task, made where the task runs: it is larger than what it is made from."""
     return layout_with_top(nodes, max_parents, top)
 
 
@@ -77,7 +91,7 @@ def side_by_side(size: int, pulled: tuple[Wide, ...]) -> Wide:
 
 
 def starts_of(top: int, across: list[int], size: int) -> Integers:
-    """Where the blocks of `side_by_side` begin, by the top node they differ in (-1: none), and (last) the own one."""
+    """Where the blocks of `side_by_side` begin, by the top node they differ in (-1: none); last, the block itself."""
     starts = np.full(top + 1, -1, dtype=np.int64)
     for number, node in enumerate(across, start=1):
         starts[node] = number * size
@@ -96,8 +110,11 @@ def nodes_not_in(block: int, top: int) -> list[int]:
 
 
 def places_of(cluster: Cluster, top: int) -> list[str | None]:
-    """A worker for every block. The blocks of a wave go to all of them, neighbours in their numbering, which share most
-    of what they pull, to the same one."""
+    """A worker for every block.
+
+    The blocks of a wave go to all workers; neighbours in the numbering, which share most of what they pull, go to the
+    same one.
+    """
     workers = cluster.places()
     places: list[str | None] = [None] * (1 << top)
     for wave in waves(top):
@@ -107,7 +124,7 @@ def places_of(cluster: Cluster, top: int) -> list[str | None]:
 
 
 class Fetched:
-    """Stands for an array on the cluster whose size is known: fetched when someone looks at its contents."""
+    """Stands for an array on the cluster whose size is known; fetched when its contents are needed."""
 
     def __init__(self, size: int, fetch: Any) -> None:
         self.nbytes = size
@@ -131,7 +148,7 @@ class Kept:
         self._buffers: dict[int, list[NDArray[Any]]] = {}
 
     def pieces(self, block: int) -> list[Any]:
-        """The arrays of a block, or what they are to be read into."""
+        """The arrays of a block, or the buffers to read them into."""
         future = self._blocks[block]
         if future is None:
             return self._buffers.setdefault(block, [np.empty(self._size, dtype=kind) for kind in self._types])
@@ -143,14 +160,14 @@ class Kept:
         ]
 
     def put_back(self, block: int) -> None:
-        """Hand a block that was read over to the cluster."""
+        """Hand over a block that was read to the cluster."""
         pieces = self._buffers.pop(block)
         whole = pieces[0] if len(pieces) == 1 else tuple(pieces)
         (self._blocks[block],) = self._cluster.client.scatter([whole], hash=False)
 
 
 def part_of(parts: tuple[Any, ...], number: int) -> Any:
-    """One of several results of a task, as a result of its own: whoever needs one does not fetch all."""
+    """One of several results of a task, as a result of its own: a task that needs one does not fetch all."""
     return parts[number]
 
 

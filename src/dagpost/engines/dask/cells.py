@@ -1,10 +1,10 @@
 """Scores of a table in parts whose distinct rows are too many for one machine: counts for every set of columns, summed.
 
-The codes of a part stay with the worker that read it (spilled to disk if need be), a byte or two a cell. For some sets
-of columns at a time every part counts its rows into the cells of each set, the counts are summed in a tree, and the
-last task turns them into the sums that scores are made of. So memory depends neither on the rows nor on how many of
-them are different; time is rows times sets, without the short cuts that scores/counting.py has. Scores differ from
-those of a table in memory in the last digits only, since the cells are summed in another order.
+The codes of a part, a byte or two a cell, stay with the worker that read it (on its disk if need be). For some sets of
+columns at a time, a task for each part counts its rows into the cells of each set, the counts are summed in a tree, and
+the last task turns them into the sums that scores are made of. Memory thus depends neither on the number of rows nor on
+how many of them differ; time is rows times sets, without the short cuts of scores/counting.py. Scores differ from those
+of a table in memory in the last digits only, since the cells are summed in another order.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     from dagpost.scores.local_scores import Score
     from dagpost.scores.rows import Rows
 
-#: Cells that are counted at a time (8 bytes each), and cells of one set at most.
-_CELLS_AT_A_TIME = 1 << 21
+#: Cells that are counted together (8 bytes each), and the most cells of one set.
+_CELLS_TOGETHER = 1 << 21
 _MOST_CELLS = 1 << 24
 _ROWS_AT_A_TIME = 2048
 _MOST_LEVELS = 1 << 16
 
-#: Of a part: the levels of columns of categories, the values that occur in the others, the rows of each intervention.
+#: What a part holds: levels of columns of categories, values of other columns, how many rows each intervention has.
 _Seen = tuple[dict[str, list[Any]], dict[str, Any], dict[str | None, int]]
-#: Of a part: its codes (columns, rows), and for every row the mask of the columns that were set, where some were.
+#: One part as codes (columns, rows); with interventions, also the mask of the columns that were set in each row.
 _Codes = tuple[NDArray[Any], NDArray[np.uint64] | None]
 
 
@@ -68,12 +68,13 @@ def scores_of_parts(
     *,
     columns: Sequence[str] | None = None,
     interventions: str | None = None,
+    cells_together: int = _CELLS_TOGETHER,
     reporter: Reporter = NO_PROGRESS,
 ) -> LocalScores:
     """Score every family from rows in parts, for a discrete score.
 
-    `source`, `columns` and `interventions` are those of `distinct_rows_of_parts`. Every row is one observation: there
-    are no counts here, since rows that bring them have been grouped before and are few.
+    `source`, `columns` and `interventions` are those of `distinct_rows_of_parts`. Every row is one observation: rows
+    that bring counts have been grouped before and are few. `cells_together` cells are counted together, 8 bytes each.
     """
     parts = Parts(engine.cluster, source)
     wanted = wanted_columns(columns, interventions)
@@ -85,11 +86,12 @@ def scores_of_parts(
         whole.codes()
         masks = masks_of_targets(list(targets), whole.names)
         known = dict(zip(targets, masks.tolist(), strict=True))
-        codes = parts.map("codes", _codes_of, whole.names, whole.levels, interventions, known)
+        codes = parts.map("codes", codes_of, whole.names, whole.levels, interventions, known)
 
         def scores_without(left_out: int, observations: int) -> LocalScores:
             rows = replace(whole, counts=np.array([observations]))
-            counting = _CountingParts(engine.cluster, parts, codes, whole.arities, engine.workers, left_out)
+            how = (engine.workers, left_out, cells_together)
+            counting = _CountingParts(engine.cluster, parts, codes, whole.arities, *how)
             return local_scores(rows, score, max_parents, engine=counting, reporter=reporter)
 
         return _by_runs(scores_without, masks, np.array(list(targets.values())), len(whole.names))
@@ -102,7 +104,7 @@ def _by_runs(
     found = None
     for run in runs_of(masks if masks.any() else None, nodes):
         observations = int(rows.sum() if run.observed is None else rows[run.observed].sum())
-        # Of nodes that were set in every row nothing is known, and any rows will do to see how many families there are.
+        # Nothing is known of nodes that were set in every row; any rows tell how many families there are.
         some = observations or int(rows.sum())
         own = scores_without(1 << run.nodes[0] if 0 < observations < rows.sum() else 0, some)
         members = list(run.nodes)
@@ -117,7 +119,7 @@ def _by_runs(
 
 
 class _CountingParts(ThreadEngine):
-    """Threads, but the sums over cells come from the parts and not from the rows of the table at hand.
+    """Threads whose sums over cells come from the parts and not from the rows of the table at hand.
 
     Rows in which a column of the mask `left_out` was set are not counted.
     """
@@ -130,10 +132,11 @@ class _CountingParts(ThreadEngine):
         arities: tuple[int, ...],
         threads: int,
         left_out: int,
+        cells_together: int,
     ) -> None:
         super().__init__(threads)
         self._cluster, self._parts, self._codes, self._arities = cluster, parts, codes, arities
-        self._left_out = left_out
+        self._left_out, self._cells_together = left_out, cells_together
 
     def sum_cells(self, rows: Rows, cells: CellFunction, max_size: int) -> Floats:
         """Row 0: `A` of every set of at most `max_size` columns, by its number; then the variants of `B`."""
@@ -141,7 +144,7 @@ class _CountingParts(ThreadEngine):
         terms = self._cluster.hand_over("terms", cells)
         sets = parent_sets(len(self._arities), max_size)
         futures = []
-        for begin, end in _groups_of(sets, self._arities):
+        for begin, end in _groups_of(sets, self._arities, self._cells_together):
             counted = [
                 self._cluster.submit("count-cells", _count_part, codes, self._left_out, self._arities, sets[begin:end])
                 for codes in self._codes
@@ -160,7 +163,7 @@ def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations
     if observations == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
     if not values:
-        raise InputError("The parts have no column beside that of the intervention targets. At least two are needed.")
+        raise InputError("The parts have no column besides that of the intervention targets. At least two are needed.")
     length = max(map(len, [*values.values(), *levels.values()]))
     repeated = {name: np.resize(np.arange(len(found)), length) for name, found in values.items()}
     frame = pandas.DataFrame({name: pandas.Series(values[name]).take(rows).array for name, rows in repeated.items()})
@@ -210,7 +213,7 @@ def _merge_values(_: tuple[()], *seen: _Seen) -> _Seen:
 
 
 def _values_of_both(name: str, first: Any, second: Any) -> Any:
-    """The values of a column in two parts; of one kind, since True would be taken for 1, and codes be wrong."""
+    """The values of a column in two parts; they must be of one kind, or True would be taken for 1."""
     import pandas
 
     kinds = [_kind_of(first), _kind_of(second)]
@@ -229,7 +232,7 @@ def _kind_of(column: Any) -> str:
     return "numeric" if kind in ("integer", "floating", "mixed-integer-float") else kind
 
 
-def _codes_of(
+def codes_of(
     part: Any,
     names: tuple[str, ...],
     levels: tuple[tuple[object, ...] | None, ...],
@@ -260,7 +263,7 @@ def _codes_of(
 
 
 def _refuse_new(part: Any, name: str, values: list[Any]) -> None:
-    """Refuse values that have no code: they would be counted outside of the cells."""
+    """Refuse values that have no code: they would be counted outside the cells."""
     if values:
         raise InputError(
             f"{called(part)}column {name!r} holds {values[0]!r}, which no part held when they were first read. Leave "
@@ -268,8 +271,8 @@ def _refuse_new(part: Any, name: str, values: list[Any]) -> None:
         )
 
 
-def _groups_of(sets: Masks, arities: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Ranges of sets with about so many cells together as are counted at a time."""
+def _groups_of(sets: Masks, arities: tuple[int, ...], cells_together: int) -> list[tuple[int, int]]:
+    """Ranges of sets that have about `cells_together` cells each."""
     edges, total = [0], 0
     for number, mask in enumerate(sets.tolist()):
         cells = prod(arity for node, arity in enumerate(arities) if mask >> node & 1)
@@ -278,7 +281,7 @@ def _groups_of(sets: Masks, arities: tuple[int, ...]) -> list[tuple[int, int]]:
                 f"A set of {mask.bit_count()} columns has {cells:,} cells, and at most {_MOST_CELLS:,} are counted. "
                 "Set max_parents lower, or discretise to fewer levels."
             )
-        if total + cells > _CELLS_AT_A_TIME and total:
+        if total + cells > cells_together and total:
             edges.append(number)
             total = 0
         total += cells
@@ -320,7 +323,7 @@ def _terms_of(counts: Integers, arities: tuple[int, ...], sets: Masks, max_size:
 
 @kernel
 def _count_cells(codes: NDArray[np.uint16], begins: Integers, steps: Integers, counts: Integers) -> None:
-    """Add every row to its cell in each set; some rows at a time, so that they stay in the cache."""
+    """Add every row to its cell in each set; some rows together, so that they stay in the cache."""
     columns, rows = codes.shape
     places = np.empty(_ROWS_AT_A_TIME, dtype=np.int64)
     for first in range(0, rows, _ROWS_AT_A_TIME):

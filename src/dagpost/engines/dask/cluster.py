@@ -4,10 +4,10 @@ Scheduling, transport, spilling to disk and the recomputation of what a dead wor
 client for an address, or a local cluster of processes with one thread each where none is given; the memory and disk of
 the workers; names for tasks, which the diagnostics page of Dask shows.
 
-What a task needs beside the results of others (the weights, a function) is handed over as the result of a task too,
+What a task needs besides the results of others (the weights, a function) is handed over as the result of a task too,
 not scattered: it is then made again when the worker that held it dies.
 
-What Dask says when something is wrong with a cluster speaks of its own parts; troubles.py puts it in words of ours.
+When something is wrong with a cluster, Dask speaks of its own parts; failures.py puts this in plain words.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -33,23 +33,21 @@ from dagpost.engines.dask.failures import LOST, gone, in_plain_words
 from dagpost.engines.threads import available_cores
 from dagpost.errors import InputError, ResourceError
 
-#: Seconds to wait for a scheduler, and for its first worker.
-_PATIENCE_SECONDS = 30
-#: Addresses that clients of Dask can reach: a protocol, perhaps, a host and a port; or a scheduler in this process.
+#: Addresses that clients of Dask can reach: a host and a port, perhaps with a protocol; a scheduler in this process.
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[^\]\s]+\]|[^\s:/]+):\d{1,5}/?|inproc://\S+")
-#: How often to try to be greeted by a scheduler that is there.
-_GREETINGS = 10
-#: Of the memory limit of a worker Dask lets results take so much before it moves them to disk.
+#: How often to try to connect to a scheduler that is there.
+CONNECTION_ATTEMPTS = 10
+#: The share of a worker's memory limit that Dask lets results take before it moves them to disk.
 _HELD_SHARE = 0.6
-#: What workers should have in their environment (for the C library of Linux; others do not look at it).
+#: What workers should have in their environment (for the C library of Linux; other systems ignore it).
 KEEPING_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
-#: Futures of the tasks that the work under way in this thread has handed over and someone still holds.
+#: Futures of the tasks that the work in this thread has handed over and that are still held.
 _handed_over: ContextVar[WeakSet[Any] | None] = ContextVar("handed_over", default=None)
 
 
 def load_distributed() -> Any:
-    """The library of Dask, or one sentence that says how to get it."""
+    """The library of Dask, or an error that says how to install it."""
     try:
         import distributed
     except ImportError:
@@ -57,9 +55,17 @@ def load_distributed() -> Any:
     return distributed
 
 
+def patience() -> float:
+    """Seconds to wait for a scheduler, and for its first worker: Dask's own setting, 30 by default."""
+    import dask
+    from dask.utils import parse_timedelta
+
+    return float(parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"), "s"))
+
+
 @dataclass(frozen=True)
 class Room:
-    """What the workers have in all: threads, bytes of memory for results, bytes of disk for what does not fit there."""
+    """What all workers together have: threads, bytes of memory for results, bytes of disk for what does not fit."""
 
     workers: int
     threads: int
@@ -70,7 +76,7 @@ class Room:
 
     @property
     def threads_per_worker(self) -> int:
-        """Tasks that a worker has under way."""
+        """Tasks that a worker runs at the same time."""
         return -(-self.threads // max(self.workers, 1))
 
     @property
@@ -79,25 +85,25 @@ class Room:
         return self.memory // max(self.threads, 1)
 
 
-class _WorkerRoom(NamedTuple):
-    """What one worker has, and what it may share with others: the machine and the disk are named."""
+class WorkerRoom(NamedTuple):
+    """What one worker has; it may share the machine and the disk, which are named, with others."""
 
     threads: int
-    #: 0: none, it may take what the machine has free.
+    #: 0: no limit, it may take all free memory of the machine.
     memory_limit: int
     machine: str
     machine_memory: int
     disk: int
     disk_bytes: int
-    #: Of dagpost there.
+    #: The version of dagpost there.
     version: str = __version__
 
 
 def local_cluster(workers: int, **options: Any) -> Any:
-    """A cluster of so many processes on this machine, one thread each.
+    """A cluster of `workers` processes on this machine, one thread each.
 
-    Dask has its processes hand memory back to the system whenever some is free. The kernels here ask for some megabytes
-    at a time, again and again, and would take up to twice as long; so they may keep what they have had.
+    Dask makes its processes return memory to the system whenever some is free. The kernels here ask for some megabytes
+    again and again, and would take up to twice as long; so the processes may keep the memory they have.
     """
     import dask
 
@@ -112,21 +118,21 @@ def local_cluster(workers: int, **options: Any) -> Any:
 class Places:
     """The workers, to deal tasks out to.
 
-    Left to itself, Dask keeps short tasks where their inputs are, on one worker, while the others have nothing to do.
+    Left to itself, Dask keeps short tasks where their inputs are, on one worker, while the others are idle.
     """
 
     def __init__(self, threads: dict[str, int]) -> None:
         self._workers = [worker for worker in sorted(threads) for _ in range(threads[worker])]
 
     def of(self, number: int, count: int) -> str | None:
-        """The worker for task `number` of `count`: neighbours go to one worker, and every thread gets as many."""
+        """The worker for task `number` of `count`: neighbours go to one worker, and all threads get the same number."""
         return self._workers[number * len(self._workers) // count] if self._workers else None
 
 
 class Cluster:
-    """The workers behind one client, which is closed with it unless it was given.
+    """The workers behind one client, which is closed with the cluster unless it was given.
 
-    Where there is none, so many processes on this machine, every core unless told otherwise.
+    Where none is given, `processes` processes on this machine; None: one for each core.
     """
 
     def __init__(self, client: Any = None, *, processes: int | None = None) -> None:
@@ -135,7 +141,7 @@ class Cluster:
         if client is None:
             local = local_cluster(processes or available_cores())
             self._own = [local]
-            # Not the default: what else of Dask is used in this process stays where it is.
+            # Not the default client: other work with Dask in this process is left alone.
             self.client = distributed.Client(local, set_as_default=False)
             self._own = [self.client, local]
         elif isinstance(client, str):
@@ -147,8 +153,8 @@ class Cluster:
             self.client = client
         else:
             raise InputError(
-                "A Dask engine is made with the address of a scheduler, such as 'tcp://10.0.0.1:8786', with a "
-                f"distributed.Client that is not asynchronous, or with nothing. Got {client!r} instead."
+                "A Dask engine takes the address of a scheduler, such as 'tcp://10.0.0.1:8786', a distributed.Client "
+                f"that is not asynchronous, or nothing. Got {client!r} instead."
             )
         self.address = str(self.client.scheduler.address)
         self._run = uuid4().hex[:8]
@@ -166,10 +172,10 @@ class Cluster:
         self._require_open()
         distributed = load_distributed()
         try:
-            self.client.wait_for_workers(1, timeout=_PATIENCE_SECONDS)
+            self.client.wait_for_workers(1, timeout=patience())
         except (TimeoutError, distributed.TimeoutError):
             raise ResourceError(
-                f"The cluster has had no worker for {_PATIENCE_SECONDS} seconds. Start some, for example with "
+                f"The cluster has had no worker for {patience():g} seconds. Start some, for example with "
                 f"'dask worker {self.address}', or wait for the batch system."
             ) from None
         except OSError as error:
@@ -187,7 +193,7 @@ class Cluster:
         return room_of(list(workers.values()))
 
     def threads(self) -> int:
-        """Threads of all workers together; waits, the first time, for the first worker."""
+        """Threads of all workers together; the first time, waits for the first worker."""
         self._require_open()
         if not self._looked_at:
             self.room()
@@ -206,14 +212,14 @@ class Cluster:
     def _require_open(self) -> None:
         if self.client.status not in ("running", "connecting"):
             raise ResourceError(
-                f"The Dask client for {self.address} is closed. Ask what needs the cluster before it is closed; or fit "
-                "the model again with another engine, or save it before and load it, which goes on with threads."
+                f"The Dask client for {self.address} is closed. Ask before you close it; or fit the model again with "
+                "another engine; or save the model before you close it, and load it, which works on threads."
             )
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any, at: str | None = None) -> Any:
         """The future of `function(*arguments)`, futures among the arguments replaced by their results.
 
-        `at` is the worker that should run it, if it is still there when the time comes.
+        `at` is the worker that should run it, if that worker is still there when the task is due.
         """
         self._require_open()
         key = f"{name}-{self._run}-{next(self._numbers)}"
@@ -223,7 +229,7 @@ class Cluster:
         return future
 
     def remember(self, futures: list[Any]) -> None:
-        """Let futures be taken back if what is under way ends in an error."""
+        """Let futures be released if the work of this thread ends in an error."""
         handed_over = _handed_over.get()
         if handed_over is not None:
             handed_over.update(futures)
@@ -235,11 +241,11 @@ class Cluster:
 
     @contextmanager
     def release_on_error(self) -> Iterator[None]:
-        """Take back what was handed over meanwhile if an error or an interrupt ends it; say errors of Dask plainly.
+        """Release what was handed over inside if an error or an interrupt ends it; put errors of Dask in plain words.
 
-        A task runs as long as someone holds its future, and an interactive session holds the last traceback. What has
-        begun runs to its end, some seconds at most. Tasks are let go and not cancelled: to cancel one, the scheduler
-        asserts that someone holds the futures of all that depend on it, or breaks off the connection.
+        A task is kept as long as its future is held, and an interactive session holds the last traceback. A task that
+        has begun runs to its end, some seconds at most. Tasks are released and not cancelled: to cancel a task, the
+        scheduler asserts that the futures of all tasks that depend on it are held, or it closes the connection.
         """
         handed_over: WeakSet[Any] = WeakSet()
         token = _handed_over.set(handed_over)
@@ -249,7 +255,7 @@ class Cluster:
             for future in list(handed_over):
                 future.release()
             if handed_over and self.client.status == "running":
-                # The client lets go in a thread of its own: wait until it has.
+                # The client releases in a thread of its own: wait until it has done so.
                 self.client.sync(_done)
             plain = in_plain_words(error, self.address)
             if plain is not None:
@@ -261,7 +267,7 @@ class Cluster:
     def finish(self, future: Any) -> None:
         """Wait until a future is done, without fetching its result; raise what its task raised."""
         if future.status == "pending":
-            # Not distributed.wait, which asks the default client, and that may be another one or none.
+            # Not distributed.wait: it asks the default client, which may be another client or none.
             future.exception()
         if future.status == "cancelled":
             raise ResourceError(LOST)
@@ -271,7 +277,7 @@ class Cluster:
 
 @contextmanager
 def large_graphs() -> Iterator[None]:
-    """Let Dask take inputs of many megabytes without a warning: that they go to the scheduler is meant."""
+    """Let Dask take inputs of many megabytes without a warning: they go to the scheduler on purpose."""
     import dask
 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
@@ -279,24 +285,25 @@ def large_graphs() -> Iterator[None]:
 
 
 def writeable(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, or a copy if it may not be written: kernels are compiled for arrays that may."""
+    """The array, or a copy if it is read-only: kernels are compiled for arrays that can be written."""
     return np.require(array, requirements=["C", "W"])
 
 
 def no_cancel() -> NDArray[np.int64]:
-    """The flag that kernels look at: a task that is given up on a cluster just ends."""
+    """The flag that kernels look at, never set: a task on a cluster runs to its end."""
     return np.zeros(1, dtype=np.int64)
 
 
 def _connected(distributed: Any, address: str) -> Any:
     if _ADDRESS.fullmatch(address) is None:
-        page = " (that of its diagnostics page is another one)" if address.startswith("http") else ""
+        page = " (the address of its diagnostics page is another one)" if address.startswith("http") else ""
         raise InputError(
-            f"{address!r} is no address of a Dask scheduler. Give the one that it prints when it starts, such as "
+            f"{address!r} is not the address of a Dask scheduler. Give the one that it prints when it starts, such as "
             f"'tcp://10.0.0.1:8786'{page}."
         )
     try:
-        return _greeted(distributed, address)
+        _require_answer(distributed, address)
+        return _new_client(distributed, address)
     except (ImportError, OSError, RuntimeError, TypeError, ValueError) as error:
         raise InputError(
             f"No Dask scheduler answers at {address!r} ({str(error) or type(error).__name__}). Start one with 'dask "
@@ -304,46 +311,53 @@ def _connected(distributed: Any, address: str) -> Any:
         ) from None
 
 
-def _greeted(distributed: Any, address: str) -> Any:
-    """A client that the scheduler has greeted, tried again as long as someone speaks in between.
+def _require_answer(distributed: Any, address: str) -> None:
+    """Refuse a server that accepts connections but never answers: a client of Dask would wait for it forever."""
+    if address.startswith("inproc://"):
+        return
 
-    A client of Dask asserts that the first message to it is the greeting and nothing else. A word to all clients, such
-    as that some task of another one was cancelled, may come in the same message.
+    async def connect() -> None:
+        options = distributed.Security().get_connection_args("client")
+        # Where no server accepts the connection, Dask gives up first and says more about it.
+        comm = await asyncio.wait_for(distributed.connect(address, timeout=patience(), **options), patience() + 1)
+        await comm.close()
+
+    # In a thread of its own: a notebook runs an event loop in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, connect()).result()
+
+
+def _new_client(distributed: Any, address: str) -> Any:
+    """A client that is connected to the scheduler.
+
+    While a client connects, the scheduler may tell all clients something else, for instance that a task was cancelled.
+    A client that receives this together with the greeting fails an assertion of Dask's; it is then made again.
     """
-    for left in reversed(range(_GREETINGS)):
-        # Not in one step: a client that fails in its making would be out of reach, and never closed.
+    for attempts_left in reversed(range(CONNECTION_ATTEMPTS)):
+        # In two steps: a client whose constructor fails could not be reached, and would never be closed.
         client = distributed.Client.__new__(distributed.Client)
-        client._ensure_connected = partial(_connected_in_time, client._ensure_connected)
         try:
-            client.__init__(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
+            client.__init__(address, timeout=patience(), set_as_default=False)
             break
         except BaseException as error:
-            # One that has failed before it began has not even what it takes to be closed.
+            # A client that fails before it starts to connect has nothing to close.
             if getattr(client, "status", "newly-created") != "newly-created":
                 client.close()
-            if not left or not isinstance(error, AssertionError):
+            if not attempts_left or not isinstance(error, AssertionError):
                 raise
     return client
 
 
-async def _connected_in_time(connect: Callable[..., Any], timeout: float | None = None) -> None:
-    """What `connect` does, in time: Dask waits for ever for the first word of whoever takes its call.
-
-    A little later than it gives up itself where nobody does, since it says more about that.
-    """
-    await asyncio.wait_for(connect(timeout=timeout), None if timeout is None else timeout + 1)
-
-
 async def _done() -> None:
-    """Nothing, after all that was to be done before."""
+    """Return once the client has done everything it was asked before."""
 
 
 def _itself(value: Any) -> Any:
     return value
 
 
-def room_of(workers: list[_WorkerRoom]) -> Room:
-    """What some workers have in all; a disk, or a machine's free memory, that several of them use is counted once."""
+def room_of(workers: list[WorkerRoom]) -> Room:
+    """What some workers have together; a disk, or the free memory of a machine, that they share is counted once."""
     limited = sum(worker.memory_limit for worker in workers)
     machines = {worker.machine: worker.machine_memory for worker in workers if not worker.memory_limit}
     sharing = Counter(worker.machine for worker in workers if not worker.memory_limit)
@@ -354,7 +368,7 @@ def room_of(workers: list[_WorkerRoom]) -> Room:
     return Room(len(workers), threads, memory, sum(disks.values()), int(_HELD_SHARE * least))
 
 
-def _room_of_worker(dask_worker: Any = None) -> _WorkerRoom:
+def _room_of_worker(dask_worker: Any = None) -> WorkerRoom:
     import os
     import shutil
     import socket
@@ -362,7 +376,7 @@ def _room_of_worker(dask_worker: Any = None) -> _WorkerRoom:
     from dagpost._tools.memory import available_bytes
 
     folder = dask_worker.local_directory
-    return _WorkerRoom(
+    return WorkerRoom(
         dask_worker.state.nthreads,
         int(dask_worker.memory_manager.memory_limit or 0),
         socket.gethostname(),

@@ -1,9 +1,9 @@
 """Which rows occur in a table that is larger than memory, and how often? Its distinct rows, with their counts.
 
-Every part groups its own rows, batch after batch, and the results are merged in a tree. Discrete tables have far fewer
-distinct rows than rows, and those with their counts are a `Table` like any other: scores, methods and predictions take
-it as it is. Memory of a task: a batch of rows and the distinct rows of the parts below it. Where there are too many of
-those, see cells.py.
+A task for each part groups its rows, batch after batch, and the results are merged in a tree. Discrete tables have far
+fewer distinct rows than rows; with their counts these are a `Table` like any other, which scores, methods and
+predictions take as it is. Memory of a task: a batch of rows and the distinct rows of the parts below it. Where there
+are too many distinct rows, see cells.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost.engines.dask.parts import (
+    BATCH_ROWS,
     Parts,
     agree_on_levels,
     batches_of,
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.engines.dask.engine import DaskEngine
 
-#: Distinct rows that one machine takes: beyond it, counting anew for every set of columns is the way.
+#: Distinct rows that one machine takes; with more, count for every set of columns (cells.py).
 MOST_DISTINCT = 5_000_000
 _COUNT = "\0count"
-#: Counts from here on are not exact as floating-point numbers, which they may have come as.
+#: From here on, counts that come as floating-point numbers are not exact.
 _MOST_COUNTED = 2**53
 
 
@@ -46,6 +47,7 @@ def distinct_rows_of_parts(
     counts: str | None = None,
     interventions: str | None = None,
     most: int = MOST_DISTINCT,
+    batch_rows: int = BATCH_ROWS,
 ) -> Table:
     """The distinct rows of a table in parts, with counts.
 
@@ -63,13 +65,15 @@ def distinct_rows_of_parts(
         in one cell separated by ";", and nothing where nothing was set.
     most
         More distinct rows than this are an error.
+    batch_rows
+        Rows that a task reads together.
     """
     from dagpost.data.table import as_table
 
     wanted = wanted_columns(columns, counts, interventions)
     parts = Parts(engine.cluster, source)
     with engine.cluster.release_on_error():
-        grouped = parts.map("distinct-rows", _group_part, wanted, counts, interventions, most)
+        grouped = parts.map("distinct-rows", _group_part, wanted, counts, interventions, most, batch_rows)
         levels, table = parts.merged("merge-rows", _merge, grouped, most).result()
     if table is None or table.num_rows == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
@@ -81,14 +85,14 @@ def distinct_rows_of_parts(
 
 
 def _group_part(
-    part: Any, columns: list[str] | None, counts: str | None, interventions: str | None, most: int
+    part: Any, columns: list[str] | None, counts: str | None, interventions: str | None, most: int, batch_rows: int
 ) -> tuple[dict[str, Any], Any]:
     """Distinct rows of one part, with counts in a column of their own, and the levels of columns of categories."""
     import pyarrow
 
     levels: dict[str, list[Any]] = {}
     found = None
-    for batch in batches_of(part, columns):
+    for batch in batches_of(part, columns, batch_rows):
         rows = plain(with_plain_targets(batch, interventions), levels)
         if counts is None:
             own = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
@@ -118,7 +122,7 @@ def _merge(limits: tuple[int], *results: tuple[dict[str, Any], Any]) -> tuple[di
         return levels, None
     if len(tables) == 1:
         return levels, tables[0]
-    # In one piece: Arrow grumbles about the alignment of what came over the network.
+    # In one piece: Arrow warns about the alignment of what came over the network.
     whole = pyarrow.concat_tables([table.replace_schema_metadata(None) for table in tables]).combine_chunks()
     merged = _regrouped(whole)
     _refuse_many(merged, *limits)
@@ -126,7 +130,7 @@ def _merge(limits: tuple[int], *results: tuple[dict[str, Any], Any]) -> tuple[di
 
 
 def _with_counts(rows: Any, counts: str, part: Any) -> Any:
-    """The rows with their counts as 64-bit integers in the column `_COUNT`, looked at before any of them are summed."""
+    """The rows with their counts as 64-bit integers in the column `_COUNT`; checked before any of them are summed."""
     import pyarrow
 
     require_columns([counts], rows.column_names, part)
@@ -155,7 +159,7 @@ def _regrouped(table: Any) -> Any:
 
 
 def refuse_missing(table: Any, part: Any, *, but: str | None = None) -> None:
-    """Refuse cells without a value, `but` in one column: what they stand for is not for a count to decide."""
+    """Refuse cells without a value, except in the column `but`: a count cannot decide what they stand for."""
     import pyarrow
     import pyarrow.compute
 
@@ -175,8 +179,8 @@ def _refuse_many(table: Any, most: int) -> None:
     if table.num_rows > most:
         raise InputError(
             f"There are more than {most:,} distinct rows. Score the columns with "
-            "dagpost.engines.dask.cells.scores_of_parts, which counts for each set of columns (of rows without counts "
-            "of their own); or take fewer columns, or discretise to fewer levels."
+            "dagpost.engines.dask.cells.scores_of_parts, which counts for each set of columns (and takes rows without "
+            "counts of their own); or take fewer columns, or discretise to fewer levels."
         )
 
 

@@ -1,7 +1,7 @@
 """What is wrong with a cluster, in words that say what to do about it.
 
-Dask tells of a worker without dagpost, of workers that die again and again and of a scheduler that has gone by errors
-of its own, some of them raised far from where the fault lies. Others are passed on as they are.
+When a worker has no dagpost, when workers die again and again, or when a scheduler is gone, Dask raises errors of its
+own, some of them far from the cause. These are put in plain words; all others are passed on as they are.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dagpost.errors import DagpostError, InputError, ResourceError
 
 _NOT_FOUND = re.compile(r"No module named '(\w+)")
 LOST = (
-    "The cluster has lost a result that it cannot make again: its scheduler has gone, or a worker with a part of the "
-    "table that came from a checkpoint. Run the same again; a checkpoint is gone on from."
+    "The cluster has lost a result that it cannot make again: its scheduler is gone, or a worker that held a part of "
+    "a table from a checkpoint. Run the same again; a run with a checkpoint resumes from it."
 )
 
 
@@ -24,12 +24,12 @@ def gone(address: str) -> str:
     """What to say of a scheduler that has answered before."""
     return (
         f"The Dask scheduler at {address} does not answer any more. Start the cluster again and make a new client; a "
-        "run with a checkpoint goes on from there."
+        "run with a checkpoint resumes from it."
     )
 
 
 def in_plain_words(error: BaseException, address: str) -> DagpostError | None:
-    """What an error that came from the cluster at an address means; None if it speaks for itself."""
+    """What an error from the cluster at an address means; None if it is clear as it is."""
     import asyncio
 
     import distributed
@@ -47,7 +47,7 @@ def in_plain_words(error: BaseException, address: str) -> DagpostError | None:
     if isinstance(error, distributed.KilledWorker):
         return ResourceError(
             f"{error.allowed_failures + 1} workers of the cluster died one after the other on the same task "
-            f"({error.task}). Most often they lack memory: give each more of it, or fewer threads; their log says more."
+            f"({error.task}). Most often they lack memory: give each more of it, or fewer threads; their logs say more."
         )
     if isinstance(error, CommClosedError):
         return ResourceError(gone(address))
@@ -57,10 +57,10 @@ def in_plain_words(error: BaseException, address: str) -> DagpostError | None:
 
 
 def _missing_module(error: BaseException) -> str | None:
-    """The module that an error, or what it came from, misses though it is there in this process."""
+    """The module that an error, or its cause, did not find although this process has it."""
     seen: BaseException | None = error
     while seen is not None:
-        # What was run on all workers at once comes back as text.
+        # An error in what ran on all workers at once comes back as text.
         found = (
             _NOT_FOUND.search(str(seen)) if isinstance(seen, ModuleNotFoundError) or type(seen) is Exception else None
         )

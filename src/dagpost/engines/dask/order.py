@@ -1,8 +1,8 @@
-"""The order-modular posterior with its tables spread over the workers: the sums of exact/order.py, block by block.
+"""The order-modular posterior with its tables on the workers: the sums of exact/order.py, block by block.
 
 Forward: a task for each block, with the blocks of one top node fewer as its inputs (blocks.py), all handed to the
-scheduler at once. A block stays where it was computed; a worker fetches a block it needs at most once. Backward
-likewise, from the full set down; what a task gathers for the families is added up in the order of the host, wave after
+scheduler at once. A block stays where it was computed; a worker fetches a block it needs at most once. Backward: the
+same, from the full set down. What a task gathers for the families is added up in the order of the host, wave after
 wave, in a chain of tasks for each group of nodes, since the rows of different nodes never meet.
 
 Memory on the cluster: 8 bytes a set for each table, copies of blocks that other workers have fetched (Dask drops them
@@ -24,10 +24,11 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.wide_floats import ZERO, to_logs
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.dask.blocks import (
+    USUAL_CUT,
+    Cut,
     Fetched,
     Kept,
     block_top,
-    cut_by_nodes_alone,
     gathering_top,
     give_back,
     layout_of,
@@ -41,6 +42,7 @@ from dagpost.engines.dask.blocks import (
 from dagpost.engines.dask.cluster import Cluster, Room, no_cancel, writeable
 from dagpost.errors import ResourceError
 from dagpost.exact.order import (
+    Forward,
     ForwardTable,
     check_weights,
     no_graph,
@@ -52,28 +54,16 @@ from dagpost.exact.order_blocks import backward_chunk, forward_chunk, gather_chu
 from dagpost.exact.walk import Layout, entries_of, in_waves, make_layout, waves
 from dagpost.families.numbering import family_count
 
-#: Groups of nodes whose families are gathered apart. Each is a task for every block, and tasks cost the scheduler time.
+#: Groups of nodes whose families are gathered apart. Each is one more task for every block, and tasks take time.
 MOST_GROUPS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class SpreadForward:
-    """The forward sums `L(S)` of every set of nodes, as futures of blocks, with what they were made from.
-
-    Like `exact.order.ForwardTable`; `weights` is a future too.
-    """
+class ClusterForward(Forward):
+    """The forward sums on the cluster: `weights` is a future, and `sums` are the futures of the blocks."""
 
     layout: Layout
-    log_weights: Floats
-    log_scales: Floats
-    weights: Any
-    blocks: list[Any]
-    log_total: float
-
-    @property
-    def log_evidence(self) -> float:
-        """Natural log of the sum over all orders and graphs."""
-        return self.log_total + float(self.log_scales.sum())
+    sums: list[Any]
 
 
 def forward_table(
@@ -81,22 +71,23 @@ def forward_table(
     log_weights: Floats,
     max_parents: int,
     *,
+    cut: Cut = USUAL_CUT,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
-) -> SpreadForward:
+) -> ClusterForward:
     """Sum over all orders of every set of nodes, on the cluster."""
     nodes = len(log_weights)
     check_weights(log_weights, max_parents)
     room = cluster.room()
     require_room(nodes, max_parents, room, tables=1)
-    top = block_top(nodes, max_parents, room)
+    top = block_top(nodes, max_parents, room, cut)
     layout = layout_of(nodes, max_parents, top)
     scales = log_weights.max(axis=1)
     weights = cluster.hand_over("weights", wide_weights(log_weights, scales))
     places = places_of(cluster, top)
     blocks: list[Any] = [None] * (1 << top)
     kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
-    saved = _worth(nodes, checkpoint).stage("forward table", in_waves(waves(top)), kept.pieces)
+    saved = _worth(nodes, cut, checkpoint).stage("forward table", in_waves(waves(top)), kept.pieces)
     with reporter.stage("forward table", 1 << top) as stage:
         for block in saved.finished:
             kept.put_back(block)
@@ -112,29 +103,31 @@ def forward_table(
     log_total = float(to_logs(last)[0])
     if not math.isfinite(log_total):
         raise no_graph()
-    return SpreadForward(layout, log_weights, scales, weights, blocks, log_total)
+    return ClusterForward(layout, log_weights, scales, weights, blocks, log_total)
 
 
 def family_probabilities(
     cluster: Cluster,
-    forward: SpreadForward,
+    forward: ClusterForward,
     *,
+    cut: Cut = USUAL_CUT,
     reporter: Reporter = NO_PROGRESS,
     keep_forward: bool = True,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
-    With `keep_forward=False` the blocks of the forward table go as soon as they are used; `forward` is of no use then.
+    With `keep_forward=False` the blocks of the forward table are released as soon as they are used; `forward` is not to
+    be used afterwards.
     """
     layout = forward.layout
     nodes, top = layout.nodes, layout.top
     require_room(nodes, layout.max_parents, cluster.room(), tables=1 + int(keep_forward))
     blocks: list[Any] = [None] * (1 << top)
     given: list[list[Any]] = [[]] * (1 << top)
-    gathering = _Gathering(cluster, layout, forward.log_weights.shape)
+    gathering = _Gathering(cluster, layout, forward.log_weights.shape, cut)
     kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
-    saved = _worth(nodes, checkpoint).stage(
+    saved = _worth(nodes, cut, checkpoint).stage(
         "backward table by waves",
         list(reversed(list(waves(top)))),
         lambda wave: [piece for block in wave for piece in kept.pieces(block)],
@@ -153,26 +146,26 @@ def family_probabilities(
                 head = (nodes, layout.max_parents, top, block)
                 arguments = (*head, forward.weights, *pulled)
                 blocks[block] = cluster.submit("backward-table", _backward_block, *arguments, at=places[block])
-                given[block] = gathering.gather(block, forward.blocks[block], blocks, places[block])
+                given[block] = gathering.gather(block, forward.sums[block], blocks, places[block])
         gathering.add_up(given)
         for wave in saved:
             for block in wave:
                 cluster.finish(blocks[block])
                 given[block] = []
                 if not keep_forward:
-                    forward.blocks[block] = None
+                    forward.sums[block] = None
                 stage.advance(1)
             gathering.finish_wave(wave[0].bit_count())
     return posterior_of_families(gathering.result(), forward.log_weights, forward.log_scales, forward.log_total)
 
 
-def on_host(forward: SpreadForward) -> ForwardTable:
+def on_host(forward: ClusterForward) -> ForwardTable:
     """The same table in the memory of this machine, fetched block by block."""
     nodes, max_parents = forward.layout.nodes, forward.layout.max_parents
     require_memory(nodes, max_parents, tables=1, workers=1)
     layout = make_layout(nodes, max_parents)
     sums = np.empty(1 << nodes, dtype=np.int64)
-    for block, future in enumerate(forward.blocks):
+    for block, future in enumerate(forward.sums):
         entries_of(forward.layout, sums, block)[:] = future.result()
     weights = wide_weights(forward.log_weights, forward.log_scales)
     return ForwardTable(layout, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
@@ -205,23 +198,23 @@ def require_room(nodes: int, max_parents: int, room: Room, *, tables: int) -> No
         )
 
 
-def _worth(nodes: int, checkpoint: Checkpoint) -> Checkpoint:
-    """Small tables are made in seconds, and how they are cut depends on the workers: nothing is kept of them."""
-    return checkpoint if cut_by_nodes_alone(nodes) else NO_CHECKPOINT
+def _worth(nodes: int, cut: Cut, checkpoint: Checkpoint) -> Checkpoint:
+    """No checkpoint for small tables: they are made in seconds, and how they are cut depends on the workers."""
+    return checkpoint if cut.by_nodes_alone(nodes) else NO_CHECKPOINT
 
 
 class _Gathering:
     """What the waves give to the weights, added up in the order of the host, for groups of nodes apart."""
 
-    def __init__(self, cluster: Cluster, layout: Layout, shape: tuple[int, int]) -> None:
+    def __init__(self, cluster: Cluster, layout: Layout, shape: tuple[int, int], cut: Cut) -> None:
         self._cluster, self._layout, self._shape = cluster, layout, shape
         self._top = gathering_top(layout.nodes, layout.max_parents)
-        # One group where the whole takes a second or so: the fewer tasks the better.
-        count = min(MOST_GROUPS, layout.nodes) if cut_by_nodes_alone(layout.nodes) else 1
+        # One group where all of it takes a second or so: the fewer tasks the better.
+        count = min(MOST_GROUPS, layout.nodes) if cut.by_nodes_alone(layout.nodes) else 1
         edges = [layout.nodes * number // count for number in range(count + 1)]
         self.groups = list(pairwise(edges))
         self._read: Wide | None = None
-        #: Sums, by group, after waves of which they are still needed, after the last wave that is done, and in the end.
+        #: Sums by group: after each wave that is still under way, after the last wave that is done, and in the end.
         self._after: dict[int, list[Any]] = {}
         self._done: list[Any] = []
         self._last: list[Any] = []
@@ -241,7 +234,7 @@ class _Gathering:
             self._done = [self._cluster.hand_over("families", self._read[a:b]) for a, b in self.groups]
 
     def gather(self, block: int, forward: Any, backward: list[Any], at: str | None) -> list[Any]:
-        """What a block gives to each group of nodes; the blocks around it matter to top nodes alone."""
+        """What a block gives to each group of nodes; the blocks around it matter to top nodes only."""
         layout = self._layout
         inner = layout.nodes - layout.top
         futures = []
@@ -254,11 +247,11 @@ class _Gathering:
         return futures
 
     def add_up(self, given: list[list[Any]]) -> None:
-        """Hand the chains of additions over: a link for each wave of chunks and group."""
+        """Hand over the chains of additions: a link for each wave of chunks and each group."""
         layout, top, places = self._layout, self._top, self._cluster.places()
         inner = top - layout.top
         self._last = self._done
-        # Where blocks hold several chunks, all waves are one link: there is no state between them that anyone asks for.
+        # Where blocks hold several chunks, all waves are one link: no checkpoint asks for a state between them.
         steps = [in_waves(reversed(list(waves(top))))] if inner else list(reversed(list(waves(top))))
         for step in steps:
             chunks = [chunk for chunk in step if given[chunk >> inner]]

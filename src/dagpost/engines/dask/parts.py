@@ -1,4 +1,4 @@
-"""Rows in parts: a folder of Parquet files, some such files, or a dask.dataframe, none of which need fit into memory.
+"""Rows in parts: a folder of Parquet files, a list of such files, or a dask.dataframe, which need not fit into memory.
 
 A part is read where its task runs, some hundred thousand rows at a time. Columns of categories keep their levels, which
 must be the same in every part; all other columns are plain values.
@@ -20,11 +20,11 @@ from dagpost.data.rows import intervention_masks
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.errors import InputError
 
-#: Rows that are looked at together.
+#: Rows that are read together.
 BATCH_ROWS = 1 << 18
 #: Results that are merged by one task.
 MERGED_TOGETHER = 8
-#: A row number of a table in parts says nothing.
+#: A row number means nothing in a table in parts.
 _WHICH_ROW = re.compile(r" in row \d+ \(the first row is row 1\)")
 
 
@@ -58,18 +58,18 @@ class Parts:
 
 
 def wanted_columns(columns: Sequence[str] | None, *others: str | None) -> list[str] | None:
-    """The columns to read: those that were asked for and others with a role of their own; None for all there are."""
+    """The columns to read: those asked for, and `others` with a role of their own; None: all there are."""
     if columns is None:
         return None
     if not set(columns) - set(others):
         raise InputError(
-            f"'columns' names no column to count: got {list(columns)!r}. Name some, or leave it out for all."
+            f"'columns' names no column to count: got {list(columns)!r}. Name some, or leave it out to take all."
         )
     return list(dict.fromkeys([*columns, *(name for name in others if name is not None)]))
 
 
-def batches_of(part: Any, columns: Sequence[str] | None = None) -> Iterator[Any]:
-    """The rows of a part, as Arrow tables of at most `BATCH_ROWS` rows."""
+def batches_of(part: Any, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[Any]:
+    """The rows of a part, as Arrow tables of at most `rows` rows."""
     import pyarrow
     import pyarrow.parquet
 
@@ -78,19 +78,19 @@ def batches_of(part: Any, columns: Sequence[str] | None = None) -> Iterator[Any]
         try:
             with pyarrow.parquet.ParquetFile(part) as file:
                 require_columns(wanted or (), file.schema_arrow.names, part)
-                for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
+                for batch in file.iter_batches(rows, columns=wanted, use_threads=False):
                     yield pyarrow.Table.from_batches([batch])
         except pyarrow.ArrowException as error:
             raise InputError(f"{part}: is not a readable Parquet file ({str(error).splitlines()[0]})") from error
         return
     require_columns(wanted or (), part.columns, part)
     table = pyarrow.Table.from_pandas(part if wanted is None else part[wanted], preserve_index=False)
-    for begin in range(0, table.num_rows, BATCH_ROWS):
-        yield table.slice(begin, BATCH_ROWS)
+    for begin in range(0, table.num_rows, rows):
+        yield table.slice(begin, rows)
 
 
 def require_columns(wanted: Iterable[str], known: Iterable[Any], part: Any) -> None:
-    """Refuse names that are not those of columns: what is read of a file would do without them."""
+    """Refuse names of columns that do not exist: a Parquet reader leaves them out without a word."""
     names = list(known)
     for name in wanted:
         if name not in names:
@@ -99,12 +99,12 @@ def require_columns(wanted: Iterable[str], known: Iterable[Any], part: Any) -> N
 
 
 def called(part: Any) -> str:
-    """How a message that goes on in lower case begins: with the part, where it has a name."""
+    """How a message begins that continues in lower case: with the part, if it has a name."""
     return f"{part}: " if isinstance(part, str) else "In a part of the table, "
 
 
 def plain(table: Any, levels: dict[str, list[Any]]) -> Any:
-    """The table without categories, whose levels are noted in `levels`, and without the row labels of pandas."""
+    """The table with plain values for categories, whose levels go to `levels`, and without the row labels of pandas."""
     import pyarrow
 
     table = table.select([name for name in table.column_names if not name.startswith("__index_level_")])
@@ -155,7 +155,7 @@ def agree_on_levels(levels: dict[str, list[Any]], others: dict[str, list[Any]]) 
 
 
 def with_categories(frame: Any, levels: dict[str, list[Any]]) -> Any:
-    """A frame whose columns with noted levels are categories; refuse values that are none of them."""
+    """A frame whose columns with noted levels are categories; refuse values that are not among the levels."""
     import pandas
 
     for name, known in levels.items():
@@ -163,8 +163,8 @@ def with_categories(frame: Any, levels: dict[str, list[Any]]) -> Any:
         if others:
             raise InputError(
                 f"Column {name!r} has the levels {shortened([repr(level) for level in known])} in one part, and in "
-                f"another it is no column of categories and holds {others[0]!r}. Give all parts the same categories in "
-                "the same order, or turn the column into plain strings or integers."
+                f"another it is not a column of categories and holds {others[0]!r}. Give all parts the same categories "
+                "in the same order, or turn the column into plain strings or integers."
             )
         frame[name] = pandas.Categorical(frame[name], categories=known)
     return frame
@@ -174,7 +174,7 @@ def _files_of(source: Any) -> list[str]:
     if isinstance(source, (str, os.PathLike)):
         folder = Path(source)
         if not folder.is_dir():
-            raise InputError(f"{folder}: is no folder. Give a folder of Parquet files, or a list of such files.")
+            raise InputError(f"{folder}: is not a folder. Give a folder of Parquet files, or a list of such files.")
         files = sorted(str(path) for path in folder.rglob("*.parquet"))
         if not files:
             raise InputError(f"{folder}: holds no file whose name ends in '.parquet'.")

@@ -1,10 +1,10 @@
-"""Orders from a forward table that is spread over the workers; the same orders as sampling/orders.py gives for a seed.
+"""Orders from a forward table on the workers; the same orders as sampling/orders.py gives for a seed.
 
-All samples move together, wave after wave: those that stand in one block are one task, on the worker that has it. There
-a sample goes on as long as its uniform number falls on a node that is not a top one, which needs the sums of that block
-alone; nodes are taken in their order, top ones last. What leaves the block waits, with alpha of each top node. The sums
-that the waiting samples need then come from the blocks around, looked up where they are: for each wave, one task for
-each block that someone goes to, with a few numbers a sample as its result. No block moves.
+All samples move together, wave after wave: the samples in one block are one task, on the worker that has the block.
+There a sample goes on as long as its uniform number falls on a node that is not a top node, which needs the sums of
+that block only; nodes are taken in their order, top nodes last. A sample that leaves the block waits, with alpha of
+each top node. The sums that the waiting samples need are then looked up in the blocks around: for each wave, one task
+for each block that a sample may go to, with a few numbers per sample as its result. No block moves.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dagpost._tools.progress import Stage
 from dagpost._tools.wide_floats import multiply, ratio, to_logs
 from dagpost.engines.dask.blocks import layout_of, nodes_in
 from dagpost.engines.dask.cluster import Cluster, large_graphs, no_cancel, writeable
-from dagpost.engines.dask.order import SpreadForward, entries
+from dagpost.engines.dask.order import ClusterForward, entries
 from dagpost.exact.walk import Layout, waves
 from dagpost.sampling.orders import OrderSample, draw_chunk
 
 
 class _Samples(NamedTuple):
-    """Where the samples stand, a row each."""
+    """How far the samples are, a row each."""
 
     #: Nodes that are not placed yet.
     sets: Integers
@@ -35,11 +35,11 @@ class _Samples(NamedTuple):
     alpha: Wide
     #: Sum of the set and alpha of every top node, where a sample is about to leave its block.
     waiting: Wide
-    #: The running sum of probabilities so far of a sample that waits; -1: it does not.
+    #: The running sum of probabilities of a sample that waits; -1: it does not wait.
     reached: Floats
 
 
-def draw_orders(cluster: Cluster, forward: SpreadForward, uniforms: Floats, *, stage: Stage) -> OrderSample:
+def draw_orders(cluster: Cluster, forward: ClusterForward, uniforms: Floats, *, stage: Stage) -> OrderSample:
     """One order for each row of `uniforms`; counts the samples on `stage` once a wave."""
     layout = forward.layout
     count = len(uniforms)
@@ -52,7 +52,7 @@ def draw_orders(cluster: Cluster, forward: SpreadForward, uniforms: Floats, *, s
         np.full(count, -1.0),
     )
     for wave in reversed(list(waves(layout.top))):
-        # Once, unless rounding left a sample that waited nowhere to go but to a node of its own block.
+        # Once, unless rounding left a waiting sample no choice but a node of its own block.
         while _move_wave(cluster, forward, samples, wave):
             pass
         stage.advance(count)
@@ -61,8 +61,8 @@ def draw_orders(cluster: Cluster, forward: SpreadForward, uniforms: Floats, *, s
     return OrderSample(samples.orders, log_alpha, log_alpha.sum(axis=1) - forward.log_evidence)
 
 
-def _move_wave(cluster: Cluster, forward: SpreadForward, samples: _Samples, wave: list[int]) -> bool:
-    """Move the samples in the blocks of a wave on until they are in other blocks; whether there were any."""
+def _move_wave(cluster: Cluster, forward: ClusterForward, samples: _Samples, wave: list[int]) -> bool:
+    """Move the samples in the blocks of a wave until they are in other blocks; True if there were any."""
     layout = forward.layout
     blocks = samples.sets >> (layout.nodes - layout.top)
     groups = [(block, np.flatnonzero((blocks == block) & (samples.sets > 0))) for block in wave]
@@ -76,7 +76,7 @@ def _move_wave(cluster: Cluster, forward: SpreadForward, samples: _Samples, wave
                 *head,
                 block,
                 forward.weights,
-                forward.blocks[block],
+                forward.sums[block],
                 samples.sets[members],
                 samples.uniforms[members],
             )
@@ -89,13 +89,13 @@ def _move_wave(cluster: Cluster, forward: SpreadForward, samples: _Samples, wave
 
 
 def _take(samples: _Samples, members: Integers, result: _Samples) -> None:
-    """Put what a task found where it belongs; it knows only of the nodes that it placed."""
+    """Copy what a task found to its samples; the task knows only the nodes that it placed."""
     nodes = samples.alpha.shape[1]
     before, after = samples.sets[members], result.sets
     waits = (result.reached >= 0.0)[:, None]
     placed = np.bitwise_count(after).astype(np.int64)[:, None], np.bitwise_count(before).astype(np.int64)[:, None]
     positions = np.arange(nodes)
-    # A sample that waits has the last node that was possible in the place that is still to be decided.
+    # In the place that is still undecided, a sample that waits has the last node that was possible.
     new = (positions >= placed[0] - waits) & (positions < placed[1])
     samples.orders[members] = np.where(new, result.orders, samples.orders[members])
     possible = np.take_along_axis(result.orders, np.maximum(placed[0] - 1, 0), axis=1)
@@ -107,8 +107,8 @@ def _take(samples: _Samples, members: Integers, result: _Samples) -> None:
     samples.reached[members] = result.reached
 
 
-def _leave_blocks(cluster: Cluster, forward: SpreadForward, samples: _Samples) -> None:
-    """Let the samples that wait choose, with the sums of the blocks that they may go to."""
+def _leave_blocks(cluster: Cluster, forward: ClusterForward, samples: _Samples) -> None:
+    """Let the waiting samples choose, with the sums of the blocks that they may go to."""
     layout = forward.layout
     inner = layout.nodes - layout.top
     members = np.flatnonzero(samples.reached >= 0.0)
@@ -122,7 +122,7 @@ def _leave_blocks(cluster: Cluster, forward: SpreadForward, samples: _Samples) -
         for node in nodes_in(int(block), layout.top):
             wanted.setdefault(int(block) ^ (1 << node), []).append((node, rows))
     found = [
-        cluster.submit("look-up", entries, forward.blocks[block], np.concatenate([places[rows] for _, rows in asked]))
+        cluster.submit("look-up", entries, forward.sums[block], np.concatenate([places[rows] for _, rows in asked]))
         for block, asked in wanted.items()
     ]
     before = np.zeros((len(members), layout.top), dtype=np.int64)
@@ -165,7 +165,7 @@ def _choose_top_node(layout: Layout, members: Integers, before: Wide, samples: _
 def _move_block(
     nodes: int, max_parents: int, top: int, block: int, weights: Wide, sums: Wide, sets: Integers, uniforms: Floats
 ) -> Any:
-    """The task: samples of one block, moved on as far as its own sums tell."""
+    """The task: samples of one block, moved as far as its own sums allow."""
     count = len(sets)
     layout = layout_of(nodes, max_parents, top)
     samples = _Samples(

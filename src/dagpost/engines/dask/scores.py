@@ -1,8 +1,8 @@
-"""The sums behind the scores of discrete data, spread over a cluster by ranges of sets of columns.
+"""The sums behind the scores of discrete data, as tasks of a cluster: each counts some ranges of sets of columns.
 
-The tasks are those of scores/set_functions.py, dealt out in groups of about equal work; each counts as a thread would,
-so the scores are the same to the last bit. A task has the distinct rows and returns a number for each of its sets: 8
-bytes a set and variant come back in all. Where counting takes less than a second or so it stays with the threads.
+The ranges are those of scores/set_functions.py, dealt out in groups of about equal work; a task counts as a thread
+does, so the scores are the same to the last bit. A task has the distinct rows and returns a number for each of its
+sets: 8 bytes per set and variant come back in all. Counting that takes a second or so stays with the threads.
 """
 
 from __future__ import annotations
@@ -20,16 +20,21 @@ from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows
 from dagpost.scores.set_functions import Task, target_of, tasks_of
 
-#: Rows times sets that are worth handing to a cluster: some seconds on one core.
-WORTH_SPREADING = 2_000_000_000
+#: Rows times sets that are worth a cluster: some seconds on one core.
+_LEAST_WORK = 2_000_000_000
 _GROUPS_PER_THREAD = 4
 
 
-def sum_cells(cluster: Cluster, rows: Rows, cells: CellFunction, max_size: int) -> Floats | None:
-    """Row 0: `A` of every set of at most `max_size` columns, by its number; then the variants of `B`."""
+def sum_cells(
+    cluster: Cluster, rows: Rows, cells: CellFunction, max_size: int, *, least_work: int = _LEAST_WORK
+) -> Floats | None:
+    """Row 0: `A` of every set of at most `max_size` columns, by its number; then the variants of `B`.
+
+    None where the rows times the sets are fewer than `least_work`.
+    """
     nodes = len(rows.order)
     sets = family_count(nodes, max_size)
-    if rows.weights.size * sets < WORTH_SPREADING:
+    if rows.weights.size * sets < least_work:
         return None
     tasks = tasks_of(nodes, max_size)
     count = min(_GROUPS_PER_THREAD * cluster.threads(), len(tasks))
@@ -61,7 +66,7 @@ def _sums_of(shared: tuple[Rows, CellFunction], max_size: int, tasks: list[Task]
 
 
 def _copy_sets_below(scores: Floats, node: int, nodes: int, max_size: int, sums: Floats) -> None:
-    """`A` of the sets whose largest node is `node`: parent sets below it stand first in each size."""
+    """`A` of the sets whose largest node is `node`: parent sets below it come first in each size."""
     for size in range(max_size):
         count = comb(node, size)
         begin = family_count(nodes - 1, size - 1) if size else 0

@@ -1,11 +1,11 @@
 """The sums over all graphs, `3^n` terms, with their tables in pieces that stay on the workers of a cluster.
 
 The order-modular sums come first (order.py), then `A` in groups (structure_graphs.py), then `B` in blocks with the
-families and paths (structure_completions.py). Which pieces there are depends on the number of nodes alone, and the
-threads of exact/structure.py add up in the same order: all results are the same to the last bit.
+families and paths (structure_completions.py). The pieces depend on the number of nodes only, and the threads of
+exact/structure.py add up in the same order: all results are the same to the last bit.
 
 In the end `L`, `A` and `B` come to this process, 28 bytes a set, since layers are drawn and descendants listed from
-them here; the evidence alone needs nothing of that.
+them here; the evidence alone does not need them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from dagpost.exact.walk import leaf_layout
 if TYPE_CHECKING:
     from dagpost.engines.dask.cluster import Room
     from dagpost.engines.dask.engine import DaskEngine
-    from dagpost.engines.dask.order import SpreadForward
+    from dagpost.engines.dask.order import ClusterForward
 
 #: With fewer nodes the threads of this process are done before the first tasks have come back.
 _FEWEST_NODES = 18
-#: On as many cores a cluster takes so many times as long (benchmarks/dask_overhead.py).
+#: A cluster takes this many times as long as threads on as many cores (benchmarks/dask_overhead.py).
 _TIMES_AS_LONG = 1.5
 
 
 def is_worth_it(engine: DaskEngine, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
-    """Whether the cluster has room for it, and will be sooner done than the threads of this process."""
+    """Whether the cluster has room for the sums, and is sooner done than the threads of this process."""
     cores = min(engine.cluster.threads(), most_cores(nodes))
     if nodes < _FEWEST_NODES or cores <= _TIMES_AS_LONG * engine.workers:
         return False
@@ -58,9 +58,9 @@ def is_worth_it(engine: DaskEngine, nodes: int, max_parents: int = 5, *, evidenc
 
 
 def require_room(nodes: int, max_parents: int, room: Room, *, evidence_only: bool = False) -> None:
-    """Refuse, with the figures, what does not fit onto the cluster, or what single tasks have no memory for.
+    """Refuse, with the figures, what does not fit onto the cluster or into the memory of single tasks.
 
-    Results that are too large for the workers go to their disks; what a task works with cannot.
+    Results that are too large for the memory of the workers go to their disks; what a task works with cannot.
     """
     order.require_room(nodes, max_parents, room, tables=_tables(nodes))
     needed = room.threads_per_worker * bytes_of_task(nodes)
@@ -76,7 +76,7 @@ def require_room(nodes: int, max_parents: int, room: Room, *, evidence_only: boo
 
 
 def most_cores(nodes: int) -> int:
-    """How many cores can have something to do: all work over the longest chain of tasks that wait for each other.
+    """How many cores can be busy: all work over the longest chain of tasks that wait for each other.
 
     >>> [most_cores(nodes) for nodes in (18, 20, 22, 24, 26, 28)]
     [4, 6, 20, 39, 63, 143]
@@ -104,16 +104,20 @@ def structure_posterior(
     log_weights: Floats,
     max_parents: int,
     *,
+    node_groups: int | None = None,
     reporter: Reporter = NO_PROGRESS,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> StructurePosterior:
-    """Evidence, families and paths under the prior in which every graph counts once."""
+    """Evidence, families and paths under the prior in which every graph counts once.
+
+    The families are added up for `node_groups` groups of nodes apart; None: as many as are worth it.
+    """
     nodes = len(log_weights)
     require_memory(nodes, max_parents, 1)
     require_room(nodes, max_parents, engine.cluster.room())
     forward, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
     total = log_total(graphs.evidence, graphs.evidence_exponent)
-    found = completions(engine.cluster, graphs, log_weights.shape, reporter, checkpoint)
+    found = completions(engine.cluster, graphs, log_weights.shape, reporter, checkpoint, node_groups)
     bound = error_bound(found.error, nodes)
     log_evidence = total + float(forward.log_scales.sum())
     tables = _on_host(forward, graphs, found, log_evidence, bound)
@@ -125,7 +129,7 @@ def structure_posterior(
 
 def _graphs(
     engine: DaskEngine, log_weights: Floats, max_parents: int, reporter: Reporter, checkpoint: Checkpoint
-) -> tuple[SpreadForward, GraphSums]:
+) -> tuple[ClusterForward, GraphSums]:
     """The order-modular sums, and the weight of all graphs on every set alone."""
     nodes, cluster = len(log_weights), engine.cluster
     require_room(nodes, max_parents, cluster.room(), evidence_only=True)
@@ -142,8 +146,8 @@ def _graphs(
 def _tables(nodes: int) -> int:
     """Memory on the cluster, in tables of 8 bytes a set.
 
-    `L`, `A`, its exponents and what groups have received, the alphas of a wave; what a wave of groups gives, a third of
-    all that is given. `B`, which comes later, takes less.
+    `L`, `A` with its exponents, what groups have received, and the alphas of a wave; what a wave of groups gives, which
+    is a third of all that is given. `B`, which comes later, takes less.
 
     >>> [_tables(nodes) for nodes in (18, 20, 24, 28)]
     [9, 9, 13, 27]
@@ -152,7 +156,7 @@ def _tables(nodes: int) -> int:
 
 
 def _on_host(
-    forward: SpreadForward, graphs: GraphSums, found: Completions, log_evidence: float, bound: float
+    forward: ClusterForward, graphs: GraphSums, found: Completions, log_evidence: float, bound: float
 ) -> StructureTables:
     """All tables in the memory of this process, fetched piece by piece."""
     nodes = graphs.nodes

@@ -1,12 +1,12 @@
 """The weight of all ways to complete every set, `B` of exact/completions.py, in blocks that stay on the workers.
 
-A task finishes one block of leaves from the blocks above it, which a worker fetches once each. What a block gives to
+A task finishes one block of leaves from the blocks above it; a worker fetches each of these once. What a block gives to
 the families and paths is added up in the order of the host, wave after wave of blocks, in a chain of tasks for each
-group of nodes. Blocks depend on the number of nodes alone, as on the host: results are the same to the last bit.
+group of nodes. Blocks depend on the number of nodes only, as on the host: results are the same to the last bit.
 
 Memory on the cluster: 12 bytes a set, copies of blocks that other workers have fetched, and what the blocks of a wave
-give. A task holds what lies above its block: 12 bytes a set as it came and side by side, 16 in its rows. For the last
-block of all, that is every set (`bytes_on_worker`).
+give. A task holds what lies above its block: 12 bytes a set as it came, 12 side by side, and 16 in its rows. For the
+last block, that is every set (`bytes_on_worker`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dagpost.exact.alternating import block_leaves, group_top
 from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.walk import waves
 
-#: To the weights of some nodes, to paths and to the error: by leaf what the leaves of a block give, or sums of that.
+#: What the leaves of a block give (or the sums of that) to the weights of some nodes, to paths and to the error.
 _Given = tuple[Wide, Floats, Floats]
 #: Groups of nodes whose families are added up apart, where that takes a second or more.
 _NODE_GROUPS = 4
@@ -37,7 +37,7 @@ _NODES_WORTH_IT = 22
 
 @dataclass(frozen=True, eq=False)
 class GraphSums:
-    """What the sums over graphs have left on the cluster: weights, `A` and its exponents by groups; and `A` of all."""
+    """What the sums over graphs leave on the cluster: weights, `A` and its exponents by group; and `A` of all nodes."""
 
     nodes: int
     max_parents: int
@@ -59,7 +59,12 @@ class Completions:
 
 
 def completions(
-    cluster: Cluster, graphs: GraphSums, shape: tuple[int, int], reporter: Reporter, checkpoint: Checkpoint
+    cluster: Cluster,
+    graphs: GraphSums,
+    shape: tuple[int, int],
+    reporter: Reporter,
+    checkpoint: Checkpoint,
+    node_groups: int | None = None,
 ) -> Completions:
     """Finish `B` and gather the families and paths."""
     nodes = graphs.nodes
@@ -68,7 +73,7 @@ def completions(
     places = places_of(cluster, top)
     blocks: list[Any] = [None] * (1 << top)
     kept = Kept(cluster, blocks, 1 << (nodes - top), np.float64, np.int32)
-    sums = _Sums(cluster, nodes, graphs.max_parents, shape)
+    sums = _Sums(cluster, nodes, graphs.max_parents, shape, node_groups or _node_group_count(nodes))
     all_waves = list(reversed(list(waves(top))))
     saved = checkpoint.stage(
         "families and paths by waves of blocks",
@@ -113,15 +118,15 @@ def block_top(nodes: int) -> int:
 
 
 def bytes_on_worker(nodes: int, max_parents: int, room: Room) -> int:
-    """Memory that the tasks under way on one worker hold at most.
+    """Most memory of the tasks that run on one worker.
 
     >>> [bytes_on_worker(26, 5, Room(workers, 64, 0, 0, 0)) >> 20 for workers in (64, 8, 1)]
     [2560, 3904, 25408]
     """
     top, threads = block_top(nodes), room.threads_per_worker
-    # The tasks of a wave go to all workers; those of one have what came in common.
+    # The tasks of a wave go to all workers; the tasks of one worker share what they fetched.
     at_once = (min(threads, -(-math.comb(top, size) // room.workers)) * 28 << (nodes - size) for size in range(top + 1))
-    # What the largest wave gives to a group of nodes, 8 bytes a leaf, node and set of its low ones.
+    # What the largest wave gives to a group of nodes: 8 bytes for each leaf, node and set of low nodes.
     group = -(-nodes // _node_group_count(nodes))
     layout = layout_of(nodes, max_parents, nodes)
     width = int(layout.offset[layout.low, max_parents + 1])
@@ -130,7 +135,7 @@ def bytes_on_worker(nodes: int, max_parents: int, room: Room) -> int:
 
 
 def supersets(block: int, top: int) -> list[int]:
-    """The sets of `top` nodes that hold a set, itself first, in the order of their numbers."""
+    """The sets of `top` nodes that contain a set, itself first, in the order of their numbers."""
     found = [block]
     while found[-1] < (1 << top) - 1:
         found.append((found[-1] + 1) | block)
@@ -144,12 +149,11 @@ def _node_group_count(nodes: int) -> int:
 class _Sums:
     """What the waves give to weights, paths and the error bound, added up for groups of nodes apart."""
 
-    def __init__(self, cluster: Cluster, nodes: int, max_parents: int, shape: tuple[int, int]) -> None:
+    def __init__(self, cluster: Cluster, nodes: int, max_parents: int, shape: tuple[int, int], count: int) -> None:
         self._cluster, self._head, self._shape = cluster, (nodes, max_parents), shape
-        count = _node_group_count(nodes)
         self.node_groups = list(pairwise(nodes * number // count for number in range(count + 1)))
         self._last: list[Any] = []
-        #: The sums by the size of the wave after which they are so, and after the last wave that is done.
+        #: The sums by the size of the wave that gave last, and after the last wave that is done.
         self._after: dict[int, list[Any]] = {}
         self._done: list[Any] = []
         self._read: tuple[Wide, Floats, Floats] | None = None
@@ -182,11 +186,13 @@ class _Sums:
         self._last = self._after[wave[0].bit_count()] = links
 
     def wave_is_done(self, size: int) -> None:
+        """Wait for the additions of a wave; a checkpoint keeps their sums from now on."""
         self._done = self._after.pop(size)
         for link in self._done:
             self._cluster.finish(link)
 
     def result(self) -> tuple[Wide, Floats, float]:
+        """Gathered, paths, error after the last wave."""
         gathered, paths, error = self._fetched(self._last)
         return gathered, paths, float(error[0])
 
@@ -214,7 +220,7 @@ def _complete(
 ) -> tuple[tuple[Floats, Exponents], *tuple[_Given, ...]]:
     """`B` of a block; and what its leaves give, for each group of nodes apart.
 
-    Of the tables only what the kernel looks at is there: the rest is room that is never touched.
+    Only the parts of the tables that the kernel looks at are filled; the rest is memory that is never touched.
     """
     layout, inner = layout_of(nodes, max_parents, nodes), block_leaves(nodes)
     size = 1 << (layout.low + inner)

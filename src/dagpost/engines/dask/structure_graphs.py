@@ -1,9 +1,9 @@
 """The weight of all graphs on every set of nodes, `A` of exact/graph_sums.py, in groups that stay on the workers.
 
-A group is finished by one task, from what the groups below gave it; another task for each group above it makes what it
-gives there (exact/graph_groups.py). That is added up as the host does, wave after wave, by a task for each group that
-receives. So all `3^p` large tasks are of one size, each result moves to one other worker at most, and it is gone once
-it is added. Groups depend on the number of nodes alone, as on the host: results are the same to the last bit.
+One task finishes a group, from what the groups below it gave; for each group above, another task makes what the group
+gives there (exact/graph_groups.py). A task for each group that receives adds this up as the host does, wave after wave.
+So all `3^p` large tasks have the same size, and each result moves to at most one other worker and is released once it
+is added. Groups depend on the number of nodes only, as on the host: results are the same to the last bit.
 
 Memory on the cluster: 12 bytes a set for the sums and their exponents; what the groups of a wave give, `3^p * 2^(n-p)`
 doubles in all and a quarter to a third of that at once; the alphas of the groups that give, some 27 bytes a set.
@@ -21,14 +21,14 @@ from dagpost._tools.wide_floats import FRACTION_BITS
 from dagpost.checkpoints import Checkpoint
 from dagpost.engines.dask.blocks import Fetched, part_of, places_of
 from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
-from dagpost.engines.dask.order import SpreadForward
+from dagpost.engines.dask.order import ClusterForward
 from dagpost.exact.alternating import group_top
 from dagpost.exact.graph_groups import alphas_of_group, give, group_layout, leaf_order
 from dagpost.exact.walk import waves
 
 
 def bytes_of_task(nodes: int) -> int:
-    """Memory that a task which gives holds at most: alphas as they came and its own, a dozen numbers a set beside.
+    """Most memory of a task that gives: alphas as they came and its own copy, and a dozen numbers a set.
 
     >>> [round(bytes_of_task(nodes) / 2**nodes, 1) for nodes in (18, 20, 24, 28)]
     [32.0, 34.0, 2.6, 0.4]
@@ -38,7 +38,7 @@ def bytes_of_task(nodes: int) -> int:
     return (8 * (2 * (inner // 2 + top) + 12)) << inner
 
 
-def exponents_of_groups(cluster: Cluster, forward: SpreadForward) -> list[Any]:
+def exponents_of_groups(cluster: Cluster, forward: ClusterForward) -> list[Any]:
     """Futures of the binary exponents of the order-modular sums, group by group."""
     top = group_top(forward.layout.nodes)
     finer = forward.layout.top - top
@@ -46,16 +46,16 @@ def exponents_of_groups(cluster: Cluster, forward: SpreadForward) -> list[Any]:
     futures = []
     for group in range(1 << top):
         if finer >= 0:
-            part, parts, blocks = 0, 1, forward.blocks[group << finer : (group + 1) << finer]
+            part, parts, blocks = 0, 1, forward.sums[group << finer : (group + 1) << finer]
         else:
             parts = 1 << -finer
-            part, blocks = group % parts, [forward.blocks[group // parts]]
+            part, blocks = group % parts, [forward.sums[group // parts]]
         futures.append(cluster.submit("graph-exponents", _exponents, part, parts, *blocks, at=places[group]))
     return futures
 
 
 def sum_over_graphs(
-    cluster: Cluster, forward: SpreadForward, exponents: list[Any], reporter: Reporter, checkpoint: Checkpoint
+    cluster: Cluster, forward: ClusterForward, exponents: list[Any], reporter: Reporter, checkpoint: Checkpoint
 ) -> list[Any]:
     """Futures of `A` group by group, relative to the exponents."""
     groups = _Groups(cluster, forward, exponents)
@@ -70,25 +70,25 @@ def sum_over_graphs(
             groups.hand_over_wave(wave)
         for wave in saved:
             for group in wave:
-                cluster.finish(groups.blocks[group])
-                # As many groups give to it, itself among them.
+                cluster.finish(groups.finished[group])
+                # One unit for each group that gives to it, itself included.
                 stage.advance(1 << group.bit_count())
             groups.wave_is_done(wave[0].bit_count())
-    return groups.blocks
+    return groups.finished
 
 
 class _Groups:
-    """The groups that are done, and what the others have been given, as futures."""
+    """The groups that are finished, and what the others have received so far, as futures."""
 
-    def __init__(self, cluster: Cluster, forward: SpreadForward, exponents: list[Any]) -> None:
+    def __init__(self, cluster: Cluster, forward: ClusterForward, exponents: list[Any]) -> None:
         self._cluster, self._weights, self._exponents = cluster, forward.weights, exponents
         self._nodes, self._max_parents = forward.layout.nodes, forward.layout.max_parents
         self.top = group_top(self._nodes)
         self._places = places_of(cluster, self.top)
-        #: ExactBackend that are finished, and sums so far.
-        self.blocks: list[Any] = [None] * (1 << self.top)
+        #: By group: its sums once it is finished, and what it has received so far.
+        self.finished: list[Any] = [None] * (1 << self.top)
         self._received: list[Any] = [None] * (1 << self.top)
-        #: All sums, by the size of the wave after which they are so, and those after the last wave that is done.
+        #: What all groups have received, by the size of the wave that gave last; and after the last wave that is done.
         self._after: dict[int, list[Any]] = {}
         self._done: list[Any] = []
         self._read: Floats | None = None
@@ -107,7 +107,7 @@ class _Groups:
         if self._read is not None and self._read[0]:
             parts = list(self._read.reshape(-1, size))
             self._received = self._cluster.client.scatter(parts, hash=False)
-            self.blocks = list(self._received)
+            self.finished = list(self._received)
         else:
             self._received = [
                 self._cluster.submit("graph-sums", _start, size, group, at=self._places[group])
@@ -116,23 +116,23 @@ class _Groups:
         self._read = None
 
     def hand_over_wave(self, wave: list[int]) -> None:
-        """The tasks that finish the groups of a wave, that give, and that add up what is given."""
+        """Submit the tasks that finish the groups of a wave, make what they give, and add it up."""
         head: tuple[Any, ...] = (self._nodes, self._max_parents)
         above = [group for group in range(1 << self.top) if group.bit_count() > wave[0].bit_count()]
         pairs = [(group, target) for group in wave for target in above if group & target == group]
         workers = self._cluster.places()
-        finished: dict[int, Any] = {}
+        with_alphas: dict[int, Any] = {}
         given: dict[int, list[Any]] = {target: [] for target in above}
         for group in wave:
             arguments = (*head, group, self._weights, self._exponents[group], self._received[group])
             whole = self._cluster.submit("graph-sums", _finish, *arguments, at=self._places[group])
-            block = self._cluster.submit("graph-sums-block", part_of, whole, 0, at=self._places[group])
-            finished[group], self.blocks[group], self._received[group] = whole, block, block
+            sums = self._cluster.submit("graph-sums-alone", part_of, whole, 0, at=self._places[group])
+            with_alphas[group], self.finished[group], self._received[group] = whole, sums, sums
         for number, (group, target) in enumerate(pairs):
             exponents = self._exponents[group], self._exponents[target]
-            # Those of one group go to few workers, and those of the first group to all.
+            # What one group gives is made on few workers; what the first group gives, on all of them.
             at = workers.of(number, len(pairs))
-            arguments = (*head, group, target, finished[group], *exponents)
+            arguments = (*head, group, target, with_alphas[group], *exponents)
             given[target].append(self._cluster.submit("given-to-graph-sums", _give, *arguments, at=at))
         for target, contributions in given.items():
             if contributions:
@@ -143,6 +143,7 @@ class _Groups:
         self._after[wave[0].bit_count()] = list(self._received)
 
     def wave_is_done(self, size: int) -> None:
+        """A checkpoint now keeps what the wave has left."""
         self._done = self._after.pop(size)
 
 

@@ -1,7 +1,8 @@
-"""Blocks of work that return all they find, such as chains, bootstrap replicates and folds, as tasks of a cluster.
+"""Blocks of work that return all they find (chains, bootstrap replicates, folds) as tasks of a cluster.
 
-An engine in the sense of engines/interface.py, but for one thing: a block runs in another process, so what it writes to
-arrays of the caller is lost. A block is handed over once, however often it is run, and may hold many megabytes.
+`Tasks` is an engine in the sense of engines/base.py with one restriction: a block runs in another process, so what it
+writes to arrays of the caller is lost. The function is handed over once, however often it runs, and may hold many
+megabytes.
 """
 
 from __future__ import annotations
@@ -13,38 +14,38 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from dagpost.engines.base import CancelFlag, Item, Result
+from dagpost.engines.base import CancelFlag, Engine, Item, Result
 from dagpost.engines.dask.cluster import Cluster, large_graphs, no_cancel
 from dagpost.engines.dask.failures import in_plain_words
 
-#: Tasks that are under way or wait to be taken, for each thread of the cluster.
+#: Tasks that run or wait to be taken, for each thread of the cluster.
 _AHEAD = 3
-#: Seconds between two looks at how many threads there are: workers may come late.
-_LOOK_SECONDS = 1.0
 
 
-class Spread:
-    """Runs blocks that only return their results on the threads of a cluster."""
+class Tasks(Engine):
+    """Runs blocks that only return their results on the threads of a cluster.
 
-    #: Kept in the provenance of what the blocks find.
+    Workers may come late: the number of threads is looked up again every `look_seconds`.
+    """
+
     name = "dask"
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._blocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+    def __init__(self, cluster: Cluster, *, look_seconds: float = 1.0) -> None:
+        self._cluster, self._look_seconds = cluster, look_seconds
+        self._handed_over: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     @property
-    def workers(self) -> int:
+    def workers(self) -> int:  # type: ignore[override]
         """How many blocks run at the same time."""
         return self._cluster.threads()
 
     def holds(self, size: int) -> bool:
-        """Whether every thread of the cluster has memory for a block of so many bytes."""
+        """Whether every thread of the cluster has memory for a block of `size` bytes."""
         return size <= self._cluster.room().memory_per_thread
 
     def run(self, block: Callable[[Item, CancelFlag], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Run `block` on every item; results in the order of the items."""
-        name = getattr(getattr(block, "func", block), "__name__", "block").strip("_").replace("_", "-")
+        name = getattr(getattr(block, "func", block), "__name__", "work").strip("_").replace("_", "-")
         remaining = iter(items)
         pending: deque[Any] = deque()
 
@@ -52,7 +53,7 @@ class Spread:
             while len(pending) < most:
                 for item in remaining:
                     with large_graphs():
-                        pending.append(self._cluster.submit(name, _call, self._handed_over(block), item))
+                        pending.append(self._cluster.submit(name, _call, self._hand_over(block), item))
                     break
                 else:
                     return
@@ -61,10 +62,10 @@ class Spread:
             most, looked = _AHEAD * self.workers, time.monotonic()
             fill_up(most)
             while pending:
-                # It is pending until it is there: whoever waits for it may be interrupted.
+                # A task stays among the pending ones until its result is here: waiting for it may be interrupted.
                 result = pending[0].result()
                 pending.popleft()
-                if time.monotonic() - looked > _LOOK_SECONDS:
+                if time.monotonic() - looked > self._look_seconds:
                     most, looked = _AHEAD * self.workers, time.monotonic()
                 fill_up(most)
                 yield result
@@ -77,26 +78,26 @@ class Spread:
             if pending:
                 self._give_up(block, pending)
 
-    def _handed_over(self, block: Any) -> Any:
-        """The future of a block that is handed over when it is first needed."""
-        function = self._blocks.get(block)
-        if function is None:
-            function = self._blocks[block] = self._cluster.hand_over("block", block)
-        return function
+    def _hand_over(self, function: Any) -> Any:
+        """The future of a function, which is handed over when it is first needed."""
+        future = self._handed_over.get(function)
+        if future is None:
+            future = self._handed_over[function] = self._cluster.hand_over("function", function)
+        return future
 
-    def _give_up(self, block: Any, pending: deque[Any]) -> None:
-        """Take tasks back, and the block with them. What runs already runs to its end."""
-        futures = [*pending, *filter(None, [self._blocks.pop(block, None)])]
+    def _give_up(self, function: Any, pending: deque[Any]) -> None:
+        """Take tasks back, and the function with them. A task that has begun runs to its end."""
+        futures = [*pending, *filter(None, [self._handed_over.pop(function, None)])]
         if self._cluster.client.status == "running":
             self._cluster.client.cancel(futures)
 
     def __reduce__(self) -> tuple[type[Here], tuple[()]]:
-        """On a worker, blocks run where they are: it has one task at a time to see to."""
+        """On a worker, blocks run where they are: a worker has one task at a time to see to."""
         return Here, ()
 
 
-class Here:
-    """What a `Spread` is on a worker."""
+class Here(Engine):
+    """What a `Tasks` becomes on a worker."""
 
     workers = 1
 
@@ -106,5 +107,5 @@ class Here:
             yield block(item, no_cancel())
 
 
-def _call(block: Callable[[Any, CancelFlag], Any], item: Any) -> Any:
-    return block(item, no_cancel())
+def _call(function: Callable[[Any, CancelFlag], Any], item: Any) -> Any:
+    return function(item, no_cancel())

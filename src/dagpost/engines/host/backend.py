@@ -1,15 +1,15 @@
-"""The exact sums over all orders and graphs, wherever they are taken.
+"""The exact sums over all orders and graphs: which there are, and how they are taken in the memory of this process.
 
-An engine that runs blocks of Python and Numba code needs nothing of its own: its sums are those of `HostBackend`.
-One that keeps the tables elsewhere, on a device or spread over a cluster, brings its own, behind the same names, and
-whoever asks for a table or a draw never knows which it is. What stands behind a forward table is the business of the
-sums that made it.
+An engine that runs blocks of Python and Numba code needs no back end: its sums are those of `HostBackend`. An engine
+that keeps tables elsewhere, on a device or on a cluster, brings a class that derives from `ExactBackend` and overrides
+what it does itself; the rest is taken here, on its workers. Callers never know which it is: a forward table goes back
+to the back end that made it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,60 +17,60 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine
+from dagpost.engines.base import Engine
 from dagpost.exact import order, structure
-from dagpost.exact.order import ForwardTable
+from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, StructureTables
 from dagpost.sampling.dags import RankedFamilies, draw_dags
 from dagpost.sampling.layers import sample_layers
 from dagpost.sampling.orders import draw_orders
 
 #: Tables that take no more than this share of the free memory stay with the model.
-_KEPT_SHARE = 0.25
+KEPT_SHARE = 0.25
 
 
-class Forward(Protocol):
-    """What every forward table tells, wherever it stands."""
+class ExactBackend:
+    """All that is computed from the weights of the families in tables over all sets of nodes.
 
-    @property
-    def log_evidence(self) -> float:
-        """Natural log of the sum over all orders and graphs."""
-        ...
-
-
-class ExactBackend(Protocol):
-    """All that an engine computes from the weights of the families, in tables over all sets of nodes."""
+    Every default is the algorithm of exact/ or sampling/, on the workers of an engine.
+    """
 
     #: Kept in the provenance of what comes from these sums.
-    name: str
+    name: ClassVar[str]
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
 
     def order_fits(self, nodes: int, max_parents: int) -> bool:
         """Whether the table of the sums over all orders fits into memory now."""
-        ...
+        return order.fits(nodes, max_parents, workers=self.engine.workers)
 
     def require_order(self, nodes: int, max_parents: int) -> None:
         """Refuse, with the figures, a table that does not fit."""
-        ...
+        order.require_memory(nodes, max_parents, tables=1, workers=self.engine.workers)
 
     def order_seconds(self, nodes: int) -> float:
         """Roughly how long all families take when a graph counts once for every order."""
-        ...
+        return order.expected_seconds(nodes, self.engine.workers)
 
     def keeps_order(self, nodes: int) -> bool:
-        """Whether a forward table is small enough to stay."""
-        ...
+        """Whether a forward table is small enough to stay with the model."""
+        return order.table_bytes(nodes) <= KEPT_SHARE * memory.available_bytes()
 
     def structure_fits(self, nodes: int, max_parents: int) -> bool:
         """Whether the tables of the sums over all graphs fit into memory now."""
-        ...
+        return structure.memory_needed(nodes, max_parents, self.engine.workers) <= memory.available_bytes()
 
     def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
-        """Roughly how long the posterior takes when every graph counts once; `measured`: as quick as it is now."""
-        ...
+        """Roughly how long the posterior takes when every graph counts once; `measured`: at the speed of now."""
+        if measured:
+            return structure.measured_seconds(nodes, self.engine)
+        return structure.expected_seconds(nodes, self.engine.workers)
 
     def keeps_structure(self, nodes: int, max_parents: int) -> bool:
-        """Whether the tables of a posterior are small enough to stay."""
-        ...
+        """Whether the tables of a posterior are small enough to stay with the model."""
+        needed = structure.memory_needed(nodes, max_parents, self.engine.workers)
+        return needed <= KEPT_SHARE * memory.available_bytes()
 
     def forward_table(
         self,
@@ -79,9 +79,11 @@ class ExactBackend(Protocol):
         *,
         reporter: Reporter = NO_PROGRESS,
         checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Any:
+    ) -> Forward:
         """Sums over all orders of every set of nodes (exact/order.py)."""
-        ...
+        return order.forward_table(
+            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
+        )
 
     def family_probabilities(
         self,
@@ -92,7 +94,9 @@ class ExactBackend(Protocol):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Floats:
         """Posterior probability of every family when a graph counts once for every order (exact/order.py)."""
-        ...
+        return order.family_probabilities(
+            forward, engine=self.engine, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
+        )
 
     def draw_dags(
         self, forward: Any, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
@@ -101,15 +105,20 @@ class ExactBackend(Protocol):
 
         Counts every graph on `stage` as often as `draw_units` says.
         """
-        ...
+        nodes = forward.layout.nodes
+        orders = draw_orders(forward, uniforms[:, :nodes].copy(), engine=self.engine, stage=stage)
+        drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
+        stage.advance(len(uniforms))
+        return drawn
 
     def draw_units(self, forward: Any) -> int:
         """How often `draw_dags` counts a graph."""
-        ...
+        return int(forward.layout.top) + 2
 
     def on_host(self, forward: Any) -> ForwardTable:
         """A forward table as the algorithms of the host take it."""
-        ...
+        table: ForwardTable = forward
+        return table
 
     def structure_posterior(
         self,
@@ -120,120 +129,6 @@ class ExactBackend(Protocol):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> StructurePosterior:
         """Evidence, families and paths when every graph counts once (exact/structure.py)."""
-        ...
-
-    def structure_evidence(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> float:
-        """Log evidence when every graph counts once."""
-        ...
-
-    def sample_layers(
-        self,
-        tables: StructureTables,
-        ranked: RankedFamilies,
-        count: int,
-        *,
-        seed: np.random.SeedSequence,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> tuple[Masks, Floats]:
-        """Independent graphs when every graph counts once (sampling/layers.py)."""
-        ...
-
-    def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
-        """The probability of every set of descendants of a node when every graph counts once."""
-        ...
-
-    def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
-        """The probability of every set of ancestors of a node when every graph counts once."""
-        ...
-
-
-class HostBackend:
-    """The sums of exact/, on the threads (or whatever else runs blocks) of an engine."""
-
-    name = "threads"
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-
-    def order_fits(self, nodes: int, max_parents: int) -> bool:
-        return order.fits(nodes, max_parents, workers=self.engine.workers)
-
-    def require_order(self, nodes: int, max_parents: int) -> None:
-        order.require_memory(nodes, max_parents, tables=1, workers=self.engine.workers)
-
-    def order_seconds(self, nodes: int) -> float:
-        return order.expected_seconds(nodes, self.engine.workers)
-
-    def keeps_order(self, nodes: int) -> bool:
-        return order.table_bytes(nodes) <= _KEPT_SHARE * memory.available_bytes()
-
-    def structure_fits(self, nodes: int, max_parents: int) -> bool:
-        return structure.memory_needed(nodes, max_parents, self.engine.workers) <= memory.available_bytes()
-
-    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
-        if measured:
-            return structure.measured_seconds(nodes, self.engine)
-        return structure.expected_seconds(nodes, self.engine.workers)
-
-    def keeps_structure(self, nodes: int, max_parents: int) -> bool:
-        needed = structure.memory_needed(nodes, max_parents, self.engine.workers)
-        return needed <= _KEPT_SHARE * memory.available_bytes()
-
-    def forward_table(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> ForwardTable:
-        return order.forward_table(
-            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
-        )
-
-    def family_probabilities(
-        self,
-        forward: ForwardTable,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        keep_forward: bool = True,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Floats:
-        return order.family_probabilities(
-            forward, engine=self.engine, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
-        )
-
-    def draw_dags(
-        self, forward: ForwardTable, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
-    ) -> tuple[Masks, Floats]:
-        nodes = forward.layout.nodes
-        orders = draw_orders(forward, uniforms[:, :nodes].copy(), engine=self.engine, stage=stage)
-        drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
-        stage.advance(len(uniforms))
-        return drawn
-
-    def draw_units(self, forward: ForwardTable) -> int:
-        return forward.layout.top + 2
-
-    def on_host(self, forward: ForwardTable) -> ForwardTable:
-        return forward
-
-    def structure_posterior(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> StructurePosterior:
         return structure.structure_posterior(
             log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
         )
@@ -246,6 +141,7 @@ class HostBackend:
         reporter: Reporter = NO_PROGRESS,
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> float:
+        """Log evidence when every graph counts once."""
         return structure.structure_evidence(
             log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
         )
@@ -260,18 +156,26 @@ class HostBackend:
         reporter: Reporter = NO_PROGRESS,
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[Masks, Floats]:
+        """Independent graphs when every graph counts once (sampling/layers.py)."""
         return sample_layers(
             tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
         )
 
     def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
+        """The probability of every set of descendants of a node when every graph counts once."""
         return structure.descendant_sets(tables, node, engine=self.engine, reporter=reporter)
 
     def ancestor_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
+        """The probability of every set of ancestors of a node when every graph counts once."""
         return structure.ancestor_sets(tables, node, engine=self.engine, reporter=reporter)
+
+
+class HostBackend(ExactBackend):
+    """The sums with their tables in the memory of this process."""
+
+    name = "threads"
 
 
 def backend_of(engine: Engine) -> ExactBackend:
     """The sums of an engine: its own, or those of the host on its workers."""
-    own: ExactBackend | None = getattr(engine, "sums", None)
-    return HostBackend(engine) if own is None else own
+    return engine.backend() or HostBackend(engine)

@@ -1,0 +1,137 @@
+"""The exact sums on a Dask cluster; on threads of this process where those are sooner done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.engines.dask import order, structure
+from dagpost.engines.dask.blocks import USUAL_CUT, Cut, gathering_top
+from dagpost.engines.dask.cluster import Cluster
+from dagpost.engines.dask.engine import DaskEngine
+from dagpost.engines.dask.sampling import draw_orders
+from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend
+from dagpost.exact.order import Forward, ForwardTable
+from dagpost.exact.structure import StructurePosterior, expected_seconds
+from dagpost.sampling.dags import RankedFamilies, draw_dags
+
+#: Seconds for each of the n 2^(n-1) entries of all families on one thread, and for each task.
+_SECONDS_AN_ENTRY = 20e-9
+_SECONDS_A_TASK = 2e-3
+
+
+class DaskBackend(ExactBackend):
+    """The sums of the Dask engine; `cut` says into which blocks tables over all sets are cut."""
+
+    name = "dask"
+
+    def __init__(self, engine: DaskEngine, cut: Cut = USUAL_CUT) -> None:
+        super().__init__(engine)
+        self._dask, self._cut = engine, cut
+
+    @property
+    def cluster(self) -> Cluster:
+        """The workers."""
+        return self._dask.cluster
+
+    def order_fits(self, nodes: int, max_parents: int) -> bool:
+        return order.fits(nodes, max_parents, self.cluster.room())
+
+    def require_order(self, nodes: int, max_parents: int) -> None:
+        order.require_room(nodes, max_parents, self.cluster.room(), tables=1)
+
+    def order_seconds(self, nodes: int) -> float:
+        entries = _SECONDS_AN_ENTRY * nodes * 2.0 ** (nodes - 1) / self.cluster.threads()
+        return entries + _SECONDS_A_TASK * 2.0 ** gathering_top(nodes, 1)
+
+    def keeps_order(self, nodes: int) -> bool:
+        return (8 << nodes) <= KEPT_SHARE * self.cluster.room().memory
+
+    def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
+        """Whether the sums over all graphs are taken on the cluster, and not on threads of this process."""
+        return structure.is_worth_it(self._dask, nodes, max_parents, evidence_only=evidence_only)
+
+    def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+        if not self.structure_on_cluster(nodes):
+            return super().structure_seconds(nodes, measured=measured)
+        return expected_seconds(nodes, min(self.cluster.threads(), structure.most_cores(nodes)))
+
+    def forward_table(
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> Forward:
+        with self.cluster.release_on_error():
+            return order.forward_table(
+                self.cluster, log_weights, max_parents, cut=self._cut, reporter=reporter, checkpoint=checkpoint
+            )
+
+    def family_probabilities(
+        self,
+        forward: Any,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        keep_forward: bool = True,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> Floats:
+        with self.cluster.release_on_error():
+            return order.family_probabilities(
+                self.cluster,
+                forward,
+                cut=self._cut,
+                reporter=reporter,
+                keep_forward=keep_forward,
+                checkpoint=checkpoint,
+            )
+
+    def draw_dags(
+        self, forward: Any, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
+    ) -> tuple[Masks, Floats]:
+        nodes = forward.layout.nodes
+        with self.cluster.release_on_error():
+            orders = draw_orders(self.cluster, forward, uniforms[:, :nodes], stage=stage)
+        drawn = draw_dags(ranked(), orders.orders, orders.log_alpha, uniforms[:, nodes:], engine=self.engine)
+        stage.advance(len(uniforms))
+        return drawn
+
+    def on_host(self, forward: Any) -> ForwardTable:
+        with self.cluster.release_on_error():
+            return order.on_host(forward)
+
+    def structure_posterior(
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> StructurePosterior:
+        if not self.structure_on_cluster(len(log_weights), max_parents):
+            return super().structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+        with self.cluster.release_on_error():
+            found = structure.structure_posterior(
+                self._dask, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
+            )
+        return replace(found, engine=self.name)
+
+    def structure_evidence(
+        self,
+        log_weights: Floats,
+        max_parents: int,
+        *,
+        reporter: Reporter = NO_PROGRESS,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> float:
+        if not self.structure_on_cluster(len(log_weights), max_parents, evidence_only=True):
+            return super().structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+        with self.cluster.release_on_error():
+            return structure.structure_evidence(
+                self._dask, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
+            )
