@@ -74,8 +74,8 @@ def sample(
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
     from dagpost.cli.plan import announce
-    from dagpost.posterior.plan import plan_sample
     from dagpost.posterior.estimate import check_confidence
+    from dagpost.posterior.plan import plan_sample
     from dagpost.posterior.sample import DagSample
 
     check_confidence(confidence)

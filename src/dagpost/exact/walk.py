@@ -224,7 +224,7 @@ def let_in_level(layout: Layout, arrays: Wide, bases: Integers, leaf: int, bit: 
 def alpha_at_leaf(
     layout: Layout, arrays: Wide, bases: Integers, leaf: int, node: int, lanes: Wide, alpha: Wide
 ) -> None:
-    """alpha of `node` for every set of low nodes, itself squeezed out, beside the high nodes of the leaf."""
+    """Alpha of `node` for every set of low nodes, itself squeezed out, beside the high nodes of the leaf."""
     level = level_above(layout, leaf, -1, node)
     bits = layout.low - 1 if node < layout.low else layout.low
     dense = lanes[: 1 << bits]

@@ -250,7 +250,7 @@ def _build_levels(layout: Layout, arrays: Wide, bases: Integers, leaf: int, high
 
 @inlined
 def _alpha(high_alpha: Wide, low_alpha: Wide, low: int, low_set: int, node: int) -> np.int64:
-    """alpha of `node` over its set without itself."""
+    """Alpha of `node` over its set without itself."""
     if node >= low:
         return high_alpha[node - low, low_set]
     return low_alpha[node, squeezed(low_set, node)]

@@ -14,7 +14,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.cuda import device, layers, order, structure
 from dagpost.engines.cuda.engine import CudaEngine
 from dagpost.engines.cuda.sampling import draw_dags
-from dagpost.engines.host.backend import HostBackend
+from dagpost.engines.host.backend import ExactBackend
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, StructureTables
 from dagpost.sampling.dags import RankedFamilies
@@ -26,11 +26,10 @@ _SECONDS_A_TERM = 8e-12
 _KEPT_SHARE = 0.6
 
 
-class CudaBackend(HostBackend):
+class CudaBackend(ExactBackend):
     """The sums of the CUDA engine. It writes no checkpoints of tables: seconds are not worth a file of 137 GB."""
 
     name = "cuda"
-    in_this_process = False
 
     def __init__(self, engine: CudaEngine) -> None:
         super().__init__(engine)

@@ -212,6 +212,6 @@ def _bit_counts(masks: Any) -> Any:
 
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, folded_nodes: int) -> Any:
-    """The kernels compiled for so many nodes, of which one block of threads sums over so many."""
+    """The kernels compiled for a number of nodes, and of nodes that one block of threads sums over."""
     constants = {"NODES": nodes, "FOLDED_NODES": folded_nodes, "LEAST_EXPONENT": LEAST_EXPONENT}
     return device.compiled(_FILES, **WIDE, **constants)

@@ -83,8 +83,8 @@ def family_probabilities(
     """
     cupy = device.load_cupy()
     layout = forward.layout
-    beside = layout.bytes_needed(backward=True) - (0 if keep_forward else 8 << layout.nodes)
-    device.require(beside, f"The backward table of {layout.nodes} variables", "leave columns out.")
+    needed = layout.bytes_needed(backward=True) - (0 if keep_forward else 8 << layout.nodes)
+    device.require(needed, f"The backward table of {layout.nodes} variables", "leave columns out.")
     sums = forward.sums.copy() if keep_forward else forward.sums
     steps = _Kernels(layout, forward.weights, sums, backward=True)
     with reporter.stage("edge probabilities", layout.steps) as stage:

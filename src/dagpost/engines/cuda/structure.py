@@ -197,7 +197,7 @@ class _Run:
 
 
 def dense_alpha(nodes: int, max_parents: int, weights: Any) -> Any:
-    """alpha of every node at every set without it: one table of `2^(n-1)` wide floats a node."""
+    """Alpha of every node at every set without it: one table of `2^(n-1)` wide floats a node."""
     cupy = device.load_cupy()
     module = kernels_for(nodes, weights.shape[1])
     alpha = cupy.full(nodes << (nodes - 1), ZERO, dtype=np.int64)
@@ -234,5 +234,5 @@ def _sets_of_size(bits: int, size: int) -> Any:
 
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, families: int) -> Any:
-    """The kernels compiled for so many nodes and families of each."""
+    """The kernels compiled for a number of nodes, and of families of each."""
     return device.compiled(_FILES, **WIDE, **STRUCTURE, NODES=nodes, FAMILIES=families)

@@ -40,7 +40,7 @@ class Cut:
     top: int | None = None
 
     def by_nodes_alone(self, nodes: int) -> bool:
-        """Whether any cluster cuts a table of so many nodes in the same way."""
+        """Whether all clusters cut a table of this number of nodes in the same way."""
         return nodes > self.small
 
 
