@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.cuda import device, layers, order, structure
-from dagpost.engines.cuda.engine import CudaEngine
 from dagpost.engines.cuda.sampling import draw_dags
 from dagpost.engines.host.backend import ExactBackend
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, StructureTables
 from dagpost.sampling.dags import RankedFamilies
+
+if TYPE_CHECKING:
+    from dagpost.engines.cuda.engine import CudaEngine
 
 #: Seconds for each of the n 2^(n-1) entries of all families, and for each of the 3^n terms, on an H200.
 _SECONDS_AN_ENTRY = 1e-10

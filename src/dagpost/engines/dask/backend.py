@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
@@ -12,12 +12,14 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines.dask import order, structure
 from dagpost.engines.dask.blocks import USUAL_CUT, Cut, gathering_top
 from dagpost.engines.dask.cluster import Cluster
-from dagpost.engines.dask.engine import DaskEngine
 from dagpost.engines.dask.sampling import draw_orders
 from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, expected_seconds
 from dagpost.sampling.dags import RankedFamilies, draw_dags
+
+if TYPE_CHECKING:
+    from dagpost.engines.dask.engine import DaskEngine
 
 #: Seconds for each of the n 2^(n-1) entries of all families on one thread, and for each task.
 _SECONDS_AN_ENTRY = 20e-9
