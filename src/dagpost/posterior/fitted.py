@@ -10,17 +10,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
+import numpy as np
+
 from dagpost._tools import memory
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.text import readable_level
 from dagpost.errors import InputError, warn
 from dagpost.mcmc.chains import ChainRun
-from dagpost.methods.base import Method, Wanted
+from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
 from dagpost.posterior.results import Results, compute
-from dagpost.posterior.sample import DagSample, make_sample
+from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
@@ -185,6 +187,36 @@ class Fitted:
             return self.best(1).parents[0]
         sample = self.own_sample()
         return sample.parents[int(sample.log_joint.argmax())]
+
+
+def make_sample(
+    names: tuple[str, ...],
+    found: Draws,
+    method: Method,
+    guarantee: tuple[float, float] | None,
+    provenance: Mapping[str, Any],
+) -> DagSample:
+    """A sample of what a method found, weighted as suits the method."""
+    count = len(found.parents)
+    unknown = np.full(count, np.nan)
+    sample = DagSample(
+        names=names,
+        parents=found.parents.astype(mask_type(len(names))),
+        log_joint=found.log_joint,
+        log_proposal=unknown if found.log_proposal is None else found.log_proposal,
+        log_extensions=unknown if found.log_extensions is None else found.log_extensions,
+        weights=np.full(count, 1.0 / count),
+        target=method.target,
+        method=method.name,
+        draws=method.draws,
+        # Hoeffding's inequality is about plain frequencies.
+        estimator=method.estimator if guarantee is None else "counting",
+        log_evidence=found.log_evidence,
+        guarantee=guarantee,
+        provenance=provenance,
+        chains=found.chains,
+    )
+    return sample.reweighed()
 
 
 class Found(Generic[Made]):

@@ -43,16 +43,16 @@ class Counting:
     moves: ClassVar[tuple[str, ...]] = ("one step", "never tried")
     state: ClassVar[type[CountingState]] = CountingState
 
-    def start(self, context: None, generator: np.random.Generator) -> CountingState:  # noqa: ARG002
+    def start(self, context: None, generator: np.random.Generator) -> CountingState:
         return CountingState(np.zeros(1, dtype=np.int64))
 
     def advance(
         self,
-        context: None,  # noqa: ARG002
+        context: None,
         state: CountingState,
         generator: np.random.Generator,
         output: Round,
-        cancel: np.ndarray,  # noqa: ARG002
+        cancel: np.ndarray,
     ) -> None:
         for kept in range(len(output.log_joint)):
             state.steps[0] += output.thinning

@@ -181,10 +181,10 @@ class TalkingScheduler(distributed.core.Server):
         super().__init__(handlers={"register-client": self.greet, "identity": self.who})
         self.greeted: list[str] = []
 
-    async def who(self, n_workers: int = 0) -> dict[str, Any]:  # noqa: ARG002
+    async def who(self, n_workers: int = 0) -> dict[str, Any]:
         return {"type": "Scheduler", "workers": {}}
 
-    async def greet(self, comm: Any, client: str, versions: dict[str, Any]) -> str:  # noqa: ARG002
+    async def greet(self, comm: Any, client: str, versions: dict[str, Any]) -> str:
         self.greeted.append(client)
         await comm.write([{"op": "stream-start"}, {"op": "cancelled-keys", "keys": []}])
         return "dont-reply"
