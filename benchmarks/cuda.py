@@ -70,7 +70,7 @@ def copy_rate() -> float:
 
 def forward(results: dict[str, object]) -> None:
     """Forward sums and all families, on the device and on the host."""
-    cuda, host = CudaEngine().sums, HostBackend(ThreadEngine())
+    cuda, host = CudaEngine().backend(), HostBackend(ThreadEngine())
     peak = copy_rate()
     print(f"plain copy on the device: {peak / 1e12:.2f} TB/s", flush=True)
     for nodes in (24, 26, 28, 30, 32, 33, 34):

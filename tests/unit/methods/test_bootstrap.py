@@ -37,7 +37,7 @@ def generator_of(replicate: int) -> np.random.Generator:
 
 
 def linked_table(rows: int = 300, seed: int = 1) -> Table:
-    """a -> b -> c, and d by itself."""
+    """A -> b -> c, and d by itself."""
     rng = np.random.default_rng(seed)
     a, d = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
     b = np.where(rng.random(rows) < 0.1, 1 - a, a)

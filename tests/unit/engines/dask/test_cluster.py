@@ -24,8 +24,8 @@ from dagpost import Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E4
 from dagpost.engines.dask import DaskEngine, cluster, shared_engine  # noqa: E402
 from dagpost.engines.dask.cluster import Room  # noqa: E402
 from dagpost.engines.dask.failures import in_plain_words  # noqa: E402
+from dagpost.engines.registry import resolve_engine  # noqa: E402
 from dagpost.errors import InputError, ResourceError  # noqa: E402
-from dagpost.posterior.settings import resolve_engine  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +52,13 @@ def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> N
 
 def test_an_engine_says_how_large_its_cluster_is(engine: DaskEngine) -> None:
     assert repr(engine) == "DaskEngine of 2 workers with 2 threads"
-    assert engine.spread.workers == 2
+    assert engine.tasks.workers == 2
     assert isinstance(engine.dashboard_link, str)
 
 
 def test_an_engine_of_its_own_starts_a_cluster_and_ends_it() -> None:
     with DaskEngine() as own:
-        assert own.sums.forward_table(np.zeros((3, 4)), 2).log_evidence == pytest.approx(np.log(48))
+        assert own.backend().forward_table(np.zeros((3, 4)), 2).log_evidence == pytest.approx(np.log(48))
         client = own.cluster.client
     assert client.status == "closed"
     assert repr(own) == "DaskEngine (closed)"
@@ -141,8 +141,8 @@ with DaskEngine({engine.cluster.address!r}) as other:
         pass
     else:
         raise AssertionError("the client of the engine is the default")
-    forward = other.sums.forward_table(numpy.zeros((3, 4)), 2)
-    print(round(float(other.sums.family_probabilities(forward).sum()), 9))
+    forward = other.backend().forward_table(numpy.zeros((3, 4)), 2)
+    print(round(float(other.backend().family_probabilities(forward).sum()), 9))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "3.0\n", done.stderr

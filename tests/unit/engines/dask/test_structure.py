@@ -241,7 +241,7 @@ def test_the_cluster_is_left_alone_where_threads_are_sooner_done(
     for threads in (4, 64):
         monkeypatch.setattr(engine.cluster, "threads", lambda threads=threads: threads)
         assert structure.is_worth_it(engine, 20)
-        seconds = engine.sums.structure_seconds(20)
+        seconds = engine.backend().structure_seconds(20)
         assert seconds < HOST.structure_seconds(20)
     engine.workers = structure.most_cores(20)
     assert not structure.is_worth_it(engine, 20)

@@ -25,7 +25,7 @@ from dagpost.errors import DagpostWarning, InputError  # noqa: E402
 from dagpost.families.family_sums import family_tables  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.mcmc.chains import run_chains  # noqa: E402
-from dagpost.mcmc.order import OrderMCMC  # noqa: E402
+from dagpost.methods.order_mcmc import OrderMCMC  # noqa: E402
 from dagpost.posterior.sample import DagSample  # noqa: E402
 from dagpost.prediction import cross_validate  # noqa: E402
 from dagpost.scores import local_scores  # noqa: E402
@@ -71,7 +71,7 @@ def test_chains_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> Non
     context = method.prepare(_Tables(family_tables(weights, engine=ThreadEngine(1))))
     runs = [
         run_chains(method, context, 8, 700, seed=np.random.SeedSequence(1), engine=where)
-        for where in (ThreadEngine(1), engine.spread)
+        for where in (ThreadEngine(1), engine.tasks)
     ]
     assert np.array_equal(runs[0].parents, runs[1].parents)
     assert np.array_equal(runs[0].log_joint, runs[1].log_joint)
@@ -105,7 +105,7 @@ def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: Dask
             engine=where,
             checkpoint=NO_CHECKPOINT,
         )[0]
-        for where in (ThreadEngine(1), engine.spread)
+        for where in (ThreadEngine(1), engine.tasks)
     ]
     assert np.array_equal(*found)
 
@@ -120,8 +120,8 @@ def test_a_model_of_chains_or_replicates_spreads_them_by_itself(engine: DaskEngi
 
 
 def test_blocks_that_return_run_in_order_and_an_error_comes_out(engine: DaskEngine) -> None:
-    assert list(engine.spread.run(lambda item, _cancel: item**2, range(20))) == [item**2 for item in range(20)]
-    assert list(engine.spread.run(lambda item, _cancel: item, [])) == []
+    assert list(engine.tasks.run(lambda item, _cancel: item**2, range(20))) == [item**2 for item in range(20)]
+    assert list(engine.tasks.run(lambda item, _cancel: item, [])) == []
 
     def fails_at_four(item: int, cancel: object) -> int:
         if item == 4:
@@ -129,7 +129,7 @@ def test_blocks_that_return_run_in_order_and_an_error_comes_out(engine: DaskEngi
         return item
 
     with pytest.raises(ZeroDivisionError, match="block 4"):
-        list(engine.spread.run(fails_at_four, range(50)))
+        list(engine.tasks.run(fails_at_four, range(50)))
 
 
 # Folds
@@ -168,7 +168,7 @@ def test_folds_run_as_tasks_and_give_the_same_scores(
 def test_folds_whose_tables_are_too_large_for_a_worker_run_one_after_the_other(
     engine: DaskEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(engine.spread), "holds", lambda *_: False)
+    monkeypatch.setattr(type(engine.tasks), "holds", lambda *_: False)
     submitted: list[str] = []
     submit = engine.cluster.submit
 
@@ -184,8 +184,8 @@ def test_folds_whose_tables_are_too_large_for_a_worker_run_one_after_the_other(
 
 
 def test_a_thread_has_room_for_a_small_fold_and_not_for_a_huge_one(engine: DaskEngine) -> None:
-    assert engine.spread.holds(1 << 20)
-    assert not engine.spread.holds(1 << 50)
+    assert engine.tasks.holds(1 << 20)
+    assert not engine.tasks.holds(1 << 50)
 
 
 def test_folds_tell_how_far_they_are(engine: DaskEngine) -> None:
@@ -241,7 +241,7 @@ def test_an_interrupt_while_waiting_for_a_task_takes_that_task_back_too(engine: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(future, "result", interrupted)
         with pytest.raises(KeyboardInterrupt) as looked_at:
-            list(engine.spread.run(lambda _item, _cancel: threading.Event().wait(0.2), range(20)))
+            list(engine.tasks.run(lambda _item, _cancel: threading.Event().wait(0.2), range(20)))
     wait_for_no_tasks(client, before)
     assert looked_at.tb is not None
 
@@ -257,7 +257,7 @@ def test_threads_that_come_later_get_work_too(engine: DaskEngine, monkeypatch: p
         return submit(name, *arguments, **options)
 
     monkeypatch.setattr(engine.cluster, "submit", noted)
-    results = engine.spread.run(abs_of, range(-40, 0))
+    results = engine.tasks.run(abs_of, range(-40, 0))
     counts = []
     for number, result in enumerate(results, 1):
         assert result == 41 - number
@@ -371,7 +371,7 @@ def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngin
 
 
 def test_threads_are_those_of_this_process_and_the_cluster_stays_the_same(engine: DaskEngine, client: Any) -> None:
-    from dagpost.posterior.settings import resolve_engine
+    from dagpost.engines.registry import resolve_engine
 
     assert resolve_engine(engine, None, 5) is engine
     other = resolve_engine(engine, 1, 5)
