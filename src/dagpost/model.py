@@ -180,6 +180,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         resumes from there. Evidence and edges are then computed at once, whatever the method.
         """
         table = as_table(X, counts=counts, interventions=interventions)
+        self._forget()
         return self._adopt(fitting.fit_table(self, table, checkpoint))
 
     def fit_scores(self, scores: LocalScores, *, checkpoint: Checkpoint | None = None) -> Self:
@@ -192,6 +193,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         >>> model.probability("Smoking ~> Pressure")
         0.7402 (exact; each graph counted once)
         """
+        self._forget()
         return self._adopt(fitting.fit_scores(self, scores, checkpoint))
 
     def plan(self, table: Any, *, counts: Any = None, interventions: Any = None) -> Plan:
@@ -402,6 +404,10 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         fitted = {"text/html": model_html(self.fitted_, repr(self))} if hasattr(self, "fitted_") else {}
         return {**bundle, **fitted}
+
+    def _forget(self) -> None:
+        """Let go of an earlier fit and its tables; one that is broken off then leaves no model."""
+        self.__dict__.pop("fitted_", None)
 
     def _adopt(self, fitted: Fitted) -> Self:
         self.fitted_ = fitted

@@ -34,7 +34,8 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.mcmc import buckets, partial_order
 from dagpost.mcmc.candidates import choose_candidates
-from dagpost.mcmc.partial_order import PartialOrderMCMC, PartialOrderState
+from dagpost.mcmc.partial_order import PartialOrderState
+from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 

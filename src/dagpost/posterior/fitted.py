@@ -163,7 +163,7 @@ class Fitted:
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + 20 * len(self.names))
         memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
-        sequence = self.workspace.new_seed(seed if resume is None else resume.provenance["seed"])
+        sequence = self.workspace.new_seed(seed if resume is None else resume.provenance.get("seed"))
         about = {**self.provenance, "seed": sequence.entropy, "method": method.to_json()}
         previous = None if resume is None else _run_of(resume, count, about)
         found = method.draw(self.workspace, Wanted(self.names, count, sequence, previous))
