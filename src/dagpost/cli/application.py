@@ -1,6 +1,6 @@
 """The application that the commands belong to, and how a command ends: with which words and which exit status.
 
-Every error that a user can mend becomes one message on standard error, in the words of the command line (wording.py).
+Every error that a user can mend becomes one message on standard error, in the words of the command line (messages.py).
 Anything else is a fault of ours and keeps its traceback.
 """
 
@@ -17,9 +17,10 @@ import typer
 from typer.core import TyperCommand
 
 from dagpost._tools import progress
+from dagpost._tools.text import printable_lines
 from dagpost._version import __version__
+from dagpost.cli.messages import in_words, plain_complaint
 from dagpost.cli.process import EXPECTED_OS_ERRORS, INTERRUPTED, abandon_output, was_interrupted
-from dagpost.cli.wording import in_options, plain_complaint, printable_lines
 from dagpost.errors import DagpostError, DagpostWarning
 
 WRONG = 2
@@ -81,13 +82,13 @@ def say(text: str) -> None:
 
 
 def _ending(error: BaseException) -> tuple[int, str] | None:
-    """Exit status and message; None for what is no fault of the user's."""
+    """Exit status and message; None for what is not the user's fault."""
     if isinstance(error, BrokenOffError):
         return INTERRUPTED, f"interrupted. {error}"
     if was_interrupted(error):
         return INTERRUPTED, "interrupted."
     if isinstance(error, DagpostError):
-        return WRONG, in_options(str(error))
+        return WRONG, in_words(error.marked)
     if isinstance(error, BrokenPipeError):
         # The reader of our output has gone, as `head` does: nothing is wrong.
         return 0, ""
@@ -111,7 +112,7 @@ def _remarks(*, quiet: bool) -> Iterator[None]:
 
 
 def _show_remark(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(in_options(str(message)))
+    say(in_words(getattr(message, "marked", str(message))))
 
 
 def _print_version(value: bool) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import add_command, say
-from dagpost.cli.arguments import parse_edges, parse_prior, parse_score, parse_table
+from dagpost.cli.arguments import parse_edges, parse_score, parse_table
 from dagpost.cli.files import load_model
 from dagpost.cli.options import (
     BinsOption,
@@ -29,8 +29,6 @@ from dagpost.cli.options import (
 from dagpost.cli.output import print_json
 
 if TYPE_CHECKING:
-    from dagpost.methods.kbest import KBest
-    from dagpost.methods.targets import STRUCTURE
     from dagpost.posterior.sample import DagSample
 
 
@@ -77,7 +75,10 @@ def best(
 
     from dagpost._tools.checks import whole_number
     from dagpost.files.archive import is_archive
+    from dagpost.methods.kbest import KBest
+    from dagpost.methods.targets import STRUCTURE
     from dagpost.model import DagPosterior
+    from dagpost.priors import resolve_prior
 
     whole_number(number, "count")
     if source != "-" and is_archive(source):
@@ -92,7 +93,7 @@ def best(
     else:
         model = DagPosterior(
             score=parse_score(score, ess),
-            prior=parse_prior(prior),
+            prior=resolve_prior(prior),
             max_parents=max_parents,
             method=KBest.name,
             required=parse_edges(required),

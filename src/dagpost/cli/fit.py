@@ -9,7 +9,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError, add_command
-from dagpost.cli.arguments import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
+from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_table, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -95,6 +95,7 @@ def fit(
     """
     from dagpost.cli.plan import announce
     from dagpost.model import DagPosterior
+    from dagpost.priors import resolve_prior
 
     # First: what would be said of the place for the model, which may be the same file, would mislead.
     refuse_results(table)
@@ -104,7 +105,7 @@ def fit(
     with chosen_engine(engine, cluster, threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
-            prior=parse_prior(prior),
+            prior=resolve_prior(prior),
             modularity=modularity.value,
             max_parents=max_parents,
             method=parse_method(method),

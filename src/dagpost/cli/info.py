@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
-from dagpost._tools.text import duration, printable, shortened
+from dagpost._tools.text import duration, printable, printable_lines, shortened
 from dagpost.cli.application import add_command
 from dagpost.cli.arguments import parse_table
 from dagpost.cli.options import (
@@ -241,7 +241,7 @@ def _costs(table: Table, max_parents: int, threads: int | None) -> list[dict[str
 def _print_table(table: Table, costs: list[dict[str, Any]]) -> None:
     from dagpost._tools.memory import readable
 
-    typer.echo("\n".join(printable(line) for line in repr(table).split("\n")))
+    typer.echo(printable_lines(repr(table)))
     typer.echo(f"Fingerprint {table.fingerprint()}")
     typer.echo("What exact edges cost, roughly, and what fit would do:")
     rows = [

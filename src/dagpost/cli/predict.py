@@ -92,7 +92,7 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     try:
         return checked_table(frame.to_native(), None, interventions)
     except InputError as error:
-        raise InputError(f"{source_name(source)}: {error}") from None
+        raise InputError(f"{source_name(source)}: {error.marked}") from None
 
 
 def _show_rows(logs: Any, *, as_json: bool, quiet: bool) -> None:

@@ -50,7 +50,7 @@ def saving(checkpoint: Checkpoint | None) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{error} {_kept(checkpoint)}".rstrip()) from error
+        raise InputError(f"{error.marked} {_kept(checkpoint)}".rstrip()) from error
 
 
 def _kept(checkpoint: Checkpoint | None) -> str:
