@@ -1,7 +1,7 @@
-"""The application that the commands belong to, and how a command ends: with which words and which exit status.
+"""The application that the commands belong to, and how a command ends: the message and the exit status.
 
-Every error that a user can mend becomes one message on standard error, in the words of the command line (messages.py).
-Anything else is a fault of ours and keeps its traceback.
+Every error that a user can correct becomes one message on standard error, in the words of the command line
+(messages.py). Anything else is a fault of ours and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Command(TyperCommand):
 
 
 def say(text: str) -> None:
-    """A message of ours, on standard error; where that cannot be written, nobody hears it."""
+    """Write a message of ours to standard error, if that can be written."""
     with suppress(OSError):
         typer.echo(f"dagpost: {printable_lines(text)}", err=True)
 
@@ -106,7 +106,7 @@ def _remarks(*, quiet: bool) -> Iterator[None]:
     progress.NOTICES = not quiet
     with warnings.catch_warnings():
         warnings.showwarning = _show_remark
-        # Whatever the environment says of warnings: these are remarks for the user.
+        # Whatever the environment says about warnings: these are remarks for the user.
         warnings.simplefilter("ignore" if quiet else "always", DagpostWarning)
         yield
 

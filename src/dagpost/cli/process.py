@@ -1,4 +1,4 @@
-"""The command as a process: signals, streams and the exit status that are left when it ends.
+"""The command as a process: its signals, its streams and its exit status.
 
 Ctrl-C may fall anywhere, also into the import of a library that turns it into an error of its own. So the signal is
 noted when it comes, and whatever goes wrong after it is taken for its consequence.

@@ -107,10 +107,10 @@ def escaped(text: str) -> str:
 
 
 def edge_text(source: object, target: object, relation: str = "->") -> str:
-    """An edge or a path between two names, as an axis shows it.
+    r"""An edge or a path between two names, as an axis shows it.
 
     >>> edge_text("A", "$B"), edge_text("A", "B", "~>")
-    ('A → \\\\$B', 'A ~> B')
+    ('A → \\$B', 'A ~> B')
     """
     first, second = (plain(name, _LONGEST_NAME) for name in (source, target))
     # An arrow as everywhere else; a path has none of its own.
@@ -135,10 +135,10 @@ def columns_of(text: str) -> int:
 
 
 def wrapped(name: object, width: int = 14, lines: int = 2) -> tuple[str, bool]:
-    """A name over a few short lines, and whether something of it had to be left out.
+    r"""A name over a few short lines, and whether something of it had to be left out.
 
     >>> wrapped("diastolic_blood_pressure")
-    ('diastolic_\\nblood_pressure', False)
+    ('diastolic_\nblood_pressure', False)
     >>> wrapped("Pressure")
     ('Pressure', False)
     """

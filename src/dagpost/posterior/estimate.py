@@ -11,6 +11,8 @@ from dagpost._tools.spelling import either
 from dagpost.errors import InputError
 from dagpost.methods.choice import target_named
 
+#: A share that is known no better than this is not known at all.
+LARGEST_ERROR = 0.5
 _BETWEEN = either("a float between 0 and 1", "a number between 0 and 1")
 
 
@@ -138,6 +140,15 @@ def hoeffding_draws(precision: float, confidence: float) -> int:
     number(precision, "precision", above=0.0, below=1.0, allowed=_BETWEEN)
     check_confidence(confidence)
     return math.ceil(math.log(2.0 / (1.0 - confidence)) / (2.0 * precision**2))
+
+
+def error_near_one_half(draws: float) -> float:
+    """Half the width of a 95% interval for a share near one half, of a number of independent draws.
+
+    >>> error_near_one_half(10_000)
+    0.01
+    """
+    return min(1.0 / math.sqrt(draws), LARGEST_ERROR)
 
 
 def check_confidence(confidence: float) -> None:

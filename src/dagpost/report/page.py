@@ -111,10 +111,10 @@ def data_of(content: Content) -> dict[str, Any]:
 
 
 def as_data(data: Any) -> str:
-    """JSON that can stand in a page: nothing in it can end the element or begin another one.
+    r"""JSON that can stand in a page: nothing in it can end the element or begin another one.
 
     >>> as_data(["</script>"])
-    '["\\\\u003c/script\\\\u003e"]'
+    '["\\u003c/script\\u003e"]'
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escape in _ESCAPES.items():

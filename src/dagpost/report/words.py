@@ -16,6 +16,7 @@ from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.text import printable, shortened
 from dagpost.plots.direction import CLEAR, direction_of
 from dagpost.plots.sources import percent
+from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
@@ -144,7 +145,7 @@ def certainty(content: Content) -> str:
 def _replicated(content: Content) -> str:
     sample, times, close = content.sample, "many times", ""
     if sample is not None:
-        times, size = _counted(len(sample), "time"), _near_one_half(len(sample))
+        times, size = _counted(len(sample), "time"), error_near_one_half(len(sample))
         close = f" With that many graphs a share near one half is known to about ±{size:.2g} (95%)."
     return content.target.trust.format(times=times) + close
 
@@ -157,9 +158,9 @@ def _exactly(content: Content) -> str:
         bound = f" Rounding may have moved a probability by at most {_at_most(content.error_bound, 1)}{relative}{size}."
     text = (
         f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from "
-        f"some of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the probabilities "
-        "say: 0.7 means that graphs with this edge have 70% of the probability in all, given the data, the prior and "
-        "the score."
+        f"some of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the "
+        "probabilities say: 0.7 means that graphs with this edge have 70% of the probability in all, given the data, "
+        "the prior and the score."
     )
     sample = content.sample
     if sample is None:
@@ -196,7 +197,7 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
             f"near 1 where they agree. {printable(verdict)} "
         )
     elif math.isfinite(sample.effective_samples) and sample.effective_samples > 0.0:
-        close = _near_one_half(sample.effective_samples)
+        close = error_near_one_half(sample.effective_samples)
         size = f"to about ±{close:.2g} (95%)" if close >= _SEEN else "far more closely than the digits shown"
         text += f"An edge with a probability near one half is known {size}. "
     covered = sample.covered
@@ -224,11 +225,6 @@ def _among(sample: DagSample) -> str:
 def _at_most(value: float, digits: int) -> str:
     """A bound with so many digits, none of which makes it smaller than it is."""
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value))):.{digits}g}"
-
-
-def _near_one_half(draws: float) -> float:
-    """Half the width of a 95% interval for a share near one half."""
-    return min(2.0 * math.sqrt(0.25 / draws), 0.5)
 
 
 def _crowded(content: Content) -> list[str]:

@@ -99,7 +99,7 @@ from dagpost.cli.messages import in_words
         (["data", "export", "irish"], r"Did you mean 'iris'\?"),
         (["data", "export", "asia", "--rows", "0"], r"must be a whole number of at least 1\. Got 0"),
         (["data", "export", "asia", "-o", "table.csv"], r"'table\.csv' is there already"),
-        (["demo", "-o", "table.csv"], r"'table\.csv' is there already and is no dagpost report"),
+        (["demo", "-o", "table.csv"], r"'table\.csv' is there already and is not a dagpost report"),
         (["demo", "-o", "new.dagpost"], r"where the model would go.*such as new\.html"),
         (["best", "model.dagpost", "--bins", "4"], r"--bins is for tables"),
         (["info", "model.dagpost", "--counts", "A"], r"--counts is for tables; 'model\.dagpost' is not a table"),
