@@ -29,8 +29,7 @@ def in_words(marked: str) -> str:
     """
     settings = {
         f"{kind.__name__}.{field.name}": _OPTIONS.get(field.name, f"{name}:{field.name}")
-        for registry in (METHODS, SCORES)
-        for name, kind in registry.classes().items()
+        for name, kind in (*METHODS.classes().items(), *SCORES.classes().items())
         if is_dataclass(kind)
         for field in fields(kind)
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
@@ -90,6 +90,17 @@ def say(ax: Axes, text: str, pad: float | None = None) -> None:
         letters = max(letters, 10)
         ax.set_title("\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), **look)
         title.set_x(((room.x0 + room.x1) / 2.0 - inside.x0) / max(inside.width, 1.0))
+
+
+def one_a_row(ax: Axes, labels: Sequence[str], measure: str, grid: Literal["x", "both"] = "x") -> None:
+    """Give every label a row, the first one at the top, along an axis that is called `measure`."""
+    ax.set_yticks(range(len(labels)), labels, family=family_for(labels))
+    ax.set_ylim(max(len(labels), 1) - 0.5, -0.5)
+    ax.set_xlabel(measure)
+    ax.grid(axis=grid, color="0.9")
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
 
 
 def plain(text: object, longest: int = LONGEST_LABEL) -> str:

@@ -193,8 +193,8 @@ def test_chains_that_are_broken_off_leave_what_they_have(tmp_path: Path) -> None
 
 def statuses(monkeypatch: pytest.MonkeyPatch, application: Callable[..., None]) -> int:
     """The exit status of the process if this is what the commands do."""
-    monkeypatch.setitem(sys.modules, "dagpost.cli.commands", SimpleNamespace(app=application))  # type: ignore[misc]
-    monkeypatch.setattr(cli_process, "_signals", [])
+    monkeypatch.setitem(sys.modules, "dagpost.cli.commands", SimpleNamespace(app=application))
+    monkeypatch.setattr(cli_process, "SIGNALS", [])
     monkeypatch.setattr(cli_process, "_leave", sys.exit)
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -235,4 +235,4 @@ def test_other_ends_keep_their_status(monkeypatch: pytest.MonkeyPatch) -> None:
     assert statuses(monkeypatch, ends_with(2)) == 2
     assert statuses(monkeypatch, lambda **_: None) == 0
     with pytest.raises(ZeroDivisionError):
-        statuses(monkeypatch, lambda **_: 1 // 0)  # type: ignore[arg-type, return-value]
+        statuses(monkeypatch, lambda **_: 1 // 0)

@@ -48,8 +48,9 @@ def test_the_plan_names_the_stages_and_the_method(
 
 def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> None:
     table = read_table(tmp_path / write_wide_table(tmp_path, 5))
-    for settings in ({}, {"modularity": "order"}, {"method": "kbest"}, {"method": "given-order"}):
-        model = DagPosterior(samples=50, **settings)  # type: ignore[arg-type]
+    every: list[dict[str, Any]] = [{}, {"modularity": "order"}, {"method": "kbest"}, {"method": "given-order"}]
+    for settings in every:
+        model = DagPosterior(samples=50, **settings)
         found = model.plan(table)
         model.fit(table)
         assert (found.method, found.reason, found.exact) == (model.method_, model.method_reason_, model.exact_)
