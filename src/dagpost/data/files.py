@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest
 from dagpost.data.table import Table, as_table
 from dagpost.errors import InputError, warn
@@ -83,7 +84,7 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
         raise InputError(
             f"{file}: {'is a folder' if file.is_dir() else f'files ending in {ending!r} are not read'}. Give "
             f"a CSV file ({', '.join(_CSV_ENDINGS)}) or a Parquet file ({', '.join(_PARQUET_ENDINGS)}); "
-            "anything else, read with pandas or polars and pass the data frame."
+            f"anything else, {either('read with pandas or polars and pass the data frame', 'save as CSV first')}."
         )
     try:
         if ending in _PARQUET_ENDINGS:
@@ -100,7 +101,7 @@ def _not_there(file: Path) -> str:
     if str(file) in datasets.names():
         return (
             f"{file}: there is no such file, but there is a bundled data set of that name: "
-            f'dagpost.datasets.load("{file}").'
+            f"{either(f'dagpost.datasets.load({str(file)!r})', f'dagpost data export {file} -o {file}.csv')}."
         )
     folder = file.parent
     if not os.path.isdir(folder):
@@ -167,7 +168,10 @@ def _cells(body: str, separator: str, width: int) -> pandas.DataFrame:
 def _decoded(content: bytes, source: str) -> str:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{source}: is in UTF-16. Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').")
-    remedy = "Give a text file in UTF-8; read other formats with pandas or polars and pass the data frame."
+    other = either(
+        "read other formats with pandas or polars and pass the data frame", "save other formats as CSV first"
+    )
+    remedy = f"Give a text file in UTF-8; {other}."
     zero = content.find(b"\0")
     if zero >= 0:
         line = content.count(b"\n", 0, zero) + 1

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.spelling import either, quoted, setting
 from dagpost._tools.text import nearest, shortened
 from dagpost.data.encoding import LARGEST_CODE, code_type, encode, missing_cells
 from dagpost.data.rows import intervention_masks, row_counts
@@ -34,6 +35,13 @@ MAX_COLUMNS = 64
 
 #: Whatever `as_table` takes; the libraries it comes from need not be installed.
 TableLike = Any
+
+
+_DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
+_WITHOUT_MISSING = (
+    "(data.dropna() in pandas, data.drop_nulls() or drop_nans() in polars) or impute them (for example with "
+    "sklearn.impute.SimpleImputer)"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,8 +94,8 @@ class Table:
         if continuous:
             raise InputError(
                 f"{_columns(continuous)} {_are(continuous)} continuous, and a discrete score needs levels. "
-                'Discretise first: discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the '
-                'command line; or, if all columns are continuous, use score="bge".'
+                f"Discretise first: {either(_DISCRETISE, '--discretise quantile')}; or, if all columns are continuous, "
+                f"use {setting('score', 'bge')}."
             )
         return np.ascontiguousarray(np.stack(self.columns), dtype=code_type(max(self.arities)))
 
@@ -95,10 +103,11 @@ class Table:
         """All values as a (rows, columns) array of floats."""
         discrete = self._not_numeric()
         if discrete:
+            convert = f"convert them: data[{discrete[0]!r}].astype(float)"
             raise InputError(
                 f"{_columns(discrete)} {_are(discrete)} discrete, and a score for continuous data needs "
-                f"floats. If the values are numbers, convert them: data[{discrete[0]!r}].astype(float); "
-                'otherwise use a discrete score such as score="bdeu".'
+                f"floats. If the values are numbers, {either(convert, 'write them with a decimal point')}; otherwise use "
+                f"a discrete score such as {setting('score', 'bdeu')}."
             )
         columns = [
             column if levels is None else np.array(levels, dtype=np.float64)[column]
@@ -231,7 +240,7 @@ def checked_table(data: TableLike, counts: Any = None, interventions: Any = None
     try:
         return _table_from_memory(frame, counts, interventions)
     except InputError as error:
-        raise InputError(f"{source_name(data)}: {error}") from None
+        raise InputError(f"{source_name(data)}: {error.marked}") from None
 
 
 def warn_about(table: Table) -> None:
@@ -247,7 +256,7 @@ def warn_about(table: Table) -> None:
         warn(
             f"{_columns(identifiers)} {'has' if len(identifiers) == 1 else 'have'} more levels than half of "
             f"the {table.observations:,} rows. An identifier? Then leave it out. Numbers? Then discretise "
-            f"them: discretise(data, columns={identifiers!r})."
+            f"them: {either(f'discretise(data, columns={identifiers!r})', '--discretise quantile')}."
         )
     # A table of codes only was coded on purpose, as by scikit-learn's encoders and discretisers.
     if coded and len(coded) < len(columns):
@@ -364,14 +373,13 @@ def _check_missing(named: dict[str, Any]) -> None:
     if incomplete:
         raise InputError(
             f"Missing values (empty or NaN): {', '.join(incomplete)}; the first row is row 1. Every cell "
-            "must be filled: drop the incomplete rows (data.dropna() in pandas, data.drop_nulls() or "
-            "drop_nans() in polars) or impute them (for example with sklearn.impute.SimpleImputer)."
+            f"must be filled: drop the incomplete rows {either(_WITHOUT_MISSING, 'or fill them in')}."
         )
 
 
-def _taken_out(named: dict[str, Any], name: str, setting: str) -> Any:
+def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
     if name not in named:
-        raise InputError(f"'{setting}' names the column {name!r}, which is not there.{nearest(name, list(named))}")
+        raise InputError(f"{quoted(what)} names the column {name!r}, which is not there.{nearest(name, list(named))}")
     return named.pop(name)
 
 

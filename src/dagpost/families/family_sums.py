@@ -29,6 +29,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.spelling import bare
 from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
 from dagpost.engines import Engine
 from dagpost.errors import NoGraphError
@@ -194,7 +195,7 @@ def _require_memory(nodes: int, width: int, families: int) -> None:
     memory.require(
         nodes * (8 * (1 << width) + 48 * families),
         f"The tables of the parent sets of {nodes} variables",
-        "Use a smaller max_parents.",
+        f"Use a smaller {bare('max_parents')}.",
     )
 
 

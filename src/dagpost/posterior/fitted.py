@@ -14,6 +14,8 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.json_settings import from_json
+from dagpost._tools.setting_text import readable_setting
+from dagpost._tools.spelling import either
 from dagpost._tools.text import readable_level
 from dagpost.errors import InputError, warn
 from dagpost.mcmc.chains import ChainRun
@@ -260,9 +262,10 @@ def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun
 
 
 def _shown(described: Any) -> str:
-    """A score, prior or method as it is written in Python; everything else as it is."""
+    """A score, prior or method as it is written in Python, or named on the command line; all else as it is."""
     if isinstance(described, dict) and "kind" in described:
-        return repr(from_json(described, METHODS, SCORES, PRIORS))
+        found = from_json(described, METHODS, SCORES, PRIORS)
+        return either(repr(found), readable_setting({**described, "kind": found.name}))
     return repr(described)
 
 
@@ -270,7 +273,9 @@ def _warn_of_chains(sample: DagSample) -> None:
     try:
         verdict = sample.diagnostics()
     except (KeyboardInterrupt, MemoryError):
-        warn("The chains were not compared with each other; sample.diagnostics() does it.")
+        warn(
+            f"The chains were not compared with each other; {either('sample.diagnostics() does it', 'draw again for that')}."
+        )
         return
     if not verdict.trusted:
         warn(verdict.verdict)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.spelling import bare, either
 from dagpost.errors import InputError
 from dagpost.scores.rows import check_countable, distinct_rows
 from dagpost.scores.set_functions import runs_of
@@ -64,7 +65,7 @@ def count_families(
         child = table.names[int(children[int(cells.argmax())])]
         raise InputError(
             f"A family of {child!r} has {cells.max():.2g} cells; prediction can number at most {_MOST_CELLS:.2g}. Use "
-            "a smaller max_parents, or fewer levels: discretise(data)."
+            f"a smaller {bare('max_parents')}, or fewer levels: {either('discretise(data)', '--discretise')}."
         )
     weights = np.ones(table.rows, dtype=np.int64) if table.counts is None else table.counts
     parts: list[_Part] = []

@@ -18,6 +18,7 @@ import numpy as np
 
 from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.progress import NO_PROGRESS
+from dagpost._tools.spelling import bare
 from dagpost._tools.text import nearest
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.errors import InputError
@@ -214,5 +215,5 @@ def _require_memory(nodes: int, max_parents: int) -> None:
 
     free = available_bytes()
     fitting = [limit for limit in range(max_parents + 1) if needed(limit) <= free]
-    remedy = f"The largest max_parents that fits is {fitting[-1]}." if fitting else "Free some memory first."
+    remedy = f"The largest {bare('max_parents')} that fits is {fitting[-1]}." if fitting else "Free some memory first."
     require(needed(max_parents), f"Scoring {nodes} nodes with up to {max_parents} parents", remedy)

@@ -23,6 +23,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Wide
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import ZERO, to_logs
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.layout import (
@@ -122,8 +123,8 @@ def require_memory(nodes: int, max_parents: int, *, backward: bool, sizes: Sizes
         device.require(
             needed,
             f"The exact table of {nodes} variables",
-            f"up to {largest} variables fit. Leave columns out, use engine='threads', whose tables stand in the memory "
-            "of the machine, or use a method without tables, such as 'partition-mcmc'.",
+            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables stand in "
+            "the memory of the machine, or use a method without tables, such as 'partition-mcmc'.",
         )
 
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.layout import STRUCTURE, STRUCTURE_THREADS, USUAL_SIZES, WIDE, Sizes
@@ -122,8 +123,8 @@ def require_memory(nodes: int, max_parents: int) -> None:
         device.require(
             needed,
             f"The exact posterior of {nodes} variables, every graph counted once,",
-            f"up to {largest} variables fit. Leave columns out, use engine='threads', whose tables stand in the memory "
-            "of the machine, or use modularity='order', which needs far less.",
+            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables stand in "
+            f"the memory of the machine, or use {setting('modularity', 'order')}, which needs far less.",
         )
 
 

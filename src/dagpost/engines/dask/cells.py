@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import bare
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table, checked_table
 from dagpost.engines.dask.cluster import Cluster, writeable
@@ -279,7 +280,7 @@ def _groups_of(sets: Masks, arities: tuple[int, ...], cells_together: int) -> li
         if cells > _MOST_CELLS:
             raise InputError(
                 f"A set of {mask.bit_count()} columns has {cells:,} cells, and at most {_MOST_CELLS:,} are counted. "
-                "Set max_parents lower, or discretise to fewer levels."
+                f"Set {bare('max_parents')} lower, or discretise to fewer levels."
             )
         if total + cells > cells_together and total:
             edges.append(number)
