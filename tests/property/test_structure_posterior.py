@@ -22,7 +22,7 @@ from tests.tools import reference
 
 from dagpost._tools import memory
 from dagpost._tools.wide_floats import ZERO, to_logs
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, PrecisionError, ResourceError
 from dagpost.exact import structure

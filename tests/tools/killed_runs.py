@@ -28,7 +28,7 @@ import pandas as pd
 from dagpost import DagPosterior, datasets, local_scores
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.bootstrap import Bootstrap
 from dagpost.methods.partition_mcmc import PartitionMCMC

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools import memory
+from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import position_of, shortened
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out
 from dagpost.causal.results import CausalEffect
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.errors import InputError
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
@@ -156,7 +157,7 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
 
     >>> import numpy as np
     >>> from dagpost import DagPosterior
-    >>> from dagpost.data.table import as_table
+    >>> from dagpost.data import as_table
     >>> generator = np.random.default_rng(1)
     >>> cause = generator.normal(size=200)
     >>> table = as_table(np.column_stack([cause, 2 * cause + generator.normal(size=200)]))
@@ -165,8 +166,6 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     >>> float(effects.loc["V0", "V1"].round(1)), float(effects.loc["V1", "V0"])
     (2.0, 0.0)
     """
-    import pandas as pd
-
     prior, table = _prior_of(score), as_table(table)
     _check_names(sample, table)
     if not isinstance(prior, NormalWishartPrior):
@@ -185,8 +184,7 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
                 weights = sample.weights * (above[:, y] >> np.uint64(x) & np.uint64(1))
                 shares = np.bincount(member, weights=weights, minlength=len(masks))
                 matrix[x, y] = shares[shares > 0.0] @ locations[shares > 0.0, y]
-    names = sample.names
-    return pd.DataFrame(matrix, index=pd.Index(names, name="from"), columns=pd.Index(names, name="to"))
+    return labelled(matrix, sample.names)
 
 
 def interventional_probabilities(

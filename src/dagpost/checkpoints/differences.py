@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
-from dagpost._tools.spelling import bare, in_python
+from dagpost._tools.spelling import bare
 
 _READABLE: dict[str, Any] = {"required": readable_edges, "forbidden": readable_edges, "tiers": readable_tiers}
 _NOT_SETTINGS = ("dagpost", "data")

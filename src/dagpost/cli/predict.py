@@ -73,11 +73,11 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     """The rows without columns that the model does not know; a remark says which these are."""
     import narwhals
 
-    from dagpost.data.files import read_frame, source_name
-    from dagpost.data.table import checked_table
+    from dagpost.data.conversion import checked_table, frame_of
+    from dagpost.data.files import source_name
 
     refuse_results(source)
-    frame = narwhals.from_native(read_frame(source), eager_only=True)
+    frame = narwhals.from_native(frame_of(source), eager_only=True)
     known = {*model.names_, interventions}
     extra = [name for name in frame.columns if name not in known]
     if extra and not quiet:

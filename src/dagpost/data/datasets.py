@@ -14,7 +14,7 @@ import numpy as np
 
 from dagpost._tools.checks import whole_number
 from dagpost._tools.spelling import quoted
-from dagpost.data.discretise import interval_names
+from dagpost.data.encoding import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 

@@ -1,4 +1,4 @@
-"""Tables from files: CSV (any of comma, semicolon or tab between the cells) and Parquet.
+"""The cells of files: CSV (any of comma, semicolon or tab between the cells) and Parquet.
 
 A CSV file is UTF-8 text whose first line names the columns. Before pandas reads the cells, the file is
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
@@ -21,14 +21,12 @@ import numpy as np
 
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest
-from dagpost.data.table import Table, as_table
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import pandas
-    from numpy.typing import NDArray
 
 #: What stands for a missing cell in a CSV file. "None" is not among them: it is a common name of a level.
 MISSING = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null")
@@ -37,34 +35,6 @@ _SEPARATORS = (",", ";", "\t")
 _CSV_ENDINGS = (".csv", ".tsv", ".txt")
 _PARQUET_ENDINGS = (".parquet", ".pq")
 _SNIFFED_LINES = 20
-
-
-def read_table(
-    path: str | os.PathLike[str],
-    *,
-    counts: str | Sequence[int] | NDArray[Any] | None = None,
-    interventions: str | Iterable[object] | None = None,
-) -> Table:
-    """Read a CSV or Parquet file; "-" reads CSV from standard input.
-
-    `counts` and `interventions` are those of `as_table`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "weather.csv"
-    ...     _ = path.write_text("rain,wet,n\\nno,no,5\\nyes,no,1\\nyes,yes,4\\n")
-    ...     table = read_table(path, counts="n")
-    >>> table
-    Table of 2 columns and 3 rows that stand for 10 observations
-      rain  2 levels: no, yes
-      wet   2 levels: no, yes
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise InputError(
-            f"The 'path' of read_table must be a str or a path. Got {type(path).__name__} instead: data in "
-            "memory goes to as_table."
-        )
-    return as_table(path, counts=counts, interventions=interventions)
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
@@ -96,13 +66,6 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
 
 
 def _not_there(file: Path) -> str:
-    from dagpost.data import datasets
-
-    if str(file) in datasets.names():
-        return (
-            f"{file}: there is no such file, but there is a bundled data set of that name: "
-            f"{either(f'dagpost.datasets.load({str(file)!r})', f'dagpost data export {file} -o {file}.csv')}."
-        )
     folder = file.parent
     if not os.path.isdir(folder):
         return f"{file}: there is no such file, nor a folder {str(folder)!r} (now in {Path.cwd()})."

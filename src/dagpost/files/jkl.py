@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from math import comb
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import number, refusal
 from dagpost._tools.kernels import kernel
 from dagpost._tools.spelling import bare
-from dagpost._tools.whole_files import object_and_path, replacing
+from dagpost._tools.whole_files import replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
 from dagpost.scores import LocalScores
@@ -42,7 +42,7 @@ _EMPTY = "%"
 # Writing
 
 
-def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *before: Any, floor: float | None = None) -> None:
+def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *, floor: float | None = None) -> None:
     """Write the score of every parent set.
 
     Parameters
@@ -53,14 +53,7 @@ def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *before: Any, f
     floor
         Leave out parent sets whose score lies more than this below the best one of their variable. The best graph stays
         in the file if it is large enough, but probabilities of graphs become approximate.
-
-    Older versions took ``write_jkl(path, names, log_weights, max_parents, floor)``, which still works.
     """
-    if before:
-        log_weights, max_parents, *rest = before
-        scores, path = LocalScores(tuple(path), max_parents, log_weights), scores  # type: ignore[arg-type, assignment]
-        floor = rest[0] if rest else floor
-    scores, path = object_and_path(scores, path)
     if not isinstance(scores, LocalScores):
         raise refusal(type(scores).__name__, "scores", None, "LocalScores, as local_scores and read_jkl give them")
     limit = parent_limit(scores.max_parents, "write_jkl")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from dagpost._tools.checks import number
 from dagpost._tools.spelling import either
-from dagpost.errors import InputError
 from dagpost.methods.choice import target_named
 
 #: A share that is known no better than this is not known at all.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, labelled
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
@@ -223,11 +223,8 @@ class DagSample:
 
         `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
         """
-        import pandas as pd
-
         weights = self.weights if estimator == "auto" else weigh_sample(self, estimator, math.nan).weights
-        matrix = np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0)
-        return pd.DataFrame(matrix, index=pd.Index(self.names, name="from"), columns=pd.Index(self.names, name="to"))
+        return labelled(np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0), self.names)
 
     @overload
     def probability(  # type: ignore[overload-overlap]

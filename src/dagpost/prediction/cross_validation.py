@@ -28,7 +28,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.progress import NO_PROGRESS, reporter_for
-from dagpost.data.table import Table, as_table
+from dagpost.data import Table, as_table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
 from dagpost.engines.registry import resolve_engine

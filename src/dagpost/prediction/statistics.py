@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import readable_level, shortened
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
 from dagpost.prediction.counting import cell_numbers, count_families

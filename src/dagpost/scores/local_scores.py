@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table, TableLike
+    from dagpost.data.conversion import TableLike
+    from dagpost.data.table import Table
     from dagpost.engines import Engine
     from dagpost.scores.base import Score
 
@@ -169,7 +170,7 @@ def local_scores(
     ----------
     Cooper & Yoo (1999), Causal discovery from a mixture of experimental and observational data. UAI 15.
     """
-    from dagpost.data.table import as_table
+    from dagpost.data import as_table
     from dagpost.engines import ThreadEngine, as_engine
     from dagpost.families.numbering import family_count
 

@@ -12,7 +12,7 @@ import pytest
 from dagpost import DagPosterior, datasets
 from dagpost.causal import CausalEffect, causal_effect, causal_effects, discrete, interventional_probabilities
 from dagpost.causal.groups import Groups, groups_of, share_out
-from dagpost.data.table import Table, as_table
+from dagpost.data import Table, as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError, ResourceError
 from dagpost.posterior.sample import DagSample, mask_type

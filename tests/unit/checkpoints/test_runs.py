@@ -16,7 +16,7 @@ from tests.tools.engines import SlowEngine
 from dagpost import DagPosterior, DagSample, LocalScores, datasets, local_scores
 from dagpost._tools.progress import NO_PROGRESS, reporter_for
 from dagpost.checkpoints import Checkpoint
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
 from dagpost.families.numbering import family_count

@@ -136,15 +136,6 @@ def test_what_cannot_be_written_is_refused(tmp_path, names, values, max_parents,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_arguments_in_the_order_of_older_versions_are_taken(tmp_path):
-    scores = local_scores(datasets.load("coronary"), "bdeu", 2)
-    write_jkl(scores, tmp_path / "new.jkl", floor=5.0)
-    write_jkl(tmp_path / "old.jkl", scores.names, scores.values, scores.max_parents, 5.0)
-    write_jkl(str(tmp_path / "other.jkl"), scores.names, scores.values, scores.max_parents, floor=5.0)
-    texts = [(tmp_path / name).read_text() for name in ("new.jkl", "old.jkl", "other.jkl")]
-    assert texts[0] == texts[1] == texts[2]
-
-
 def test_what_are_not_scores_or_not_a_path_is_refused(tmp_path):
     scores = local_scores(datasets.load("coronary"), "bdeu", 1)
     with pytest.raises(InputError, match=r"'scores' must be LocalScores, as local_scores .* Got 'ndarray' instead"):

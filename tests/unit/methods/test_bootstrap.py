@@ -13,8 +13,7 @@ from tests.naive import posterior as naive
 from tests.naive import search as naive_search
 
 from dagpost._tools.progress import reporter_for
-from dagpost.data import datasets
-from dagpost.data.table import Table, as_table
+from dagpost.data import Table, as_table, datasets
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.families import family_sums as chain_families
 from dagpost.families.family_sums import FamilyTables, family_tables

@@ -12,7 +12,8 @@ import polars
 import pyarrow
 import pytest
 
-from dagpost.data.table import Table, as_table, checked_table
+from dagpost.data import Table, as_table
+from dagpost.data.conversion import checked_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.files import archive as storage

@@ -22,8 +22,9 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
+from dagpost.data.conversion import checked_table
 from dagpost.data.encoding import code_type
-from dagpost.data.table import Table, checked_table
+from dagpost.data.table import Table
 from dagpost.engines.dask.cluster import Cluster, writeable
 from dagpost.engines.dask.counting import refuse_missing
 from dagpost.engines.dask.parts import (

@@ -237,7 +237,7 @@ def test_a_model_is_the_same_on_both_engines(name: str, modularity: str) -> None
 
 
 def test_scores_of_many_rows_are_those_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dagpost.data.table import as_table
+    from dagpost.data import as_table
     from dagpost.scores import BIC, K2, BDeu, local_scores
 
     rows, nodes = samples(200_000, 700), samples(12, 6)

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.engines.dask import DaskEngine
 from dagpost.engines.dask.cells import codes_of, scores_of_parts
