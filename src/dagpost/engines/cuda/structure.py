@@ -42,7 +42,7 @@ FEWEST_NODES = _ROWS + 1
 _PATH_BLOCKS = 64
 #: A wave of equal sets runs in pieces of about this share of all terms, between which a run can be stopped.
 _PIECES = 200
-_FILES = ("widefloat.cuh", "structure.cu", "set_sums.cu")
+_FILES = ("widefloat.cuh", "structure.cu", "set_sums.cu", "descendants.cu")
 
 
 def structure_posterior(
