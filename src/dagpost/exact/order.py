@@ -190,7 +190,7 @@ def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -
         nodes,
         lambda size: _memory_needed(size, max_parents, tables, workers),
         f"The exact table of {nodes} variables",
-        "leave columns out, free memory, or use a method without tables, such as 'partition-mcmc'.",
+        "leave columns out, free memory, or use a method without tables: a chain.",
     )
 
 
@@ -258,7 +258,6 @@ def posterior_of_families(gathered: Wide, log_weights: Floats, log_scales: Float
     if not off < _LARGEST_MISS:
         raise PrecisionError(
             f"The probabilities of the parent sets of a variable miss 1 by {off:.1e}: rounding has spoiled the sums. "
-            f"Use {setting('modularity', 'order')} or a chain, such as {setting('method', 'partition-mcmc')}, and report "
-            "the table."
+            f"Use {setting('modularity', 'order')} or a method of chains, and report the table."
         )
     return result

@@ -36,6 +36,8 @@ from dagpost.families.masks import distinct_rows
 Flags = NDArray[np.bool_]
 
 ESTIMATORS = ("counting", "iw", "linear-extensions", "distinct")
+#: Those whose weighted means estimate means over all graphs; "iw" sums over the drawn ones.
+ESTIMATES_MEANS = tuple(name for name in ESTIMATORS if name != "iw")
 
 # Log of a probability so small that 1 - (1 - q)^N is N q to the last digit, for any N that one draws.
 _RARE = -80.0

@@ -28,7 +28,6 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost._tools.spelling import setting
 from dagpost._tools.uniforms import row_blocks, uniform_rows
 from dagpost._tools.wide_floats import ZERO
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
@@ -69,7 +68,7 @@ def sample_layers(
     memory.require(
         widest_wave(layout.nodes, engine.workers, 40),
         f"Drawing graphs of {layout.nodes} variables by layers",
-        f"Use fewer threads, or {setting('method', 'linear-extensions')}.",
+        "Use fewer threads, or a method that draws orders.",
     )
     parents, log_joint = np.empty((count, layout.nodes), dtype=np.uint64), np.empty(count)
     blocks = row_blocks(count, _MOVED_TOGETHER)
