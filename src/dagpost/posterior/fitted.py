@@ -273,9 +273,8 @@ def _warn_of_chains(sample: DagSample) -> None:
     try:
         verdict = sample.diagnostics()
     except (KeyboardInterrupt, MemoryError):
-        warn(
-            f"The chains were not compared with each other; {either('sample.diagnostics() does it', 'draw again for that')}."
-        )
+        remedy = either("sample.diagnostics() does it", "draw again for that")
+        warn(f"The chains were not compared with each other; {remedy}.")
         return
     if not verdict.trusted:
         warn(verdict.verdict)

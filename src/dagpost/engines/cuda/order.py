@@ -123,8 +123,8 @@ def require_memory(nodes: int, max_parents: int, *, backward: bool, sizes: Sizes
         device.require(
             needed,
             f"The exact table of {nodes} variables",
-            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables stand in "
-            "the memory of the machine, or use a method without tables, such as 'partition-mcmc'.",
+            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables are "
+            "in the memory of the machine, or use a method without tables: a chain.",
         )
 
 

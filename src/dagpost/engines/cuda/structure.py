@@ -123,8 +123,8 @@ def require_memory(nodes: int, max_parents: int) -> None:
         device.require(
             needed,
             f"The exact posterior of {nodes} variables, every graph counted once,",
-            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables stand in "
-            f"the memory of the machine, or use {setting('modularity', 'order')}, which needs far less.",
+            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables are "
+            f"in the memory of the machine, or use {setting('modularity', 'order')}, which needs far less.",
         )
 
 
