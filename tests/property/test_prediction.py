@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import prediction as naive_prediction
+from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
@@ -20,7 +21,6 @@ from dagpost.prediction import (
     counting,
     discrete,
     encode_rows,
-    family_log_predictive,
     log_predictive,
     predictive_of_target,
     statistics_from,

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+#: The code of a level of a discrete column.
+Codes = NDArray[np.uint16]
+#: Counts of rows, and numbers of rows or cells.
+Counts = NDArray[np.uint32]
 #: Sets of nodes as bit masks.
 Masks = NDArray[np.uint64]
 #: Wide floats (wide_floats.py).

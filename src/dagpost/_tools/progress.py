@@ -7,8 +7,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 #: Called with the title of the stage, the units done and the units in all.
 ProgressCallback = Callable[[str, int, int], None]
@@ -50,36 +51,18 @@ class Stage:
         pass
 
 
-class Reporter(Protocol):
-    """Opens stages."""
+class Reporter:
+    """Opens stages: those that say nothing, unless another kind is given."""
+
+    def __init__(self, kind: Callable[[str, int], Stage] = Stage) -> None:
+        self._kind = kind
 
     def stage(self, title: str, total: int) -> Stage:
         """Open a stage of `total` units; use it in a `with` statement."""
-        ...
+        return self._kind(title, total)
 
 
-class _Silent:
-    def stage(self, title: str, total: int) -> Stage:
-        return Stage(title, total)
-
-
-NO_PROGRESS: Reporter = _Silent()
-
-
-class _Callback:
-    def __init__(self, callback: ProgressCallback) -> None:
-        self._callback = callback
-
-    def stage(self, title: str, total: int) -> Stage:
-        return Stage(title, total, self._callback)
-
-
-class _Terminal:
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
-
-    def stage(self, title: str, total: int) -> Stage:
-        return BarStage(title, total, patience=self._patience)
+NO_PROGRESS = Reporter()
 
 
 class BarStage(Stage):
@@ -203,7 +186,7 @@ def readable_clock(seconds: float) -> str:
 def reporter_for(progress: bool | ProgressCallback | None, *, patience: float = PATIENCE_SECONDS) -> Reporter:
     """The reporter that a `progress=` setting asks for: None means bars if standard error is a terminal."""
     if callable(progress):
-        return _Callback(progress)
+        return Reporter(partial(Stage, report=progress))
     if progress or (progress is None and sys.stderr.isatty()):
-        return _Terminal(patience)
+        return Reporter(partial(BarStage, patience=patience))
     return NO_PROGRESS

@@ -59,6 +59,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+def read_text(path: str | os.PathLike[str]) -> str:
+    """A file of text in UTF-8; anything else is an error."""
+    try:
+        return Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{os.fspath(path)!r} is not a text file in UTF-8 (byte {error.start} cannot be).") from error
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write one text as UTF-8."""
     with replacing(path) as file:

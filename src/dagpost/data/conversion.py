@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either, quoted
@@ -22,9 +23,6 @@ from dagpost.data.files import read_frame, source_name
 from dagpost.data.rows import intervention_masks, row_counts
 from dagpost.data.table import Table, columns_are
 from dagpost.errors import InputError, warn
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MAX_COLUMNS = 64
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.checks import one_of, whole_number
 from dagpost._tools.spelling import setting
@@ -22,11 +24,6 @@ from dagpost.data.conversion import TableLike, checked_table, warn_about
 from dagpost.data.encoding import code_type, interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 Strategy = Literal["quantile", "uniform", "kmeans"]
 

@@ -9,15 +9,13 @@ array or as a narwhals series, which stands for a series of pandas, polars or py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Codes with their levels, or float64 values with None.
 Encoded = tuple[NDArray[Any], tuple[object, ...] | None]

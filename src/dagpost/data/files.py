@@ -14,6 +14,7 @@ import io
 import os
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,8 @@ from dagpost._tools.text import nearest
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas
+
 
 #: What stands for a missing cell in a CSV file. "None" is not among them: it is a common name of a level.
 MISSING = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null")

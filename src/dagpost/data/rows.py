@@ -6,17 +6,15 @@ Interventions are masks over the columns, one per row (Cooper & Yoo, UAI 1999); 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def row_counts(given: Any, rows: int) -> NDArray[np.int64]:

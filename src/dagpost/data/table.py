@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either, setting
-from dagpost._tools.text import shortened
+from dagpost._tools.text import names_in, shortened
 from dagpost.data.encoding import code_type
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
     import pandas
-    from numpy.typing import NDArray
 
 
 _DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
@@ -55,7 +55,12 @@ class Table:
     @property
     def observations(self) -> int:
         """Number of observations: the sum of the counts."""
-        return self.rows if self.counts is None else int(self.counts.sum())
+        return int(self.weights.sum())
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """How many observations each row stands for."""
+        return np.ones(self.rows, dtype=np.int64) if self.counts is None else self.counts
 
     @property
     def arities(self) -> tuple[int, ...]:
@@ -120,6 +125,16 @@ class Table:
             digest.update(b"interventions" + self.interventions.astype("<u8").tobytes())
         return digest.hexdigest()
 
+    def with_counts(self, counts: NDArray[np.int64]) -> Table:
+        """The rows with other counts, without those that stand for nothing."""
+        kept = np.flatnonzero(counts)
+        return replace(
+            self,
+            columns=tuple(column[kept] for column in self.columns),
+            counts=counts[kept],
+            interventions=None if self.interventions is None else self.interventions[kept],
+        )
+
     def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame of categories and floats; counts and interventions are its last columns, if any."""
         import pandas
@@ -134,7 +149,7 @@ class Table:
             data[self._free_name("counts")] = self.counts
         if self.interventions is not None:
             masks, position = np.unique(self.interventions, return_inverse=True)
-            targets = [";".join(self._names_in(int(mask))) for mask in masks]
+            targets = [";".join(names_in(int(mask), self.names)) for mask in masks]
             data[self._free_name("interventions")] = np.array(targets, dtype=object)[position]
         return pandas.DataFrame(data)
 
@@ -142,9 +157,6 @@ class Table:
         while name in self.names:
             name += "_"
         return name
-
-    def _names_in(self, mask: int) -> list[str]:
-        return [name for position, name in enumerate(self.names) if mask >> position & 1]
 
     def summary(self) -> str:
         """How large it is, in one line."""

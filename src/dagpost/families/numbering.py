@@ -30,8 +30,7 @@ def family_count(universe: int, max_parents: int) -> int:
 def binomials(max_parents: int) -> NDArray[np.int64]:
     """`C(elements, size)` for up to 64 elements and size up to `max_parents + 2`, as a read-only array."""
     table = np.array(
-        [[comb(elements, size) for size in range(max_parents + 3)] for elements in range(MAX_NODES + 1)],
-        dtype=np.int64,
+        [[comb(elements, size) for size in range(max_parents + 3)] for elements in range(MAX_NODES + 1)], dtype=np.int64
     )
     table.flags.writeable = False
     return table

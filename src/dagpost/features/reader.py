@@ -5,15 +5,13 @@ An error shows the text with a caret under the token that cannot be read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.features.forms import Arrow, vocabulary
 from dagpost.features.tokens import Token, error_at, tokens_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 _MOST_DIGITS = 9
 

@@ -58,7 +58,7 @@ def write_graphml(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
 
 
 def to_dot(graph: nx.DiGraph[str]) -> str:
-    """A graph in the language of Graphviz; edges show their `probability`, undirected ones have no arrow head.
+    r"""A graph in the language of Graphviz; edges show their `probability`, undirected ones have no arrow head.
 
     >>> import networkx as nx
     >>> graph = nx.DiGraph()
@@ -66,8 +66,8 @@ def to_dot(graph: nx.DiGraph[str]) -> str:
     >>> print(to_dot(graph))
     digraph {
       "M. Work";
-      "say \\"x\\"";
-      "M. Work" -> "say \\"x\\"" [label="0.75", probability="0.75", penwidth="2.38"];
+      "say \"x\"";
+      "M. Work" -> "say \"x\"" [label="0.75", probability="0.75", penwidth="2.38"];
     }
     <BLANKLINE>
     """

@@ -26,7 +26,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import number, refusal
 from dagpost._tools.kernels import kernel
 from dagpost._tools.spelling import bare
-from dagpost._tools.whole_files import replacing
+from dagpost._tools.whole_files import read_text, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
 from dagpost.scores import LocalScores
@@ -146,15 +146,9 @@ def read_jkl(path: str | os.PathLike[str]) -> LocalScores:
 
 def _lines(source: Path) -> list[tuple[int, str]]:
     """The lines that say something, with their numbers."""
-    try:
-        size = source.stat().st_size
-        memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer parent sets.")
-        text = source.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(f"Cannot read {str(source)!r}: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(source)!r} is not a text file in UTF-8 (byte {error.start} cannot be).") from error
-    numbered = enumerate(text.split("\n"), start=1)
+    size = source.stat().st_size if source.exists() else 0
+    memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer parent sets.")
+    numbered = enumerate(read_text(source).split("\n"), start=1)
     return [(number, line) for number, line in numbered if line.strip() and not line.startswith("#")]
 
 

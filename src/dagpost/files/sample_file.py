@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.errors import InputError
 from dagpost.files import archive as storage
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.methods.choice import target_named
@@ -30,12 +29,8 @@ def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
 def load_sample(path: str | os.PathLike[str]) -> DagSample:
     """Read a sample that `save_sample` wrote."""
     about, arrays = storage.read_archive(path, "sample")
-    try:
+    with storage.complete(path, "sample", "Draw it again."):
         return sample_of(about, arrays)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{os.fspath(path)!r} lacks parts of a sample ({error}). Draw it again.") from error
 
 
 def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

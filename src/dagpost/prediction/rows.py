@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,10 @@ from dagpost._tools.checks import one_of
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import position_of, shortened
 from dagpost.data.conversion import frame_of, named_cells
-from dagpost.data.encoding import encode, missing_cells
+from dagpost.data.encoding import Encoded, encode, missing_cells
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics
-
-if TYPE_CHECKING:
-    from dagpost.data.encoding import Encoded
 
 Unseen = Literal["error", "prior"]
 

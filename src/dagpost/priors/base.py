@@ -6,8 +6,9 @@ knows its name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,9 +16,6 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.spelling import bare
 from dagpost.errors import InputError
 from dagpost.priors.registry import PRIORS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class StructurePrior:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.spelling import bare, quoted
 from dagpost._tools.text import nearest
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: An edge by its names: (parent, child).
 Edge = tuple[str, str]

@@ -17,15 +17,13 @@ from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
 from tests.tools.engines import SlowEngine
 
-from dagpost import DagPosterior, EdgePrior, LocalScores, custom, d_separated, datasets, edge, path
+from dagpost import DagPosterior, EdgePrior, LocalScores, custom, d_separated, edge, path
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.families.numbering import family_count
 from dagpost.features import And, Edge, Feature, Not, Or, Path, Query, parse
 from dagpost.features.statements.adjacent import Adjacent
-from dagpost.features.statements.ancestor_set import AncestorSet
-from dagpost.features.statements.descendant_set import DescendantSet
 from dagpost.features.statements.markov_blanket import InMarkovBlanket
-from dagpost.features.statements.parent_set import ParentSet
+from dagpost.features.statements.node_sets import AncestorSet, DescendantSet, ParentSet
 from dagpost.features.statements.topological_position import TopologicalPosition
 from dagpost.features.statements.v_structure import VStructure
 from dagpost.posterior.answers import exact_answer
@@ -367,12 +365,3 @@ def test_a_condition_that_no_graph_meets_is_said_to_be_one(
     assert (found.lower, found.upper) == (0.0, 1.0)
     assert found.rule in ("the condition never occurred", "the condition is impossible")
     assert "unknown" in str(found)
-
-
-@pytest.mark.parametrize("relation", ["->", "~>", "--"])
-def test_changing_a_matrix_does_not_change_the_model(relation: str) -> None:
-    model = DagPosterior(seed=1, samples=200).fit(datasets.load("coronary"))
-    for matrix in (lambda: model.probability_matrix(relation), lambda: model.edge_probabilities_):
-        before = matrix().to_numpy().copy()
-        matrix().iloc[:, :] = 0.5
-        np.testing.assert_array_equal(matrix().to_numpy(), before)

@@ -16,12 +16,13 @@ import pytest
 from scipy import stats
 from tests.naive import prediction as naive_prediction
 from tests.naive import scores as naive_scores
+from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data import datasets
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.posterior.summaries import masks_of_graph
-from dagpost.prediction import encode_rows, family_log_predictive, network_files, sufficient_statistics
+from dagpost.prediction import encode_rows, network_files, sufficient_statistics
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network
 from dagpost.scores import BGe
 

@@ -11,6 +11,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data import Table, as_table
 from dagpost.data.conversion import checked_table
@@ -23,7 +24,6 @@ from dagpost.prediction import (
     GaussianStatistics,
     counting,
     encode_rows,
-    family_log_predictive,
     log_predictive,
     predictive_of_target,
     statistics_from,

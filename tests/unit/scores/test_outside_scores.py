@@ -148,7 +148,7 @@ def test_scores_take_whatever_a_fit_takes(tmp_path: Path) -> None:
     ("ask", "message"),
     [
         (lambda: local_scores([1, 2, 3]), "A table must be a pandas, polars or pyarrow table"),
-        (lambda: local_scores(THREE, engine="threads"), "'engine' parameter of local_scores must be"),
+        (lambda: local_scores(THREE, engine="threads"), "An engine must have 'workers' and 'run'"),
         (lambda: local_scores(THREE).score("V0", "V1"), "'parents' must be a list of names"),
         (lambda: local_scores(THREE).score(None, []), "numbered from 0 to 2. Got None"),
         (lambda: local_scores(THREE).parent_names("V0", 0.5), "Got 0.5 instead"),

@@ -13,14 +13,13 @@ import pytest
 from tests.naive import scores as naive_scores
 
 from dagpost._tools import memory
-from dagpost._tools.progress import NO_PROGRESS, reporter_for
+from dagpost._tools.progress import reporter_for
 from dagpost.data import Table, read_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.numbering import family_count
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, LocalScores, cells, counting, local_scores, resolve_score
 from dagpost.scores.determinants import determinant_sets
-from dagpost.scores.discrete_runs import fill_by_counting
 from dagpost.scores.set_functions import subtract_base, tasks_of
 
 
@@ -98,11 +97,14 @@ def test_terms_beyond_the_tables_agree_with_tabulated_ones(strength: float) -> N
     table = random_table([2, 3, 4], 300)
     tabulated = local_scores(table, BDeu(strength)).values
 
-    def untabulated(_: list[int], observations: int) -> cells.CellFunction:
-        return cells.shared_terms(strength, table.arities, 3, observations, most_tabulated=0)
+    class Untabulated(BDeu):
+        def terms(
+            self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int
+        ) -> cells.CellFunction:
+            del variants
+            return cells.shared_terms(strength, arities, max_size, observations, most_tabulated=0)
 
-    values = np.empty_like(tabulated)
-    fill_by_counting(table, 2, values, (0, 0, 0), untabulated, ThreadEngine(), NO_PROGRESS)
+    values = local_scores(table, Untabulated(strength)).values
     np.testing.assert_allclose(values, tabulated, rtol=1e-10, atol=1e-9)
 
 
