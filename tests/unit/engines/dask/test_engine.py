@@ -21,9 +21,11 @@ from dagpost import DagPosterior, datasets  # noqa: E402
 from dagpost._tools.progress import Stage, reporter_for  # noqa: E402
 from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
+from dagpost.engines.backend import ExactBackend  # noqa: E402
 from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
+from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
-from dagpost.engines.host.backend import ExactBackend, HostBackend  # noqa: E402
+from dagpost.engines.host.backend import HostBackend  # noqa: E402
 from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.sampling.dags import rank_families  # noqa: E402
@@ -90,11 +92,12 @@ def test_everything_is_what_threads_give_on_more_workers(
     assert_same(everything(HOST, nodes), everything(engines(workers).backend(), nodes))
 
 
-def test_how_a_table_is_cut_does_not_change_it(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_a_table_is_cut_does_not_change_it(engine: DaskEngine) -> None:
     whole = everything(HOST, 19)
     for top in (1, 2, 3):
-        monkeypatch.setattr("dagpost.engines.dask.order.block_top", lambda *_, top=top: top)
-        assert_same(whole, everything(engine.backend(), 19))
+        sums = DaskBackend(engine, blocks.Cut(top=top))
+        assert sums.forward_table(weights_of(19), 4).layout.top == top
+        assert_same(whole, everything(sums, 19))
 
 
 def test_blocks_become_finer_with_workers_and_with_less_memory() -> None:
@@ -140,6 +143,11 @@ def test_blocks_that_do_not_fit_into_memory_go_to_disk_and_come_back() -> None:
         del forward
 
 
+def eager(folder: Path) -> Checkpoint:
+    """A checkpoint that is written after every step."""
+    return Checkpoint(folder / "run.partial", seconds=0)
+
+
 def run_with_checkpoint(sums: ExactBackend, checkpoint: Checkpoint, stop: Callable[[str, int, int], None]) -> Any:
     with checkpoint.task("fit", IDENTITY):
         reporter = reporter_for(stop)
@@ -151,16 +159,16 @@ def run_with_checkpoint(sums: ExactBackend, checkpoint: Checkpoint, stop: Callab
 def test_a_run_that_lost_its_cluster_goes_on_with_another(
     engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, units: int
 ) -> None:
-    monkeypatch.setattr(blocks, "SMALL", 0)
+    large = blocks.Cut(small=0)
 
     def lose(title: str, done: int, total: int) -> None:
         if title == stage and done == units:
             raise Stopped
 
     with local_cluster(1) as local, distributed.Client(local) as client, pytest.raises(Stopped):
-        run_with_checkpoint(DaskEngine(client).backend(), Checkpoint(tmp_path / "run.partial", seconds=0), lose)
+        run_with_checkpoint(DaskBackend(DaskEngine(client), large), eager(tmp_path), lose)
     told: list[tuple[str, int]] = []
-    checkpoint = Checkpoint(tmp_path / "run.partial", seconds=0)
+    checkpoint = eager(tmp_path)
     submitted = []
     submit = engine.cluster.submit
 
@@ -169,7 +177,8 @@ def test_a_run_that_lost_its_cluster_goes_on_with_another(
         return submit(name, *arguments, **options)
 
     monkeypatch.setattr(engine.cluster, "submit", counted)
-    families = run_with_checkpoint(engine.backend(), checkpoint, lambda title, done, _: told.append((title, done)))
+    sums = DaskBackend(engine, large)
+    families = run_with_checkpoint(sums, checkpoint, lambda title, done, _: told.append((title, done)))
     assert checkpoint.resumed
     assert 0 < submitted.count("forward-table" if stage == "forward table" else "backward-table") < 8
     assert ("forward table", 8) in told
@@ -178,19 +187,24 @@ def test_a_run_that_lost_its_cluster_goes_on_with_another(
 
 
 def test_small_tables_are_not_worth_a_checkpoint(engine: DaskEngine, tmp_path: Path) -> None:
-    run_with_checkpoint(engine.backend(), Checkpoint(tmp_path / "run.partial", seconds=0), lambda *_: None)
+    run_with_checkpoint(engine.backend(), eager(tmp_path), lambda *_: None)
     assert not (tmp_path / "run.partial").exists()
 
 
+class CountingEngine(DaskEngine):
+    """Counts on the cluster, however little there is to count."""
+
+    def sum_cells(self, rows: Any, cells: Any, max_size: int) -> Any:
+        return scores.sum_cells(self.cluster, rows, cells, max_size, least_work=0)
+
+
 @pytest.mark.parametrize("score", ["bdeu", "k2", "bic"])
-def test_scores_are_what_threads_give_to_the_last_bit(
-    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch, score: str
-) -> None:
+def test_scores_are_what_threads_give_to_the_last_bit(engine: DaskEngine, score: str) -> None:
     table = datasets.load("coronary")
     alone = local_scores(table, score, 3, engine=ThreadEngine(2)).values
     assert np.array_equal(local_scores(table, score, 3, engine=engine).values, alone)
-    monkeypatch.setattr(scores, "WORTH_SPREADING", 0)
-    assert np.array_equal(local_scores(table, score, 3, engine=engine).values, alone)
+    counting = CountingEngine(engine.cluster.client, threads=2)
+    assert np.array_equal(local_scores(table, score, 3, engine=counting).values, alone)
 
 
 def test_a_model_on_a_cluster_is_the_model_on_threads(engine: DaskEngine) -> None:

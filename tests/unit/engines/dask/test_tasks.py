@@ -20,7 +20,10 @@ distributed = pytest.importorskip("distributed")
 from dagpost import BDeu, Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
 from dagpost.checkpoints import NO_CHECKPOINT  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
-from dagpost.engines.dask import DaskEngine, cluster, structure  # noqa: E402
+from dagpost.engines.dask import DaskEngine, cluster  # noqa: E402
+from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
+from dagpost.engines.dask.tasks import Tasks  # noqa: E402
+from dagpost.engines.registry import resolve_engine  # noqa: E402
 from dagpost.errors import DagpostWarning, InputError  # noqa: E402
 from dagpost.families.family_sums import family_tables  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
@@ -84,8 +87,9 @@ class _Tables:
 
 
 def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> None:
+    from dagpost.priors.structure_priors import UniformPrior
+
     from dagpost.mcmc.candidates import weights_of_all
-    from dagpost.priors import UniformPrior
     from dagpost.priors.constraints import Constraints
     from dagpost.scores import BDeu
     from dagpost.search.replicates import bootstrap_dags
@@ -158,17 +162,30 @@ def test_folds_run_as_tasks_and_give_the_same_scores(
 
     monkeypatch.setattr(engine.cluster, "submit", noted)
     spread = validated(engine, **settings)
-    assert submitted == ["block"] + ["fold-on-worker"] * 4, "the table is handed over once"
+    assert submitted == ["function"] + ["fold-on-worker"] * 4, "the table is handed over once"
     here = validated("threads", threads=1, **settings)
     assert np.array_equal(spread.log_scores, here.log_scores)
     assert np.array_equal(spread.folds, here.folds)
     assert spread.method == here.method
 
 
+class SmallTasks(Tasks):
+    """On workers with hardly any memory."""
+
+    def holds(self, size: int) -> bool:  # noqa: ARG002
+        return False
+
+
+class EngineOfSmallTasks(DaskEngine):
+    @property
+    def tasks(self) -> Tasks:  # type: ignore[override]
+        return SmallTasks(self.cluster)
+
+
 def test_folds_whose_tables_are_too_large_for_a_worker_run_one_after_the_other(
-    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch
+    client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(engine.tasks), "holds", lambda *_: False)
+    engine = EngineOfSmallTasks(client, threads=2)
     submitted: list[str] = []
     submit = engine.cluster.submit
 
@@ -178,7 +195,7 @@ def test_folds_whose_tables_are_too_large_for_a_worker_run_one_after_the_other(
 
     monkeypatch.setattr(engine.cluster, "submit", noted)
     found = validated(engine, modularity="order")
-    assert submitted.count("forward-table") >= 4, "their tables are spread instead"
+    assert submitted.count("forward-table") >= 4, "their tables are on the cluster instead"
     assert "fold-on-worker" not in submitted
     assert np.array_equal(found.log_scores, validated("threads", modularity="order").log_scores)
 
@@ -247,7 +264,6 @@ def test_an_interrupt_while_waiting_for_a_task_takes_that_task_back_too(engine: 
 
 
 def test_threads_that_come_later_get_work_too(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dagpost.engines.dask.tasks._LOOK_SECONDS", 0.0)
     threads, submitted = iter([1, 1, 4, 4, 4]), []
     monkeypatch.setattr(engine.cluster, "threads", lambda: next(threads, 4))
     submit = engine.cluster.submit
@@ -257,7 +273,7 @@ def test_threads_that_come_later_get_work_too(engine: DaskEngine, monkeypatch: p
         return submit(name, *arguments, **options)
 
     monkeypatch.setattr(engine.cluster, "submit", noted)
-    results = engine.tasks.run(abs_of, range(-40, 0))
+    results = Tasks(engine.cluster, look_seconds=0.0).run(abs_of, range(-40, 0))
     counts = []
     for number, result in enumerate(results, 1):
         assert result == 41 - number
@@ -333,16 +349,27 @@ def test_models_and_samples_say_what_ran(
     assert drawn_anew == ("dask" if isinstance(method, Bootstrap) else "threads"), "replicates are not found again"
 
 
-def test_sums_over_all_graphs_on_the_cluster_are_named(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: True)
+class AlwaysOnCluster(DaskBackend):
+    def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:  # noqa: ARG002
+        return True
+
+
+class EagerEngine(DaskEngine):
+    """Takes the sums over all graphs on the cluster, however few nodes there are."""
+
+    def backend(self) -> DaskBackend:
+        return AlwaysOnCluster(self)
+
+
+def test_sums_over_all_graphs_on_the_cluster_are_named(client: Any) -> None:
+    engine = EagerEngine(client, threads=2)
     model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     assert (model.engine_, model.own_sample().provenance["engine"]) == ("dask", "dask")
 
 
-def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: True)
-    model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: False)
+def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, client: Any) -> None:
+    eager = EagerEngine(client, threads=2)
+    model = DagPosterior(engine=eager, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     for asked in (model, copy.deepcopy(model)):
         assert asked.sample(20, seed=2).provenance["engine"] == "dask"
@@ -371,8 +398,6 @@ def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngin
 
 
 def test_threads_are_those_of_this_process_and_the_cluster_stays_the_same(engine: DaskEngine, client: Any) -> None:
-    from dagpost.engines.registry import resolve_engine
-
     assert resolve_engine(engine, None, 5) is engine
     other = resolve_engine(engine, 1, 5)
     assert (other.workers, engine.workers) == (1, 2)
