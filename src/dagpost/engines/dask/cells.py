@@ -86,7 +86,7 @@ def scores_of_parts(
         whole.codes()
         masks = masks_of_targets(list(targets), whole.names)
         known = dict(zip(targets, masks.tolist(), strict=True))
-        codes = parts.map("codes", _codes_of, whole.names, whole.levels, interventions, known)
+        codes = parts.map("codes", codes_of, whole.names, whole.levels, interventions, known)
 
         def scores_without(left_out: int, observations: int) -> LocalScores:
             rows = replace(whole, counts=np.array([observations]))
@@ -163,7 +163,7 @@ def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations
     if observations == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
     if not values:
-        raise InputError("The parts have no column beside that of the intervention targets. At least two are needed.")
+        raise InputError("The parts have no column besides that of the intervention targets. At least two are needed.")
     length = max(map(len, [*values.values(), *levels.values()]))
     repeated = {name: np.resize(np.arange(len(found)), length) for name, found in values.items()}
     frame = pandas.DataFrame({name: pandas.Series(values[name]).take(rows).array for name, rows in repeated.items()})
@@ -232,7 +232,7 @@ def _kind_of(column: Any) -> str:
     return "numeric" if kind in ("integer", "floating", "mixed-integer-float") else kind
 
 
-def _codes_of(
+def codes_of(
     part: Any,
     names: tuple[str, ...],
     levels: tuple[tuple[object, ...] | None, ...],
