@@ -203,7 +203,8 @@ def test_chains_start_from_different_bucket_orders_that_are_possible() -> None:
 
 @pytest.mark.parametrize(("setting", "value"), [("bucket_size", 0), ("bucket_size", 2.0), ("graphs_a_state", 0)])
 def test_settings_out_of_range_are_refused(setting: str, value: Any) -> None:
-    with pytest.raises(InputError, match=f"'{setting}' parameter of PartialOrderMCMC must be an int of at least"):
+    allowed = r"in \[1, 20\]" if setting == "bucket_size" else "of at least 1"
+    with pytest.raises(InputError, match=f"'{setting}' parameter of PartialOrderMCMC must be an int {allowed}"):
         PartialOrderMCMC(**{setting: value})
 
 

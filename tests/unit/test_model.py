@@ -265,7 +265,7 @@ def test_evidence_families_and_edges_are_those_of_enumeration(model: DagPosterio
         others = [name for name in model.names_ if name != child]
         for mask, value in zip(parent_sets(3, 3).tolist(), expected.families[place], strict=True):
             parents = frozenset(name for bit, name in enumerate(others) if mask >> bit & 1)
-            assert found.at[parents] == pytest.approx(value, abs=1e-9)
+            assert found.to_dict()[parents] == pytest.approx(value, abs=1e-9)
         assert found.sum() == pytest.approx(1.0, abs=1e-9)
         assert found.is_monotonic_decreasing
         assert found.name == f"P(parents of {child})"

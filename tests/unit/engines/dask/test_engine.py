@@ -21,10 +21,11 @@ from dagpost import DagPosterior, datasets  # noqa: E402
 from dagpost._tools.progress import Stage, reporter_for  # noqa: E402
 from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
+from dagpost.engines.backend import ExactBackend  # noqa: E402
 from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
 from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
-from dagpost.engines.host.backend import ExactBackend, HostBackend  # noqa: E402
+from dagpost.engines.host.backend import HostBackend  # noqa: E402
 from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.sampling.dags import rank_families  # noqa: E402
