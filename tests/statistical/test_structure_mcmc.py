@@ -30,7 +30,7 @@ from dagpost.families.family_sums import FamilyWeights, candidate_count, log_wei
 from dagpost.families.numbering import family_count
 from dagpost.mcmc import structure
 from dagpost.mcmc.reversal import find_descendants, is_acyclic, nth_member, with_descendants
-from dagpost.mcmc.structure import StructureMCMC
+from dagpost.methods.structure_mcmc import StructureMCMC
 from dagpost.posterior.workspace import Workspace
 
 LONG = StructureMCMC(chains=4, thinning=60, burn_in=12_000, reversals=0.2)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from dagpost.priors.structure_priors import log_prior
+from dagpost.priors import log_prior
 from scipy.stats import chi2
 from tests.naive import posterior as naive
 from tests.naive.families import Sets, considered

@@ -121,6 +121,6 @@ def test_a_kernel_compiles_again_when_a_module_changes_that_it_is_made_of(tmp_pa
 def test_the_modules_that_a_kernel_is_made_of_are_found_at_any_remove() -> None:
     package = Path(dagpost.__file__).parent
     names = {name for name, *_ in source_stamp(package / "sampling" / "orders.py")}
-    # orders.py imports walk.py, which imports transforms.py, which imports widefloat.py.
-    assert {"orders.py", "walk.py", "transforms.py", "widefloat.py", "kernels.py"} <= names
+    # orders.py imports walk.py, which imports transforms.py, which imports wide_floats.py.
+    assert {"orders.py", "walk.py", "transforms.py", "wide_floats.py", "kernels.py"} <= names
     assert not {"estimator.py", "tables.py"} & names

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dagpost.methods.own_targets import GivenOrder
+from dagpost.methods.given_order import GivenOrder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2

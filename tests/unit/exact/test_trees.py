@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dagpost.methods.own_targets import Trees
+from dagpost.methods.trees import Trees
 from tests.naive import trees as naive_trees
 
 from dagpost import DagPosterior, datasets

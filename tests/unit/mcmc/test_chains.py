@@ -20,7 +20,7 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.mcmc.chains import ROUND_GRAPHS, ChainMethod, ChainRun, Round, check_settings, run_chains
-from dagpost.mcmc.order import OrderMCMC
+from dagpost.methods.order_mcmc import OrderMCMC
 
 NODES = 5
 SEED = np.random.SeedSequence(2024, spawn_key=(7,))
