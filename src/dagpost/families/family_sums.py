@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -190,8 +190,7 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
         return every, (beyond, relative_small)
 
     ranked, beyond = zip(*engine.run(tables_of, range(nodes)), strict=True)
-    before_sums = FamilyTables._fields.index("sums")
-    return FamilyTables(*tables[:before_sums], sums, *_lists(ranked), *_lists(beyond), binomial, offset)
+    return tables._replace(sums=sums, **_lists("ranked", ranked), **_lists("beyond", beyond))
 
 
 def as_sets_of_nodes(sets: Masks, candidates: Integers) -> Masks:
@@ -210,7 +209,7 @@ def _require_memory(nodes: int, width: int, families: int) -> None:
     )
 
 
-def _lists(parts: Sequence[tuple[Masks, Floats]]) -> tuple[Integers, Masks, Floats, Floats]:
+def _lists(name: str, parts: Sequence[tuple[Masks, Floats]]) -> dict[str, Any]:
     """The sets of all nodes one after another, each node's by falling weight, and the sums of what follows."""
     start = np.concatenate([[0], np.cumsum([len(logs) for _, logs in parts])]).astype(np.int64)
     masks = np.empty(start[-1], dtype=np.uint64)
@@ -220,7 +219,7 @@ def _lists(parts: Sequence[tuple[Masks, Floats]]) -> tuple[Integers, Masks, Floa
         here = slice(start[node], start[node + 1])
         masks[here], logs[here] = own_masks[falling], own_logs[falling]
         tails[here] = np.logaddexp.accumulate(own_logs[falling][::-1])[::-1]
-    return start, masks, logs, tails
+    return {f"{name}_start": start, f"{name}_masks": masks, f"{name}_logs": logs, f"{name}_tails": tails}
 
 
 def _that_matter(relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int) -> Integers:

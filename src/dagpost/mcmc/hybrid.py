@@ -30,14 +30,7 @@ from dagpost.families.family_sums import FamilyTables, bits_of
 from dagpost.mcmc import structure
 from dagpost.mcmc.chains import Round
 from dagpost.mcmc.reversal import is_acyclic, node_of
-from dagpost.mcmc.structure import (
-    GraphState,
-    keep,
-    local_step,
-    no_surroundings,
-    survey,
-    weigh,
-)
+from dagpost.mcmc.structure import GraphState, keep, local_step, no_surroundings, survey, weigh
 
 _GLOBAL = 3
 #: The least chance of an edge, of its reverse and of none in a proposed graph.

@@ -46,13 +46,13 @@ _FILES = ("widefloat.cuh", "structure.cu", "set_sums.cu", "descendants.cu")
 
 
 def structure_posterior(
-    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+    log_weights: Floats, max_parents: int, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once, summed on the device."""
     cupy = device.load_cupy()
     nodes = len(log_weights)
     require_memory(nodes, max_parents)
-    forward = forward_table(log_weights, max_parents, sizes=sizes, reporter=reporter)
+    forward = forward_table(log_weights, max_parents, sizes, reporter)
     run = _Run(forward)
     graphs = run.sum_over_graphs(reporter)
     completions, exponents, given, errors = run.complete(graphs, reporter)
@@ -80,11 +80,11 @@ def structure_posterior(
 
 
 def structure_evidence(
-    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+    log_weights: Floats, max_parents: int, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
 ) -> float:
     """Natural log of the sum over all graphs, each counted once."""
     require_memory(len(log_weights), max_parents)
-    forward = forward_table(log_weights, max_parents, sizes=sizes, reporter=reporter)
+    forward = forward_table(log_weights, max_parents, sizes, reporter)
     graphs = _Run(forward).sum_over_graphs(reporter)
     total, exponent = float(graphs[-1]), int(forward.sums[-1]) >> FRACTION_BITS
     if not total > 0.0:
@@ -99,7 +99,7 @@ def descendant_sets(
     cupy = device.load_cupy()
     nodes, max_parents = tables.layout.nodes, tables.layout.max_parents
     require_memory(nodes, max_parents)
-    run = _Run(forward_table(tables.forward.log_weights, max_parents, sizes=sizes, reporter=reporter))
+    run = _Run(forward_table(tables.forward.log_weights, max_parents, sizes, reporter))
     completions, exponents, given, _ = run.complete(cupy.asarray(tables.graphs), reporter)
     by_rest = run.chances(given, float(completions[0]), int(exponents[0]), node)
     result = np.zeros(1 << nodes)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost._tools.progress import Stage
+from dagpost.checkpoints import Tracking
 from dagpost.engines.dask import order, structure
 from dagpost.engines.dask.blocks import USUAL_CUT, Cut, gathering_top
 from dagpost.engines.dask.cluster import Cluster
@@ -62,35 +62,14 @@ class DaskBackend(ExactBackend):
             return super().structure_seconds(nodes, measured=measured)
         return expected_seconds(nodes, min(self.cluster.threads(), structure.most_cores(nodes)))
 
-    def forward_table(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Forward:
+    def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:
         with self.cluster.release_on_error():
-            return order.forward_table(
-                self.cluster, log_weights, max_parents, cut=self._cut, reporter=reporter, checkpoint=checkpoint
-            )
+            return order.forward_table(self.cluster, log_weights, max_parents, cut=self._cut, **tracking)
 
-    def family_probabilities(
-        self,
-        forward: Any,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        keep_forward: bool = True,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Floats:
+    def family_probabilities(self, forward: Any, *, keep_forward: bool = True, **tracking: Unpack[Tracking]) -> Floats:
         with self.cluster.release_on_error():
             return order.family_probabilities(
-                self.cluster,
-                forward,
-                cut=self._cut,
-                reporter=reporter,
-                keep_forward=keep_forward,
-                checkpoint=checkpoint,
+                self.cluster, forward, cut=self._cut, keep_forward=keep_forward, **tracking
             )
 
     def draw_dags(
@@ -108,32 +87,16 @@ class DaskBackend(ExactBackend):
             return order.on_host(forward)
 
     def structure_posterior(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
     ) -> StructurePosterior:
         if not self.structure_on_cluster(len(log_weights), max_parents):
-            return super().structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+            return super().structure_posterior(log_weights, max_parents, **tracking)
         with self.cluster.release_on_error():
-            found = structure.structure_posterior(
-                self._dask, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
-            )
+            found = structure.structure_posterior(self._dask, log_weights, max_parents, **tracking)
         return replace(found, engine=self.name)
 
-    def structure_evidence(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> float:
+    def structure_evidence(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> float:
         if not self.structure_on_cluster(len(log_weights), max_parents, evidence_only=True):
-            return super().structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+            return super().structure_evidence(log_weights, max_parents, **tracking)
         with self.cluster.release_on_error():
-            return structure.structure_evidence(
-                self._dask, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
-            )
+            return structure.structure_evidence(self._dask, log_weights, max_parents, **tracking)

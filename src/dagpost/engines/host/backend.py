@@ -9,14 +9,14 @@ to the back end that made it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack, cast
 
 import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking
 from dagpost.engines.base import Engine
 from dagpost.exact import order, structure
 from dagpost.exact.order import Forward, ForwardTable
@@ -72,31 +72,13 @@ class ExactBackend:
         needed = structure.memory_needed(nodes, max_parents, self.engine.workers)
         return needed <= KEPT_SHARE * memory.available_bytes()
 
-    def forward_table(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Forward:
+    def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:
         """Sums over all orders of every set of nodes (exact/order.py)."""
-        return order.forward_table(
-            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
-        )
+        return order.forward_table(log_weights, max_parents, engine=self.engine, **tracking)
 
-    def family_probabilities(
-        self,
-        forward: Any,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        keep_forward: bool = True,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Floats:
+    def family_probabilities(self, forward: Any, *, keep_forward: bool = True, **tracking: Unpack[Tracking]) -> Floats:
         """Posterior probability of every family when a graph counts once for every order (exact/order.py)."""
-        return order.family_probabilities(
-            forward, engine=self.engine, reporter=reporter, keep_forward=keep_forward, checkpoint=checkpoint
-        )
+        return order.family_probabilities(forward, engine=self.engine, keep_forward=keep_forward, **tracking)
 
     def draw_dags(
         self, forward: Any, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
@@ -117,34 +99,17 @@ class ExactBackend:
 
     def on_host(self, forward: Any) -> ForwardTable:
         """A forward table as the algorithms of the host take it."""
-        table: ForwardTable = forward
-        return table
+        return cast(ForwardTable, forward)
 
     def structure_posterior(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
     ) -> StructurePosterior:
         """Evidence, families and paths when every graph counts once (exact/structure.py)."""
-        return structure.structure_posterior(
-            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
-        )
+        return structure.structure_posterior(log_weights, max_parents, engine=self.engine, **tracking)
 
-    def structure_evidence(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> float:
+    def structure_evidence(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> float:
         """Log evidence when every graph counts once."""
-        return structure.structure_evidence(
-            log_weights, max_parents, engine=self.engine, reporter=reporter, checkpoint=checkpoint
-        )
+        return structure.structure_evidence(log_weights, max_parents, engine=self.engine, **tracking)
 
     def sample_layers(
         self,
@@ -153,13 +118,10 @@ class ExactBackend:
         count: int,
         *,
         seed: np.random.SeedSequence,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        **tracking: Unpack[Tracking],
     ) -> tuple[Masks, Floats]:
         """Independent graphs when every graph counts once (sampling/layers.py)."""
-        return sample_layers(
-            tables, ranked, count, seed=seed, engine=self.engine, reporter=reporter, checkpoint=checkpoint
-        )
+        return sample_layers(tables, ranked, count, seed=seed, engine=self.engine, **tracking)
 
     def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
         """The probability of every set of descendants of a node when every graph counts once."""

@@ -15,13 +15,13 @@ import pytest
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+from dagpost.engines.backend import ExactBackend  # noqa: E402
 from tests.tools.clusters import Stopped, engines_by_workers  # noqa: E402
 
 from dagpost import DagPosterior, datasets  # noqa: E402
 from dagpost._tools.progress import Stage, reporter_for  # noqa: E402
 from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
-from dagpost.engines.backend import ExactBackend  # noqa: E402
 from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
 from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402

@@ -28,7 +28,7 @@ from dagpost.errors import DagpostWarning, InputError  # noqa: E402
 from dagpost.families.family_sums import family_tables  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.mcmc.chains import run_chains  # noqa: E402
-from dagpost.mcmc.order import OrderMCMC  # noqa: E402
+from dagpost.methods.order_mcmc import OrderMCMC  # noqa: E402
 from dagpost.posterior.sample import DagSample  # noqa: E402
 from dagpost.prediction import cross_validate  # noqa: E402
 from dagpost.scores import local_scores  # noqa: E402
