@@ -3,8 +3,8 @@
     python -m benchmarks.cuda                 everything (some minutes on an H200)
     python -m benchmarks.cuda --parts forward,structure
 
-Agreement of the two is tested by `pytest tests/unit/test_cuda_device.py` on the same machine. Every figure is of the
-second of two runs, so that no compilation is in it; the device is waited for before a clock is read.
+`pytest tests/unit/engines/cuda` on the same machine tests that the two agree. Every figure is that of the second of two
+runs, so that it contains no compilation; the device is waited for before a clock is read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def copy_rate() -> float:
 
 def forward(results: dict[str, object]) -> None:
     """Forward sums and all families, on the device and on the host."""
-    cuda, host = CudaEngine().sums, HostBackend(ThreadEngine())
+    cuda, host = CudaEngine().backend(), HostBackend(ThreadEngine())
     peak = copy_rate()
     print(f"plain copy on the device: {peak / 1e12:.2f} TB/s", flush=True)
     for nodes in (24, 26, 28, 30, 32, 33, 34):

@@ -56,7 +56,7 @@ def main() -> int:
     turns, names = (GRAPH_TURNS, GRAPH_STEPS) if graphs else (TURNS, STEPS)
     with local_cluster(WORKERS) as local, Client(local) as client:
         processes = [psutil.Process(pid) for pid in (os.getpid(), *client.run(os.getpid).values())]
-        threads, cluster = HostBackend(ThreadEngine(WORKERS)), DaskEngine(client, threads=WORKERS).sums
+        threads, cluster = HostBackend(ThreadEngine(WORKERS)), DaskEngine(client, threads=WORKERS).backend()
         print(f"{nodes} variables, 5 parents; load {os.getloadavg()[0]:.1f}; the first turn compiles or loads kernels")
         kept: dict[str, list[list[float]]] = {"threads": [], "cluster": []}
         for _ in range(turns):

@@ -44,6 +44,7 @@ from dagpost.methods.base import Method as Method
 from dagpost.methods.base import Wanted as Wanted
 from dagpost.methods.bootstrap import Bootstrap as Bootstrap
 from dagpost.methods.chain import ChainMethod as ChainMethod
+from dagpost.methods.chain import StepCost as StepCost
 from dagpost.methods.given_order import GivenOrder as GivenOrder
 from dagpost.methods.hybrid_mcmc import HybridMCMC as HybridMCMC
 from dagpost.methods.order_mcmc import OrderMCMC as OrderMCMC

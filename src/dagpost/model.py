@@ -28,7 +28,7 @@ from dagpost.posterior import fitting, lists
 from dagpost.posterior.answers import exact_answer
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
-from dagpost.posterior.plan import Plan, plan_fit, plan_sample
+from dagpost.posterior.plan import Plan, plan_fit
 from dagpost.posterior.sample import DagSample, Statement
 from dagpost.prediction import fitted as predictions
 from dagpost.priors import StructurePrior
@@ -60,8 +60,7 @@ def _predicts_levels(model: Any) -> bool:
 class DagPosterior(BaseEstimator):  # type: ignore[misc]
     """The posterior over all Bayesian network structures of a table.
 
-    Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains (MCMC)
-    for up to 64.
+    Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
 
     Parameters
     ----------
@@ -92,8 +91,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     seed
         Seed of the samples that are drawn when an answer needs one; None: a new one each time.
     progress
-        None: a bar on a terminal for whatever takes longer than two seconds; True, False, or a function that is called
-        with the stage, the steps done and the steps in all.
+        None: bars on a terminal for what takes longer than two seconds; True, False, or a function (stage, done, all).
 
     Attributes
     ----------
@@ -102,15 +100,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     edge_probabilities_
         Table of the probability of every edge: rows are parents, columns children.
     exact_
-        Whether these are exact; where the sums over all graphs, or orders, are out of reach they are estimated from
-        samples.
-    method_, method_reason_
-        The name of the method that finds graphs, and why it was chosen.
-    target_
-        What is counted: ``"structure"`` or ``"order"`` as in `modularity`, or the own target of the method, such as
-        ``"trees"``.
-    engine_
-        What the edges were computed on: ``"threads"``, ``"cuda"`` or ``"dask"``.
+        Whether these are exact; where the sums are out of reach they are estimated from samples.
+    method_, method_reason_, target_, engine_
+        The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
 
@@ -119,19 +111,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from dagpost import DagPosterior, datasets
-    >>> model = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
-    >>> round(model.log_evidence_, 3)
-    -6727.998
-    >>> model.top_families("Family", 2).round(3)
-    M. Work    0.732
-    {}         0.249
-    Name: P(parents of Family), dtype: float64
-    >>> model.probability("Smoking ~> Pressure")
+    >>> DagPosterior(score="bdeu").fit(datasets.load("coronary")).probability("Smoking ~> Pressure")
     0.7402 (exact; each graph counted once)
 
-    References
-    ----------
-    He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17 (2016).
+    Reference: He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17
+    (2016).
     """
 
     engine: Any = EngineSetting()
@@ -193,36 +177,23 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         resumes from there. Evidence and edges are then computed at once, whatever the method.
         """
         table = as_table(X, counts=counts, interventions=interventions)
+        self._forget()
         return self._adopt(fitting.fit_table(self, table, checkpoint))
 
     def fit_scores(self, scores: LocalScores, *, checkpoint: Checkpoint | None = None) -> Self:
         """Compute the posterior from local scores that come from elsewhere, such as another program's (`read_jkl`).
 
         The prior and the constraints of the model are added; its score is not looked at. Nothing can be predicted.
-
-        >>> from dagpost import DagPosterior, datasets, local_scores
-        >>> model = DagPosterior().fit_scores(local_scores(datasets.load("coronary"), "bdeu"))
-        >>> model.probability("Smoking ~> Pressure")
-        0.7402 (exact; each graph counted once)
         """
+        self._forget()
         return self._adopt(fitting.fit_scores(self, scores, checkpoint))
 
     def plan(self, table: Any, *, counts: Any = None, interventions: Any = None) -> Plan:
-        """What `fit` would do with a table: the method and why, and time and memory, stage by stage.
-
-        >>> from dagpost import DagPosterior, datasets
-        >>> print(DagPosterior().plan(datasets.load("coronary")).lines()[-1])
-        Method: exact-layers (independent graphs from the posterior itself).
-        """
+        """What `fit` would do with a table: the method and why, and time and memory, stage by stage."""
         method, data = fitting.checked_method(self), as_table(table, counts=counts, interventions=interventions)
         nodes = len(data.names)
         engine = resolve_engine(self.engine, self.threads, nodes)
         return plan_fit(method, self.modularity, nodes, data.rows, self.max_parents, self.samples, engine)
-
-    def plan_sample(self, count: int | None = None) -> Plan:
-        """What `sample` would do for as many graphs, tables that a file does not keep included."""
-        fitted = self._fitted()
-        return plan_sample(fitted, fitted.usual_count if count is None else whole_number(count, "count"))
 
     def sample(
         self,
@@ -296,13 +267,12 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     def best(self, count: int = 1) -> DagSample:
         """The `count` most probable of all graphs, best first, each counted once.
 
-        Their `log_joint` says how probable each is beside the others; `covered` is the posterior mass of all of them
-        together. `provenance["tied"]` says that the next graph would be as good as the last one listed.
+        `covered` is the posterior mass of all of them together; `provenance["tied"]` says that the next graph would be
+        as good as the last one listed.
 
         >>> from dagpost import DagPosterior, datasets
-        >>> best = DagPosterior().fit(datasets.load("coronary")).best(10)
-        >>> len(best), round(best.covered, 3)
-        (10, 0.557)
+        >>> round(DagPosterior().fit(datasets.load("coronary")).best(10).covered, 3)
+        0.557
         """
         return self._fitted().best(whole_number(count, "count"))
 
@@ -331,12 +301,6 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         The rows have all columns of the training table, by name and in any order, or are an array. `unseen` says what
         to do about a level that was not seen in training: ``"error"``, or ``"prior"``, which gives it the probability
         that it has under the prior.
-
-        >>> from dagpost import DagPosterior, datasets
-        >>> table = datasets.load("coronary").to_pandas()
-        >>> model = DagPosterior(seed=1).fit(table, counts="counts")
-        >>> model.score_samples(table.drop(columns="counts").head(2)).round(1)
-        array([-3.7, -5.7])
         """
         return predictions.log_predictive_of_rows(self._fitted(), X, unseen)
 
@@ -351,8 +315,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
         """One graph with the posterior means of its parameters; the most probable graph unless another is given.
 
-        (Where that cannot be found, as with more than 34 variables, or is not meant, as with trees: the most probable
-        one of the model's own sample.)
+        (Where that cannot be found, as with more than 34 variables: the most probable one of the own sample.)
         """
         return predictions.network_of(self._fitted(), graph)
 
@@ -363,29 +326,23 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         nothing feeds back: `dagpost.causal.causal_effect` has the options (`do`, `outcome_level`, `draws`, `seed`).
 
         >>> from dagpost import DagPosterior, datasets
-        >>> model = DagPosterior(seed=1).fit(datasets.load("coronary"))
-        >>> effect = model.causal_effect("Smoking", "Pressure", seed=1)
-        >>> bool(0.2 < effect.zero_probability < 0.3)  # the probability that there is no effect at all
-        True
+        >>> effect = DagPosterior(seed=1).fit(datasets.load("coronary")).causal_effect("Smoking", "Pressure", seed=1)
+        >>> round(effect.zero_probability, 1)  # the probability that there is no effect at all
+        0.3
         """
         from dagpost.causal import causal_effect
 
         fitted = self._fitted()
-        if fitted.table is None:
-            raise InputError(
-                "Causal effects need the rows of the table, which this model was saved without. Fit it again, or save "
-                "it with save(path, rows=True)."
-            )
-        score, options = resolve_score(fitted.score), {"seed": self.seed, **options}
-        engine = fitted.workspace.engine
-        return causal_effect(fitted.own_sample(), fitted.table, score, treatment, outcome, engine=engine, **options)
+        known = (fitted.own_sample(), fitted.rows("Causal effects"), resolve_score(fitted.score))
+        options = {"seed": self.seed, "engine": fitted.workspace.engine, **options}
+        return causal_effect(*known, treatment, outcome, **options)
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
         """Write the fitted model to one file; an older one is replaced whole.
 
-        The file holds what is needed to ask, sample and predict; the rows of the table only if `rows` says so: causal
-        effects, and parameters of graphs that are not in the model's own sample, need them. With more than 20 variables
-        that sample is in the file only if it was needed before: predict, or call `own_sample()`, once.
+        The file holds what is needed to ask, sample and predict; the rows only if `rows` says so: causal effects, and
+        parameters of graphs beyond the model's own sample, need them. With more than 20 variables that sample is in the
+        file only if it was needed before: predict, or call `own_sample()`, once.
         """
         from dagpost.files.model_file import save_model
 
@@ -409,7 +366,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write one HTML file that opens in any browser, offline: a graph to explore, tables, how far to trust them.
 
-        What would take longer than the fit itself is left out, and the report says so. An older file is replaced whole.
+        What would take longer than the fit itself is left out, and the report says so.
         """
         from dagpost.report.page import write_report
 
@@ -423,15 +380,15 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What a notebook shows: the settings, and of a fitted model the sentence that matters, edges and a picture."""
-        if not hasattr(self, "fitted_"):
-            bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-            return bundle
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
-
-    def _repr_html_(self) -> str:
         from dagpost.plots.notebook import model_html
 
-        return model_html(self._fitted(), repr(self))
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        fitted = {"text/html": model_html(self.fitted_, repr(self))} if hasattr(self, "fitted_") else {}
+        return {**bundle, **fitted}
+
+    def _forget(self) -> None:
+        """Let go of an earlier fit and its tables; one that is broken off then leaves no model."""
+        self.__dict__.pop("fitted_", None)
 
     def _adopt(self, fitted: Fitted) -> Self:
         self.fitted_ = fitted

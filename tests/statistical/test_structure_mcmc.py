@@ -30,7 +30,7 @@ from dagpost.families.family_sums import FamilyWeights, candidate_count, log_wei
 from dagpost.families.numbering import family_count
 from dagpost.mcmc import structure
 from dagpost.mcmc.reversal import find_descendants, is_acyclic, nth_member, with_descendants
-from dagpost.mcmc.structure import StructureMCMC
+from dagpost.methods.structure_mcmc import StructureMCMC
 from dagpost.posterior.workspace import Workspace
 
 LONG = StructureMCMC(chains=4, thinning=60, burn_in=12_000, reversals=0.2)
@@ -86,15 +86,18 @@ def test_masks_reach_to_the_64th_node() -> None:
     assert not is_acyclic(chain)
 
 
+LOCAL_MOVES = StructureMCMC.moves[:3]
+
+
 @given(random_dags(), st.integers(0, 4))
 def test_neighbours_are_those_of_the_definition(parents: list[int], max_parents: int) -> None:
     parents = [mask if mask.bit_count() <= max_parents else 0 for mask in parents]
     expected = twin.neighbours(tuple(parents), max_parents)
     around = structure.no_surroundings(len(parents))
     structure.survey(max_parents, masks(parents), around)
-    assert around.counts.tolist() == [len(expected[kind]) for kind in structure.LOCAL_MOVES]
-    found: dict[str, set[naive.Dag]] = {kind: set() for kind in structure.LOCAL_MOVES}
-    for kind, sets in zip(structure.LOCAL_MOVES, (around.addable, masks(parents), around.reversible), strict=True):
+    assert around.counts.tolist() == [len(expected[kind]) for kind in LOCAL_MOVES]
+    found: dict[str, set[naive.Dag]] = {kind: set() for kind in LOCAL_MOVES}
+    for kind, sets in zip(LOCAL_MOVES, (around.addable, masks(parents), around.reversible), strict=True):
         for number in range(len(expected[kind])):
             child, bit = nth_member(sets, number)
             graph = twin.with_family(tuple(parents), child, parents[child] ^ int(bit))
@@ -110,7 +113,7 @@ def test_neighbours_are_those_of_the_definition(parents: list[int], max_parents:
 def test_what_is_kept_beside_a_graph_stays_true_to_it(nodes: int, max_parents: int, seed: int, spread: float) -> None:
     families = random_tables(nodes, max_parents, seed, spread).families
     steps = generator(seed)
-    parents = structure.random_graph(families, steps).parents
+    parents = structure.start(families, steps).parents
     here, there, fresh = (structure.no_surroundings(nodes) for _ in range(3))
     structure.survey(max_parents, parents, here)
     structure.weigh(families, parents, here.log_weights)

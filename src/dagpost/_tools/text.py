@@ -68,6 +68,11 @@ def printable(text: object) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
 
 
+def printable_lines(text: str) -> str:
+    """`printable` line by line."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def duration(seconds: float) -> str:
     """A time as people say it.
 

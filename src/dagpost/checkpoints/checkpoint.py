@@ -90,7 +90,8 @@ class SavedSteps(Generic[Step]):
                 self._after(number)
 
 
-def _nothing(*_: object) -> Arrays:
+def nothing(*_: object) -> Arrays:
+    """The arrays of a step that fills or changes none."""
     return ()
 
 
@@ -171,8 +172,8 @@ class Checkpoint:
         self,
         name: str,
         steps: Sequence[Step],
-        pieces: Callable[[Step], Arrays] = _nothing,
-        running: Callable[[], Arrays] = _nothing,
+        pieces: Callable[[Step], Arrays] = nothing,
+        running: Callable[[], Arrays] = nothing,
     ) -> SavedSteps[Step]:
         """Open a stage, and fill the arrays of the steps that are finished.
 
@@ -352,8 +353,8 @@ class _None(Checkpoint):
         self,
         name: str,  # noqa: ARG002
         steps: Sequence[Step],
-        pieces: Callable[[Step], Arrays] = _nothing,  # noqa: ARG002
-        running: Callable[[], Arrays] = _nothing,  # noqa: ARG002
+        pieces: Callable[[Step], Arrays] = nothing,  # noqa: ARG002
+        running: Callable[[], Arrays] = nothing,  # noqa: ARG002
     ) -> SavedSteps[Step]:
         return SavedSteps(steps)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import refusal
+from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest, shortened
 from dagpost.data import datasets
 from dagpost.data.encoding import LARGEST_CODE, encode, missing_cells
@@ -27,6 +28,11 @@ MAX_COLUMNS = 64
 
 #: Whatever `as_table` takes; the libraries it comes from need not be installed.
 TableLike = Any
+
+_WITHOUT_MISSING = (
+    "(data.dropna() in pandas, data.drop_nulls() or drop_nans() in polars) or impute them (for example with "
+    "sklearn.impute.SimpleImputer)"
+)
 
 
 def as_table(
@@ -77,7 +83,7 @@ def checked_table(data: TableLike, counts: Any = None, interventions: Any = None
     try:
         return _table_from_memory(frame, counts, interventions)
     except InputError as error:
-        raise InputError(f"{source_name(data)}: {error}") from None
+        raise InputError(f"{source_name(data)}: {error.marked}") from None
 
 
 def frame_of(path: str | os.PathLike[str]) -> Any:
@@ -85,7 +91,7 @@ def frame_of(path: str | os.PathLike[str]) -> Any:
     if os.fspath(path) in datasets.names() and not os.path.exists(path):
         raise InputError(
             f"{path}: there is no such file, but there is a bundled data set of that name: "
-            f'dagpost.datasets.load("{path}").'
+            f"{either(f'dagpost.datasets.load({str(path)!r})', f'dagpost data export {path} -o {path}.csv')}."
         )
     return read_frame(path)
 
@@ -103,7 +109,7 @@ def warn_about(table: Table) -> None:
         warn(
             f"{columns_are(identifiers, 'has', 'have')} more levels than half of "
             f"the {table.observations:,} rows. An identifier? Then leave it out. Numbers? Then discretise "
-            f"them: discretise(data, columns={identifiers!r})."
+            f"them: {either(f'discretise(data, columns={identifiers!r})', '--discretise quantile')}."
         )
     # A table of codes only was coded on purpose, as by scikit-learn's encoders and discretisers.
     if coded and len(coded) < len(columns):
@@ -221,14 +227,13 @@ def _check_missing(named: dict[str, Any]) -> None:
     if incomplete:
         raise InputError(
             f"Missing values (empty or NaN): {', '.join(incomplete)}; the first row is row 1. Every cell "
-            "must be filled: drop the incomplete rows (data.dropna() in pandas, data.drop_nulls() or "
-            "drop_nans() in polars) or impute them (for example with sklearn.impute.SimpleImputer)."
+            f"must be filled: drop the incomplete rows {either(_WITHOUT_MISSING, 'or fill them in')}."
         )
 
 
-def _taken_out(named: dict[str, Any], name: str, setting: str) -> Any:
+def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
     if name not in named:
-        raise InputError(f"'{setting}' names the column {name!r}, which is not there.{nearest(name, list(named))}")
+        raise InputError(f"{quoted(what)} names the column {name!r}, which is not there.{nearest(name, list(named))}")
     return named.pop(name)
 
 

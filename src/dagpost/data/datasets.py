@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import whole_number
+from dagpost._tools.spelling import quoted
 from dagpost.data.encoding import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
@@ -70,8 +71,8 @@ def load(name: str, *, rows: int | None = None, seed: int | None = None) -> Tabl
         return entry.make(_ASIA_ROWS if rows is None else rows, 0 if seed is None else seed)
     if rows is not None or seed is not None:
         raise InputError(
-            f"The data set {name!r} is what it is: 'rows' and 'seed' are for data that is drawn, such as "
-            "'asia'. Leave them out."
+            f"The data set {name!r} is what it is: {quoted('rows')} and {quoted('seed')} are for data that is drawn, "
+            "such as 'asia'. Leave them out."
         )
     return entry.make()
 

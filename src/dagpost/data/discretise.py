@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import one_of, whole_number
+from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest
 from dagpost.data.conversion import TableLike, checked_table, warn_about
 from dagpost.data.encoding import code_type, interval_names
@@ -127,5 +128,5 @@ def _warn_collapsed(name: str, values: NDArray[np.float64], got: int, asked: int
     warn(
         f"Column {name!r} falls into {got} {'bin' if got == 1 else 'bins'} instead of {asked}: its "
         f"{len(np.unique(values))} distinct values, some of them frequent, leave no room for more. Ask for "
-        'fewer bins, or use strategy="uniform".'
+        f"fewer bins, or use {setting('strategy', 'uniform')}."
     )

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest
 from dagpost.errors import InputError, warn
 
@@ -53,7 +54,7 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
         raise InputError(
             f"{file}: {'is a folder' if file.is_dir() else f'files ending in {ending!r} are not read'}. Give "
             f"a CSV file ({', '.join(_CSV_ENDINGS)}) or a Parquet file ({', '.join(_PARQUET_ENDINGS)}); "
-            "anything else, read with pandas or polars and pass the data frame."
+            f"anything else, {either('read with pandas or polars and pass the data frame', 'save as CSV first')}."
         )
     try:
         if ending in _PARQUET_ENDINGS:
@@ -130,7 +131,10 @@ def _cells(body: str, separator: str, width: int) -> pandas.DataFrame:
 def _decoded(content: bytes, source: str) -> str:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{source}: is in UTF-16. Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').")
-    remedy = "Give a text file in UTF-8; read other formats with pandas or polars and pass the data frame."
+    other = either(
+        "read other formats with pandas or polars and pass the data frame", "save other formats as CSV first"
+    )
+    remedy = f"Give a text file in UTF-8; {other}."
     zero = content.find(b"\0")
     if zero >= 0:
         line = content.count(b"\n", 0, zero) + 1

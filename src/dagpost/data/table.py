@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import names_in, shortened
 from dagpost.data.encoding import code_type
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
     import pandas
+
+
+_DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,8 +83,8 @@ class Table:
         if continuous:
             raise InputError(
                 f"{columns_are(continuous)} continuous, and a discrete score needs levels. "
-                'Discretise first: discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the '
-                'command line; or, if all columns are continuous, use score="bge".'
+                f"Discretise first: {either(_DISCRETISE, '--discretise quantile')}; or, if all columns are continuous, "
+                f"use {setting('score', 'bge')}."
             )
         return np.ascontiguousarray(np.stack(self.columns), dtype=code_type(max(self.arities)))
 
@@ -88,10 +92,11 @@ class Table:
         """All values as a (rows, columns) array of floats."""
         discrete = self._not_numeric()
         if discrete:
+            convert = f"convert them: data[{discrete[0]!r}].astype(float)"
             raise InputError(
                 f"{columns_are(discrete)} discrete, and a score for continuous data needs "
-                f"floats. If the values are numbers, convert them: data[{discrete[0]!r}].astype(float); "
-                'otherwise use a discrete score such as score="bdeu".'
+                f"floats. If the values are numbers, {either(convert, 'write them with a decimal point')}; otherwise "
+                f"use a discrete score such as {setting('score', 'bdeu')}."
             )
         columns = [
             column if levels is None else np.array(levels, dtype=np.float64)[column]

@@ -1,7 +1,7 @@
 """Where work runs. The algorithms say what a block of work is; an engine says where it runs and how many run at once.
 
-`base.py` declares what an engine may offer and what happens where it does not; `backend.py` does the same for the exact
-sums. `host/`, `cuda/` and `dask/` hold the engines and back ends that come with dagpost, `registry.py` their names.
+`base.py` declares what an engine may offer and what happens where it does not; `host/backend.py` does the same for the
+exact sums. `cuda/` and `dask/` hold the engines and back ends for a device and a cluster, `registry.py` all names.
 """
 
 from __future__ import annotations

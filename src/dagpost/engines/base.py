@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
-    from dagpost.engines.backend import ExactBackend
+    from dagpost.engines.host.backend import ExactBackend
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
 
@@ -64,8 +64,8 @@ class Engine(ABC):
 
         What a caller sums from the results then does not depend on the number of workers, and the caller knows how far
         the work is. Blocks of one call write to shared arrays, each to its own part, and read only what earlier calls
-        have finished. An interrupt sets `cancel[0]`, waits until the running blocks have returned (kernels look at the
-        flag several times a second), and then goes on its way.
+        have finished. On an interrupt, set `cancel[0]`, wait until the running blocks have returned (kernels look at
+        the flag several times a second), and raise the interrupt again.
         """
 
     @property
@@ -99,7 +99,7 @@ class Engine(ABC):
 
     @classmethod
     def from_name(cls, threads: int | None) -> Engine:
-        """The engine that its name stands for, with so many threads of this process; None: all cores."""
+        """The engine that its name stands for; `threads` is the number of threads of this process, None: all cores."""
         return cls(threads)  # type: ignore[call-arg]
 
     @classmethod

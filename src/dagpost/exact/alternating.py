@@ -96,7 +96,7 @@ def alphas(
     doubles: Floats,
     exponents: Integers,
 ) -> None:
-    """alpha of the nodes outside (first `count`) and of the row nodes (behind them) at the set with these low nodes."""
+    """Alpha of the nodes outside (first `count`) and of the row nodes (behind them) at the set with these low nodes."""
     for position in range(count + rows):
         node = outside[position] if position < count else position - count
         place = low_set
@@ -144,7 +144,7 @@ def fill_row_products(
 
 @inlined
 def leaf_alphas(layout: Layout, weights: Wide, leaf: int) -> tuple[Wide, Wide, Integers]:
-    """alpha of every node that is not in the leaf, for all sets of low nodes; with scratch space of the walk."""
+    """Alpha of every node that is not in the leaf, for all sets of low nodes; with scratch space of the walk."""
     bases = level_bases(layout)
     arrays = np.empty(bases[-1], dtype=np.int64)
     lanes = np.empty(1 << layout.low, dtype=np.int64)

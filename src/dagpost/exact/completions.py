@@ -198,13 +198,7 @@ def scaled(double: float, exponent: np.int64) -> np.int64:
 
 @summing_kernel
 def _pull(
-    factor: float,
-    shift: np.int64,
-    products: Floats,
-    shifts: Integers,
-    values: Floats,
-    scales: Integers,
-    result: Floats,
+    factor: float, shift: np.int64, products: Floats, shifts: Integers, values: Floats, scales: Integers, result: Floats
 ) -> float:
     """Add the terms of one pair of row sets to `result`; returns their sum with the products put in."""
     total = 0.0

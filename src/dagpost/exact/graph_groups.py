@@ -56,7 +56,7 @@ def leaf_order(inner: int) -> Integers:
 
 @kernel
 def alphas_of_group(layout: Layout, weights: Wide, group: int, cancel: Integers) -> Wide:
-    """alpha of the nodes inside a group for all sets without them, then of the top nodes outside for all sets."""
+    """Alpha of the nodes inside a group for all sets without them, then of the top nodes outside for all sets."""
     nodes, low = layout.nodes, layout.low
     bits = nodes - layout.top
     size = 1 << low

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined, kernel
-from dagpost._tools.progress import Reporter
 from dagpost._tools.wide_floats import FRACTION_BITS
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.exact.alternating import (
     PADDING,
@@ -44,11 +44,9 @@ def sum_over_graphs(
     forward: ForwardTable,
     layout: Layout,
     engine: Engine,
-    reporter: Reporter,
     known: Floats | None = None,
     sink: int = -1,
-    *,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    **tracking: Unpack[Tracking],
 ) -> Floats:
     """`A(S)` for every set, relative to the exponent of `L(S)`.
 
@@ -61,11 +59,19 @@ def sum_over_graphs(
     def block(leaf: int, cancel: Integers) -> Floats:
         return graphs_of_leaf(layout, forward.weights, forward.sums, graphs, sources, sink, leaf, cancel)
 
+    def pairs_of(groups: list[int]) -> int:
+        return sum(leaf_cost(layout, leaf) for leaf in _leaves(groups, range(1 << inner), inner))
+
     # Every group adds to all groups above it, so the table changes as a whole.
-    saved = checkpoint.stage("sums over graphs by groups", _batches(layout.top - inner), running=lambda: [graphs])
-    with reporter.stage("sums over graphs", 3**layout.top) as stage:
-        for groups in saved.finished:
-            stage.advance(sum(leaf_cost(layout, leaf) for leaf in _leaves(groups, range(1 << inner), inner)))
+    with tracked(
+        "sums over graphs",
+        _batches(layout.top - inner),
+        running=lambda: [graphs],
+        units=3**layout.top,
+        units_of=pairs_of,
+        kept_as="sums over graphs by groups",
+        **tracking,
+    ) as (saved, stage):
         for groups in saved:
             # What the first group gives is all that the others have so far, and goes straight to their places.
             given = {group: np.zeros(1 << (layout.nodes - group.bit_count())) if group else graphs for group in groups}
@@ -96,14 +102,7 @@ def _leaves(groups: Sequence[int], within: Iterable[int], inner: int) -> list[in
 
 @kernel
 def graphs_of_leaf(
-    layout: Layout,
-    weights: Wide,
-    sums: Wide,
-    graphs: Floats,
-    known: Floats,
-    sink: int,
-    leaf: int,
-    cancel: Integers,
+    layout: Layout, weights: Wide, sums: Wide, graphs: Floats, known: Floats, sink: int, leaf: int, cancel: Integers
 ) -> Floats:
     """Finish `A` of a leaf, and return what its sets give to each leaf above it (row 0: the leaf itself).
 

@@ -331,7 +331,7 @@ class _Search:
             after_chunk(rest, after, 0, _GO_ON)
             join_halves(before, after, bits, _GO_ON)
         else:
-            chunks = list(waves(top))
+            chunks = waves(top)
             self._run(lambda chunk, cancel: before_chunk(rest, before, chunk, cancel), chunks, stage)
             self._run(lambda chunk, cancel: after_chunk(rest, after, chunk, cancel), chunks[::-1], stage)
             self._run(lambda _, cancel: join_halves(before, after, bits, cancel), [[0]], Stage("", 0))

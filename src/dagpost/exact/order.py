@@ -20,16 +20,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Wide
-from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import setting
 from dagpost._tools.text import node_called
 from dagpost._tools.wide_floats import ZERO, check_range, from_logs, to_logs
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError, PrecisionError
 from dagpost.exact.order_blocks import backward_chunk, forward_chunk, give_back_chunk
@@ -75,13 +75,7 @@ class ForwardTable(Forward):
 
 
 def forward_table(
-    log_weights: Floats,
-    max_parents: int,
-    *,
-    engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    split: Split = SPLIT,
+    log_weights: Floats, max_parents: int, *, engine: Engine, split: Split = SPLIT, **tracking: Unpack[Tracking]
 ) -> ForwardTable:
     """Sum over all orders of every set of nodes.
 
@@ -106,27 +100,19 @@ def forward_table(
     def block(chunk: int, cancel: Integers) -> None:
         forward_chunk(layout, weights, sums, starts_around(layout, chunk), chunk, cancel)
 
-    all_waves = list(waves(layout.top))
-    saved = checkpoint.stage("forward table", in_waves(all_waves), lambda chunk: [entries_of(layout, sums, chunk)])
-    with reporter.stage("forward table", 1 << layout.top) as stage:
-        for _ in saved.finished:
-            stage.advance(1)
+    def entries(chunk: int) -> list[Wide]:
+        return [entries_of(layout, sums, chunk)]
+
+    all_waves = waves(layout.top)
+    with tracked("forward table", in_waves(all_waves), entries, **tracking) as (saved, stage):
         for wave in all_waves:
             for _ in saved.run(engine, block, wave):
                 stage.advance(1)
-    log_total = float(to_logs(sums[-1:])[0])
-    if not math.isfinite(log_total):
-        raise no_graph()
-    return ForwardTable(layout, log_weights, scales, weights, sums, log_total)
+    return ForwardTable(layout, log_weights, scales, weights, sums, log_of_all(sums))
 
 
 def family_probabilities(
-    forward: ForwardTable,
-    *,
-    engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    keep_forward: bool = True,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    forward: ForwardTable, *, engine: Engine, keep_forward: bool = True, **tracking: Unpack[Tracking]
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
@@ -143,16 +129,12 @@ def family_probabilities(
         own, starts = entries_of(layout, forward.sums, chunk), starts_around(layout, chunk)
         return backward_chunk(layout, forward.weights, own, backward, starts, chunk, True, cancel)
 
-    all_waves = list(reversed(list(waves(layout.top))))
-    saved = checkpoint.stage(
-        "backward table",
-        in_waves(all_waves),
-        lambda chunk: [entries_of(layout, backward, chunk)],
-        lambda: [gathered],
-    )
-    with reporter.stage("edge probabilities", 1 << layout.top) as stage:
-        for _ in saved.finished:
-            stage.advance(1)
+    def entries(chunk: int) -> list[Wide]:
+        return [entries_of(layout, backward, chunk)]
+
+    all_waves = waves(layout.top)[::-1]
+    kept = (in_waves(all_waves), entries, lambda: [gathered])
+    with tracked("edge probabilities", *kept, kept_as="backward table", **tracking) as (saved, stage):
         for wave in all_waves:
             for chunk, contribution in saved.run(engine, block, wave):
                 stage.advance(1)
@@ -189,7 +171,7 @@ def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -
         nodes,
         lambda size: _memory_needed(size, max_parents, tables, workers),
         f"The exact table of {nodes} variables",
-        "leave columns out, free memory, or use a method without tables, such as 'partition-mcmc'.",
+        "leave columns out, free memory, or use a method without tables: a chain.",
     )
 
 
@@ -225,6 +207,14 @@ def check_weights(log_weights: Floats, max_parents: int, names: Sequence[str] | 
         raise NoGraphError(f"{which} has no allowed parent set. Relax its required or forbidden edges.")
 
 
+def log_of_all(sums: Wide) -> float:
+    """Log of the sum for all nodes, which is the last; refuses weights that leave no graph."""
+    log_total = float(to_logs(sums[-1:])[0])
+    if not math.isfinite(log_total):
+        raise no_graph()
+    return log_total
+
+
 def no_graph() -> NoGraphError:
     """The error for constraints that leave no graph at all."""
     return NoGraphError(
@@ -257,6 +247,6 @@ def posterior_of_families(gathered: Wide, log_weights: Floats, log_scales: Float
     if not off < _LARGEST_MISS:
         raise PrecisionError(
             f"The probabilities of the parent sets of a variable miss 1 by {off:.1e}: rounding has spoiled the sums. "
-            "Use modularity='order' or a chain, such as method='partition-mcmc', and report the table."
+            f"Use {setting('modularity', 'order')} or a method of chains, and report the table."
         )
     return result

@@ -72,7 +72,8 @@ def forward_chunk(layout: Layout, weights: Wide, sums: Wide, starts: Integers, c
 @inlined
 def _finish_forward(block: Wide, low_alpha: Wide) -> None:
     """Add the orders that end in a low node. Once the last set without node v (and any lower ones) is done, so are all
-    sets without v in its run, and the run with v takes its share in one go."""
+    sets without v in its run, and the run with v takes its share in one go.
+    """
     size = len(block)
     for last in range(size - 1):
         node = 0

@@ -85,11 +85,7 @@ def order_descendant_sets(
 
 
 def order_path_probabilities(
-    forward: ForwardTable,
-    *,
-    engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    nodes_in_a_task: int = NODES_IN_A_TASK,
+    forward: ForwardTable, *, engine: Engine, reporter: Reporter = NO_PROGRESS, nodes_in_a_task: int = NODES_IN_A_TASK
 ) -> Floats:
     """Entry [x, y]: the probability of a directed path from x to y, a graph counting once for every order that it fits.
 

@@ -29,6 +29,8 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import partial
+from typing import Unpack
 
 import numpy as np
 
@@ -36,8 +38,9 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Exponents, Floats, Integers, Wide
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import PrecisionError
 from dagpost.exact.alternating import SMALLEST_SHIFT, block_leaves, leaf_cost
@@ -86,13 +89,7 @@ class StructurePosterior:
 
 
 def structure_evidence(
-    log_weights: Floats,
-    max_parents: int,
-    *,
-    engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    split: Split = SPLIT,
+    log_weights: Floats, max_parents: int, *, engine: Engine, split: Split = SPLIT, **tracking: Unpack[Tracking]
 ) -> float:
     """Natural log of the sum over all graphs, each counted once; half the work of the whole posterior.
 
@@ -103,7 +100,7 @@ def structure_evidence(
 
     (No edge: 1 · 2 = 2; 2 -> 1: 3 · 2 = 6; 1 -> 2: 1 · 1 = 1.)
     """
-    forward, _, graphs = _sums_over_graphs(log_weights, max_parents, engine, reporter, checkpoint, split)
+    forward, _, graphs = _sums_over_graphs(log_weights, max_parents, engine, split, **tracking)
     return log_total_of(forward, graphs) + float(forward.log_scales.sum())
 
 
@@ -112,10 +109,9 @@ def structure_posterior(
     max_parents: int,
     *,
     engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
     split: Split = SPLIT,
     largest_error: float = LARGEST_ERROR,
+    **tracking: Unpack[Tracking],
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once.
 
@@ -128,7 +124,7 @@ def structure_posterior(
     [[3.0, 6.0], [8.0, 1.0]]
     """
     nodes = len(log_weights)
-    forward, layout, graphs = _sums_over_graphs(log_weights, max_parents, engine, reporter, checkpoint, split)
+    forward, layout, graphs = _sums_over_graphs(log_weights, max_parents, engine, split, **tracking)
     log_total = log_total_of(forward, graphs)
     completions = np.empty(1 << nodes)
     completion_exponents = np.empty(1 << nodes, dtype=np.int32)
@@ -141,16 +137,17 @@ def structure_posterior(
         result: tuple[Wide, Floats, float] = completions_of_leaf(layout, forward.weights, forward.sums, *arguments)
         return result
 
-    all_waves = list(reversed(list(nested_waves(layout.top, block_leaves(nodes)))))
-    saved = checkpoint.stage(
-        "families and paths by blocks",
+    all_waves = nested_waves(layout.top, block_leaves(nodes))[::-1]
+    with tracked(
+        "families and paths",
         in_waves(all_waves),
         lambda leaf: [entries_of(layout, completions, leaf), entries_of(layout, completion_exponents, leaf)],
         lambda: [gathered, paths, error],
-    )
-    with reporter.stage("families and paths", 3**layout.top) as stage:
-        for leaf in saved.finished:
-            stage.advance(leaf_cost(layout, leaf))
+        units=3**layout.top,
+        units_of=partial(leaf_cost, layout),
+        kept_as="families and paths by blocks",
+        **tracking,
+    ) as (saved, stage):
         for wave in all_waves:
             for leaf, (contribution, leaf_paths, leaf_error) in saved.run(engine, block, wave):
                 stage.advance(leaf_cost(layout, leaf))
@@ -166,16 +163,14 @@ def structure_posterior(
 
 
 def _sums_over_graphs(
-    log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter, checkpoint: Checkpoint, split: Split
+    log_weights: Floats, max_parents: int, engine: Engine, split: Split, **tracking: Unpack[Tracking]
 ) -> tuple[ForwardTable, Layout, Floats]:
     """The order-modular sums `L`, the layout of the leaves, and `A`."""
     nodes = len(log_weights)
     require_memory(nodes, max_parents, engine.workers)
-    forward = forward_table(
-        log_weights, max_parents, engine=engine, reporter=reporter, checkpoint=checkpoint, split=split
-    )
+    forward = forward_table(log_weights, max_parents, engine=engine, split=split, **tracking)
     layout = leaf_layout(nodes, max_parents, split)
-    return forward, layout, sum_over_graphs(forward, layout, engine, reporter, checkpoint=checkpoint)
+    return forward, layout, sum_over_graphs(forward, layout, engine, **tracking)
 
 
 def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:
@@ -190,7 +185,7 @@ def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, repor
         completions_of_leaf(layout, tables.forward.weights, tables.forward.sums, *arguments)
 
     with reporter.stage("descendants", 3**layout.top) as stage:
-        for wave in reversed(list(waves(layout.top))):
+        for wave in waves(layout.top)[::-1]:
             for leaf, _ in zip(wave, engine.run(block, wave), strict=True):
                 stage.advance(leaf_cost(layout, leaf))
     # `by_rest` is numbered by the nodes that are neither `node` nor its descendants.
@@ -208,7 +203,7 @@ def ancestor_sets(tables: StructureTables, node: int, *, engine: Engine, reporte
     evidence.
     """
     layout, forward = tables.layout, tables.forward
-    closed = sum_over_graphs(forward, layout, engine, reporter, tables.graphs, node)
+    closed = sum_over_graphs(forward, layout, engine, tables.graphs, node, reporter=reporter)
     result = np.zeros(1 << layout.nodes)
     _times_completions(
         closed, forward.sums, tables.graphs[-1], tables.completions, tables.completion_exponents, node, result
@@ -245,7 +240,7 @@ def require_memory(nodes: int, max_parents: int, workers: int) -> None:
         nodes,
         lambda size: memory_needed(size, max_parents, workers),
         f"The exact posterior of {nodes} variables, every graph counted once,",
-        "leave columns out, or use modularity='order', which needs far less.",
+        f"leave columns out, or use {setting('modularity', 'order')}, which needs far less.",
     )
 
 
@@ -274,7 +269,7 @@ def cancelled(bound: float) -> PrecisionError:
     """The error for sums that rounding has spoiled."""
     return PrecisionError(
         "The alternating sums over all graphs cancel too far: the error of a probability may be as large as "
-        f"{bound:.1g}. Use modularity='order', whose sums do not alternate, or fewer variables."
+        f"{bound:.1g}. Use {setting('modularity', 'order')}, whose sums do not alternate, or fewer variables."
     )
 
 
@@ -292,13 +287,7 @@ def log_total(evidence: float, exponent: int) -> float:
 
 @kernel
 def _times_completions(
-    closed: Floats,
-    sums: Wide,
-    evidence: float,
-    completions: Floats,
-    exponents: Exponents,
-    node: int,
-    result: Floats,
+    closed: Floats, sums: Wide, evidence: float, completions: Floats, exponents: Exponents, node: int, result: Floats
 ) -> None:
     everything = len(closed) - 1
     for ancestors in range(len(closed)):

@@ -126,7 +126,7 @@ def draw_trees(
     # Only one batch of random numbers is held at a time.
     batch = SEED_BLOCK * max(1, uniform_bytes // (8 * SEED_BLOCK * max(columns, 1)))
     done = 0
-    with reporter.stage("trees", count) as stage:
+    with reporter.stage("graphs", count) as stage:
         for uniforms in uniform_blocks(seed, count, columns, batch):
             block = partial(_draw_rows, log_weights, detours, choices, uniforms, parents[done:], log_joint[done:])
             starts = range(0, len(uniforms), _DRAWS_TOGETHER)

@@ -12,7 +12,7 @@ Memory: the levels of one walk hold `n` times the parent sets over ever fewer no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -91,17 +91,18 @@ def layout_with_top(nodes: int, max_parents: int, top: int, split: Split = SPLIT
     )
 
 
-def waves(top: int) -> Iterator[list[int]]:
+def waves(top: int) -> list[list[int]]:
     """Chunks by number of top nodes: within a wave they are independent, and need only the wave before."""
-    for size in range(top + 1):
-        yield [chunk for chunk in range(1 << top) if chunk.bit_count() == size]
+    return [[chunk for chunk in range(1 << top) if chunk.bit_count() == size] for size in range(top + 1)]
 
 
-def nested_waves(top: int, inner: int) -> Iterator[list[int]]:
+def nested_waves(top: int, inner: int) -> list[list[int]]:
     """Chunks by blocks of 2^inner: the waves of the blocks, and within each the waves of the chunks inside."""
-    for blocks in waves(top - inner):
-        for within in waves(inner):
-            yield [(block << inner) | chunk for block in blocks for chunk in within]
+    return [
+        [(block << inner) | chunk for block in blocks for chunk in within]
+        for blocks in waves(top - inner)
+        for within in waves(inner)
+    ]
 
 
 def in_waves(all_waves: Iterable[list[int]]) -> list[int]:
@@ -224,7 +225,7 @@ def let_in_level(layout: Layout, arrays: Wide, bases: Integers, leaf: int, bit: 
 def alpha_at_leaf(
     layout: Layout, arrays: Wide, bases: Integers, leaf: int, node: int, lanes: Wide, alpha: Wide
 ) -> None:
-    """alpha of `node` for every set of low nodes, itself squeezed out, beside the high nodes of the leaf."""
+    """Alpha of `node` for every set of low nodes, itself squeezed out, beside the high nodes of the leaf."""
     level = level_above(layout, leaf, -1, node)
     bits = layout.low - 1 if node < layout.low else layout.low
     dense = lanes[: 1 << bits]

@@ -30,6 +30,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.spelling import bare
 from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
 from dagpost.engines import Engine
 from dagpost.errors import NoGraphError
@@ -204,11 +205,11 @@ def _require_memory(nodes: int, width: int, families: int) -> None:
     memory.require(
         nodes * (8 * (1 << width) + 48 * families),
         f"The tables of the parent sets of {nodes} variables",
-        "Use a smaller max_parents.",
+        f"Use a smaller {bare('max_parents')}.",
     )
 
 
-def _lists(kind: str, parts: Sequence[tuple[Masks, Floats]]) -> dict[str, Any]:
+def _lists(name: str, parts: Sequence[tuple[Masks, Floats]]) -> dict[str, Any]:
     """The sets of all nodes one after another, each node's by falling weight, and the sums of what follows."""
     start = np.concatenate([[0], np.cumsum([len(logs) for _, logs in parts])]).astype(np.int64)
     masks = np.empty(start[-1], dtype=np.uint64)
@@ -218,7 +219,7 @@ def _lists(kind: str, parts: Sequence[tuple[Masks, Floats]]) -> dict[str, Any]:
         here = slice(start[node], start[node + 1])
         masks[here], logs[here] = own_masks[falling], own_logs[falling]
         tails[here] = np.logaddexp.accumulate(own_logs[falling][::-1])[::-1]
-    return {f"{kind}_start": start, f"{kind}_masks": masks, f"{kind}_logs": logs, f"{kind}_tails": tails}
+    return {f"{name}_start": start, f"{name}_masks": masks, f"{name}_logs": logs, f"{name}_tails": tails}
 
 
 def _that_matter(relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int) -> Integers:

@@ -127,7 +127,7 @@ class Reader:
         try:
             return make(*arguments)
         except InputError as error:
-            raise self.error(token, str(error)) from None
+            raise self.error(token, error.marked) from None
 
     def error(self, token: Token, message: str) -> InputError:
         """An error that shows the place of `token`."""

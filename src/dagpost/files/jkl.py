@@ -25,6 +25,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import number, refusal
 from dagpost._tools.kernels import kernel
+from dagpost._tools.spelling import bare
 from dagpost._tools.whole_files import read_text, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
@@ -62,7 +63,7 @@ def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *, floor: float
         floor = number(floor, "floor", least=0.0, allowed="a float of at least 0, or None")
     longest = max(map(len, words))
     needed = weights.shape[1] * (_BYTES_A_SET + 2 * limit * longest)
-    memory.require(needed, "Writing the parent sets of one variable", "Use a smaller max_parents.")
+    memory.require(needed, "Writing the parent sets of one variable", f"Use a smaller {bare('max_parents')}.")
     with replacing(path) as file:
         file.write(f"{len(words)}\n".encode())
         for node, row in enumerate(weights):

@@ -138,7 +138,7 @@ def _sample_to_keep(fitted: Fitted) -> DagSample | None:
         return fitted.own_sample()
     except ResourceError as error:
         # What there is must not be lost because of what could be made again.
-        warn(f"The model is saved without a sample of its own, which could not be drawn. {error}")
+        warn(f"The model is saved without a sample of its own, which could not be drawn. {error.marked}")
         return None
 
 

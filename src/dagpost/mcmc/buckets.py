@@ -28,7 +28,7 @@ from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined
 from dagpost._tools.wide_floats import FRACTION_BITS, ONE, ZERO, add, from_logs, log_of, multiply, ratio
 from dagpost.families.family_sums import FamilyTables, place_in_candidates
-from dagpost.families.numbering import squeezed, unsqueeze
+from dagpost.families.numbering import squeeze, unsqueeze
 from dagpost.families.transforms import LANE_BITS, subset_sums, superset_sums
 
 #: A term this many nats below a sum no longer changes it.
@@ -92,6 +92,12 @@ def mask_of(nodes: Integers) -> np.uint64:
     for node in nodes:
         mask |= np.uint64(1) << np.uint64(node)
     return mask
+
+
+@inlined
+def _squeezed(members: int, own: int) -> np.int64:
+    # Without a sign, this is a few percent faster here than `squeezed` of numbering.py.
+    return np.int64(squeeze(np.uint64(members), own))
 
 
 @inlined
@@ -187,7 +193,7 @@ def _sum_forward(alpha: Wide, forward: Wide, size: int) -> None:
             if (high >> bit) & 1:
                 rest = high ^ (1 << bit)
                 earlier = forward[rest * width : (rest + 1) * width]
-                number = squeezed(rest, bit)
+                number = _squeezed(rest, bit)
                 weights = alpha[low_bits + bit, number * width : (number + 1) * width]
                 for place in range(width):
                     block[place] = add(block[place], multiply(weights[place], earlier[place]))
@@ -199,7 +205,7 @@ def _sum_forward(alpha: Wide, forward: Wide, size: int) -> None:
             for bit in range(low_bits):
                 if (low >> bit) & 1:
                     rest = low ^ (1 << bit)
-                    total = add(total, multiply(alpha[bit, start + squeezed(rest, bit)], block[rest]))
+                    total = add(total, multiply(alpha[bit, start + _squeezed(rest, bit)], block[rest]))
             block[low] = total
 
 
@@ -232,7 +238,7 @@ def sum_backward(sums: BucketSums, slot: int, size: int) -> None:
         total = ZERO
         for bit in range(size):
             if not (members >> bit) & 1:
-                term = multiply(alpha[bit, squeezed(members, bit)], backward[members | (1 << bit)])
+                term = multiply(alpha[bit, _squeezed(members, bit)], backward[members | (1 << bit)])
                 total = add(total, term)
         backward[members] = total
 
@@ -250,7 +256,7 @@ def draw_bucket(
         for bit in range(len(members)):
             if (left >> bit) & 1:
                 rest = left ^ (1 << bit)
-                share = ratio(multiply(alpha[bit, squeezed(rest, bit)], forward[rest]), forward[left])
+                share = ratio(multiply(alpha[bit, _squeezed(rest, bit)], forward[rest]), forward[left])
                 if share > 0.0:
                     last = bit
                     remaining -= share
@@ -258,7 +264,7 @@ def draw_bucket(
                         break
         left ^= 1 << last
         order[position] = members[last]
-        log_alpha[members[last]] = log_of(alpha[last, squeezed(left, last)])
+        log_alpha[members[last]] = log_of(alpha[last, _squeezed(left, last)])
 
 
 @inlined

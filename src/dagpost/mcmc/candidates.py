@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.family_sums import FamilyWeights, as_sets_of_nodes, candidate_count, largest_small_size
@@ -72,14 +71,13 @@ def weights_among_candidates(
     max_parents: int,
     *,
     engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    **tracking: Unpack[Tracking],
 ) -> FamilyWeights:
     """Score the small sets of all nodes and the sets of at most `max_parents` among the candidates of each."""
     names = table.names
     nodes = len(names)
     small_size = largest_small_size(nodes, min(max_parents, nodes - 1))
-    scores = local_scores(table, score, small_size, engine=engine, reporter=reporter, checkpoint=checkpoint)
+    scores = local_scores(table, score, small_size, engine=engine, **tracking)
     required, forbidden = constraints.masks(names, max_parents)
     candidates = choose_candidates(scores.values, small_size, candidate_count(nodes), required, forbidden)
     small = scores.values
@@ -96,10 +94,7 @@ def weights_among_candidates(
         inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
         return node
 
-    saved = checkpoint.stage("scores of candidates", range(nodes), lambda node: [inner[node]])
-    with reporter.stage("scores of candidates", nodes) as stage:
-        for _ in saved.finished:
-            stage.advance(1)
+    with tracked("scores of candidates", range(nodes), lambda node: [inner[node]], **tracking) as (saved, stage):
         for _ in saved.run(engine, score_node, range(nodes)):
             stage.advance(1)
     for node, name in enumerate(names):

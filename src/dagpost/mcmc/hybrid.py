@@ -27,16 +27,10 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.families.family_sums import FamilyTables, bits_of
+from dagpost.mcmc import structure
 from dagpost.mcmc.chains import Round
 from dagpost.mcmc.reversal import is_acyclic, node_of
-from dagpost.mcmc.structure import (
-    GraphState,
-    keep,
-    local_step,
-    no_surroundings,
-    survey,
-    weigh,
-)
+from dagpost.mcmc.structure import GraphState, keep, local_step, no_surroundings, survey, weigh
 
 _GLOBAL = 3
 #: The least chance of an edge, of its reverse and of none in a proposed graph.
@@ -52,6 +46,14 @@ class HybridContext(NamedTuple):
     families: FamilyTables
     chances: Floats
     log_odds: Floats
+
+
+State = GraphState
+
+
+def start(context: HybridContext, generator: np.random.Generator) -> GraphState:
+    """A graph that fits a random order."""
+    return structure.start(context.families, generator)
 
 
 def proposal_of(edges: Floats) -> tuple[Floats, Floats]:

@@ -38,6 +38,10 @@ class OrderState(NamedTuple):
     log_sums: Floats
 
 
+#: What chains.py calls it.
+State = OrderState
+
+
 def start(tables: FamilyTables, generator: np.random.Generator) -> OrderState:
     """A random order that some graph fits."""
     nodes = len(tables.candidates)

@@ -60,6 +60,10 @@ class PartialOrderState(NamedTuple):
     order: Integers
 
 
+#: What chains.py calls it.
+State = PartialOrderState
+
+
 def prepare(families: FamilyTables, bucket_size: int, at_once: int) -> BucketFamilies:
     """The weights of the families, laid out for buckets, if the sums of `at_once` chains fit into memory."""
     nodes = len(families.candidates)

@@ -57,6 +57,10 @@ class PartitionState(NamedTuple):
     approach: Integers
 
 
+#: What chains.py calls it.
+State = PartitionState
+
+
 def start(tables: FamilyTables, generator: np.random.Generator) -> PartitionState:
     """The partition of a graph that fits a random order."""
     nodes = len(tables.candidates)

@@ -110,12 +110,7 @@ def _split_or_join(tables: FamilyTables, log_sums: Floats, work: Work, generator
 
 @inline_no_refcount
 def _swap(
-    tables: FamilyTables,
-    log_sums: Floats,
-    work: Work,
-    one: np.uint64,
-    other: np.uint64,
-    generator: np.random.Generator,
+    tables: FamilyTables, log_sums: Floats, work: Work, one: np.uint64, other: np.uint64, generator: np.random.Generator
 ) -> bool:
     """Propose that two nodes of different parts change places; returns whether that is accepted."""
     parts = work.parts

@@ -39,7 +39,11 @@ class GraphState(NamedTuple):
     parents: Masks
 
 
-def random_graph(tables: FamilyTables, generator: np.random.Generator) -> GraphState:
+#: What chains.py calls it.
+State = GraphState
+
+
+def start(tables: FamilyTables, generator: np.random.Generator) -> GraphState:
     """A graph drawn from the posterior given a random order: far from others, but not absurd."""
     nodes = len(tables.candidates)
     order, log_sums = np.zeros(nodes, dtype=np.int64), np.zeros(nodes)

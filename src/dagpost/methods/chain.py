@@ -77,22 +77,33 @@ class ChainMethod(Method):
 
     @property
     @abstractmethod
+    def moves_module(self) -> Any:
+        """What moves it: `State`, `start(context, generator)`, `advance(context, state, *step_settings, ...)`."""
+
+    @property
+    def step_settings(self) -> tuple[Any, ...]:
+        """Settings that the kernel takes beside the state."""
+        return ()
+
+    @property
     def state(self) -> type[Any]:
         """The named tuple that a state is."""
+        state: type[Any] = self.moves_module.State
+        return state
 
     def prepare(self, workspace: Workspace) -> Any:
         """What all chains of a run read: the weights of the families."""
         return workspace.families
 
-    @abstractmethod
     def start(self, context: Any, generator: np.random.Generator) -> Any:
         """A state to start from, far from others."""
+        return self.moves_module.start(context, generator)
 
-    @abstractmethod
     def advance(
         self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
     ) -> None:
         """Move `state` on for one round; give up early once `cancel[0]` is not 0."""
+        self.moves_module.advance(context, state, *self.step_settings, generator, output, cancel)
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Run the chains until they have the graphs wanted together; an interrupt ends them with what they have."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dagpost.methods.base import Draws, Method, Wanted
 
 if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats, Masks
+    from dagpost._tools.progress import Stage
     from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 
@@ -39,19 +38,21 @@ class DDS(Method):
 
 def draw_in_orders(workspace: ExactWorkspace, wanted: Wanted) -> tuple[Masks, Floats]:
     """Independent pairs of an order and a graph; the orders are not kept."""
-    from dagpost._tools.uniforms import row_blocks, uniform_rows
+    from dagpost.sampling.blocks import draw_in_blocks
     from dagpost.sampling.orders import MOVED_TOGETHER
 
-    count = wanted.number
-    forward, backend, nodes = workspace.forward(), workspace.backend, workspace.nodes
-    parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
-    blocks = row_blocks(count, MOVED_TOGETHER)
-    saved = workspace.checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
-    units = backend.draw_units(forward)
-    with workspace.reporter.stage("graphs", count * units) as stage:
-        for rows in saved.finished:
-            stage.advance((rows.stop - rows.start) * units)
-        for rows in saved:
-            uniforms = uniform_rows(wanted.seed, rows, 2 * nodes)
-            parents[rows], log_joint[rows] = backend.draw_dags(forward, lambda: workspace.ranked, uniforms, stage=stage)
-    return parents, log_joint
+    forward, backend = workspace.forward(), workspace.backend
+
+    def draw(uniforms: Floats, stage: Stage) -> tuple[Masks, Floats]:
+        return backend.draw_dags(forward, lambda: workspace.ranked, uniforms, stage=stage)
+
+    return draw_in_blocks(
+        draw,
+        wanted.number,
+        workspace.nodes,
+        MOVED_TOGETHER,
+        seed=wanted.seed,
+        units=backend.draw_units(forward),
+        reporter=workspace.reporter,
+        checkpoint=workspace.checkpoint,
+    )

@@ -9,10 +9,6 @@ from dagpost._tools.checks import number
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from dagpost._tools.arrays import Integers
-    from dagpost.mcmc.chains import Round
     from dagpost.posterior.workspace import Workspace
 
 
@@ -59,11 +55,16 @@ class HybridMCMC(ChainMethod):
         number(self.local, "local", "HybridMCMC", least=0.0, most=1.0, allowed="a number from 0 to 1")
 
     @property
-    def state(self) -> type[Any]:
-        """A graph."""
-        from dagpost.mcmc.structure import GraphState
+    def moves_module(self) -> Any:
+        """The moves."""
+        from dagpost.mcmc import hybrid
 
-        return GraphState
+        return hybrid
+
+    @property
+    def step_settings(self) -> tuple[Any, ...]:
+        """The share of local steps."""
+        return (float(self.local),)
 
     def prepare(self, workspace: Workspace) -> Any:
         """The weights of the families, and the exact edges when a graph counts once for every order it fits."""
@@ -73,17 +74,3 @@ class HybridMCMC(ChainMethod):
         exact = workspace.all_families(self.name)
         edges = edge_probabilities(exact.order_families(exact.forward()), exact.max_parents)
         return HybridContext(exact.families, *proposal_of(edges))
-
-    def start(self, context: Any, generator: np.random.Generator) -> Any:
-        """A graph that fits a random order."""
-        from dagpost.mcmc.structure import random_graph
-
-        return random_graph(context.families, generator)
-
-    def advance(
-        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
-    ) -> None:
-        """One round."""
-        from dagpost.mcmc.hybrid import advance
-
-        advance(context, state, float(self.local), generator, output, cancel)

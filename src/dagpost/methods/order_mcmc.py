@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dagpost.methods.chain import ChainMethod, StepCost
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from dagpost._tools.arrays import Integers
-    from dagpost.mcmc.chains import Round
 
 
 @dataclass(frozen=True)
@@ -44,22 +38,8 @@ class OrderMCMC(ChainMethod):
     costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9)
 
     @property
-    def state(self) -> type[Any]:
-        """An order."""
-        from dagpost.mcmc.order import OrderState
+    def moves_module(self) -> Any:
+        """The moves."""
+        from dagpost.mcmc import order
 
-        return OrderState
-
-    def start(self, context: Any, generator: np.random.Generator) -> Any:
-        """A random order that some graph fits."""
-        from dagpost.mcmc.order import start
-
-        return start(context, generator)
-
-    def advance(
-        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
-    ) -> None:
-        """One round."""
-        from dagpost.mcmc.order import advance
-
-        advance(context, state, generator, output, cancel)
+        return order

@@ -9,10 +9,6 @@ from dagpost._tools.checks import refusal, whole_number
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from dagpost._tools.arrays import Integers
-    from dagpost.mcmc.chains import Round
     from dagpost.posterior.workspace import Workspace
 
 LARGEST_BUCKET = 20
@@ -70,11 +66,20 @@ class PartialOrderMCMC(ChainMethod):
             raise refusal(self.swaps_only, "swaps_only", "PartialOrderMCMC", "True or False")
 
     @property
-    def state(self) -> type[Any]:
-        """Bucket orders."""
-        from dagpost.mcmc.partial_order import PartialOrderState
+    def moves_module(self) -> Any:
+        """The moves."""
+        from dagpost.mcmc import partial_order
 
-        return PartialOrderState
+        return partial_order
+
+    @property
+    def step_settings(self) -> tuple[Any, ...]:
+        """The size of the buckets, and with which probability a step is of which kind."""
+        import numpy as np
+
+        moves = self.moves_module
+        chances = np.array(moves.SWAPS_ONLY if self.swaps_only else moves.CHANCES)
+        return self.bucket_size, self.graphs_a_state, chances
 
     def prepare(self, workspace: Workspace) -> Any:
         """The weights of the families, if the sums of the buckets fit into memory."""
@@ -82,23 +87,6 @@ class PartialOrderMCMC(ChainMethod):
 
         at_once = min(self.chains, workspace.engine.workers)
         return prepare(workspace.families, self.bucket_size, at_once)
-
-    def start(self, context: Any, generator: np.random.Generator) -> Any:
-        """The buckets of a random order that some graph fits."""
-        from dagpost.mcmc.partial_order import start
-
-        return start(context, generator)
-
-    def advance(
-        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
-    ) -> None:
-        """One round."""
-        import numpy as np
-
-        from dagpost.mcmc.partial_order import CHANCES, SWAPS_ONLY, advance
-
-        chances = np.array(SWAPS_ONLY if self.swaps_only else CHANCES)
-        advance(context, state, self.bucket_size, self.graphs_a_state, chances, generator, output, cancel)
 
     def step_and_graph(self, nodes: int, sets: int) -> tuple[float, float]:
         """The sums of two buckets a step, of all buckets a kept graph."""

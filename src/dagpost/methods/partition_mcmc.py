@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dagpost.methods.chain import ChainMethod, StepCost
 from dagpost.methods.order_mcmc import OrderMCMC
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from dagpost._tools.arrays import Integers
-    from dagpost.mcmc.chains import Round
 
 
 @dataclass(frozen=True)
@@ -48,25 +42,11 @@ class PartitionMCMC(ChainMethod):
     costs = StepCost(1.5e-6, 13e-9, 2e-9, 2e-6, 0.8e-6, 15e-9)
 
     @property
-    def state(self) -> type[Any]:
-        """A partition."""
-        from dagpost.mcmc.partition import PartitionState
+    def moves_module(self) -> Any:
+        """The moves."""
+        from dagpost.mcmc import partition
 
-        return PartitionState
-
-    def start(self, context: Any, generator: np.random.Generator) -> Any:
-        """The partition of a graph that fits a random order."""
-        from dagpost.mcmc.partition import start
-
-        return start(context, generator)
-
-    def advance(
-        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
-    ) -> None:
-        """One round."""
-        from dagpost.mcmc.partition import advance
-
-        advance(context, state, generator, output, cancel)
+        return partition
 
     def seconds_to_start(self, nodes: int, sets: int) -> float:
         """Chains over orders lead to the first partition."""

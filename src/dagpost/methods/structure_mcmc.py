@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dagpost._tools.checks import number
 from dagpost.methods.chain import ChainMethod, StepCost
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from dagpost._tools.arrays import Integers
-    from dagpost.mcmc.chains import Round
 
 
 @dataclass(frozen=True)
@@ -57,22 +51,13 @@ class StructureMCMC(ChainMethod):
         number(self.reversals, "reversals", "StructureMCMC", least=0.0, below=1.0, allowed=allowed)
 
     @property
-    def state(self) -> type[Any]:
-        """A graph."""
-        from dagpost.mcmc.structure import GraphState
+    def moves_module(self) -> Any:
+        """The moves."""
+        from dagpost.mcmc import structure
 
-        return GraphState
+        return structure
 
-    def start(self, context: Any, generator: np.random.Generator) -> Any:
-        """A graph that fits a random order."""
-        from dagpost.mcmc.structure import random_graph
-
-        return random_graph(context, generator)
-
-    def advance(
-        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
-    ) -> None:
-        """One round."""
-        from dagpost.mcmc.structure import advance
-
-        advance(context, state, float(self.reversals), generator, output, cancel)
+    @property
+    def step_settings(self) -> tuple[Any, ...]:
+        """The share of new edge reversals."""
+        return (float(self.reversals),)

@@ -16,7 +16,7 @@ from dagpost._tools import memory
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import duration
 from dagpost.engines import Engine
-from dagpost.engines.host.backend import backend_of
+from dagpost.engines.host.backend import HostBackend, backend_of
 from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.numbering import family_count
@@ -138,7 +138,7 @@ def _scores(method: Method, nodes: int, rows: int, limit: int, workers: int, can
 
 def _tables(method: Method, modularity: str, nodes: int, limit: int, engine: Engine, exact: bool) -> list[Cost]:
     backend = backend_of(engine)
-    here = backend.in_this_process
+    here = isinstance(backend, HostBackend)
     if exact and modularity == "structure" and method.modularity is not None:
         size = structure.memory_needed(nodes, limit, engine.workers)
         return [Cost("tables", "exact sums over all graphs", backend.structure_seconds(nodes), size, here=here)]

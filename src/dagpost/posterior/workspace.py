@@ -18,8 +18,7 @@ from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
-from dagpost.engines.backend import ExactBackend
-from dagpost.engines.host.backend import HostBackend, backend_of
+from dagpost.engines.host.backend import ExactBackend, HostBackend, backend_of
 from dagpost.errors import InputError
 from dagpost.exact import paths
 from dagpost.exact.order import Forward, ForwardTable

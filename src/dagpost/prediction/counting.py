@@ -17,6 +17,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import Reporter
+from dagpost._tools.spelling import bare, either
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
@@ -62,7 +63,7 @@ def count_families(
         child = table.names[int(children[int(cells.argmax())])]
         raise InputError(
             f"A family of {child!r} has {cells.max():.2g} cells; prediction can number at most {_MOST_CELLS:.2g}. Use "
-            "a smaller max_parents, or fewer levels: discretise(data)."
+            f"a smaller {bare('max_parents')}, or fewer levels: {either('discretise(data)', '--discretise')}."
         )
     weights = table.weights
     parts: list[_Part] = []

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.spelling import bare
 from dagpost.errors import InputError
 from dagpost.priors.registry import PRIORS
 
@@ -59,7 +60,7 @@ class StructurePrior:
         """
         raise InputError(
             f"{len(names)} columns have too many families to ask a prior for all of them, and the prior {self!r} "
-            "gives no others. Use CustomPrior(function), a smaller max_parents, or fewer columns."
+            f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
         )
 
     def in_words(self) -> str:

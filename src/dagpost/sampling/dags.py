@@ -49,12 +49,7 @@ def rank_families(log_weights: Floats, max_parents: int) -> RankedFamilies:
 
 
 def draw_dags(
-    families: RankedFamilies,
-    orders: NDArray[np.uint8],
-    log_alpha: Floats,
-    uniforms: Floats,
-    *,
-    engine: Engine,
+    families: RankedFamilies, orders: NDArray[np.uint8], log_alpha: Floats, uniforms: Floats, *, engine: Engine
 ) -> tuple[Masks, Floats]:
     """One graph for each order: parent masks (samples, nodes), and the log weight of each graph.
 
@@ -68,13 +63,7 @@ def draw_dags(
 
 
 def draw_parents_in_layers(
-    families: RankedFamilies,
-    allowed: Masks,
-    to_meet: Masks,
-    log_total: Floats,
-    uniforms: Floats,
-    *,
-    engine: Engine,
+    families: RankedFamilies, allowed: Masks, to_meet: Masks, log_total: Floats, uniforms: Floats, *, engine: Engine
 ) -> tuple[Masks, Floats]:
     """Parents for every node of every sample: inside `allowed[i, s]` and, unless it is empty, meeting `to_meet[i, s]`.
 

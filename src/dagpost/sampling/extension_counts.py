@@ -97,10 +97,7 @@ def count_extensions(
 @inlined
 def _new_memo(slots: int) -> _Memo:
     return _Memo(
-        np.empty(slots, dtype=np.uint64),
-        np.empty(slots),
-        np.zeros(slots, dtype=np.int64),
-        np.zeros(3, dtype=np.int64),
+        np.empty(slots, dtype=np.uint64), np.empty(slots), np.zeros(slots, dtype=np.int64), np.zeros(3, dtype=np.int64)
     )
 
 

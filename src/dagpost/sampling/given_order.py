@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost._tools.uniforms import SEED_BLOCK
 from dagpost.engines import Engine
 from dagpost.exact.given_order import GivenOrderPosterior
 from dagpost.families.family_sums import FamilyTables
+from dagpost.sampling.blocks import draw_in_blocks
 from dagpost.sampling.dags import RankedFamilies, draw_dags
 
 #: Draws that share one scan of the parent sets.
@@ -43,22 +44,16 @@ def draw_given_order(
     >>> bool(abs((parents[:, 0] == 2).mean() - 0.75) < 0.03)
     True
     """
-    nodes = len(posterior.order)
-    ranked = _ranked(families)
-    order = posterior.order.astype(np.uint8)
-    parents = np.empty((count, nodes), dtype=np.uint64)
-    log_joint = np.empty(count)
-    done = 0
-    with reporter.stage("graphs", count) as stage:
-        for uniforms in uniform_blocks(seed, count, nodes, drawn_together):
-            rows = len(uniforms)
-            part = slice(done, done + rows)
-            # Every draw has the same order, so that all share one scan of each node's parent sets.
-            parents[part], log_joint[part] = draw_dags(
-                ranked, np.tile(order, (rows, 1)), np.tile(posterior.log_sums, (rows, 1)), uniforms, engine=engine
-            )
-            done += rows
-            stage.advance(rows)
+    nodes, ranked, order = len(posterior.order), _ranked(families), posterior.order.astype(np.uint8)
+
+    def draw(uniforms: Floats, stage: Stage) -> tuple[Masks, Floats]:
+        # Every draw has the same order, so that all share one scan of each node's parent sets.
+        rows = (len(uniforms), 1)
+        drawn = draw_dags(ranked, np.tile(order, rows), np.tile(posterior.log_sums, rows), uniforms, engine=engine)
+        stage.advance(len(uniforms))
+        return drawn
+
+    parents, log_joint = draw_in_blocks(draw, count, nodes, drawn_together, seed=seed, columns=nodes, reporter=reporter)
     return parents, log_joint + families.heaviest.sum()
 
 

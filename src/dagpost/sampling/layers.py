@@ -21,20 +21,23 @@ of the layer one after the other, and one a node for its parents.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Unpack
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import kernel
-from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost._tools.uniforms import row_blocks, uniform_rows
+from dagpost._tools.progress import Stage
 from dagpost._tools.wide_floats import ZERO
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking
 from dagpost.engines import Engine
 from dagpost.exact.alternating import leaf_alphas
 from dagpost.exact.structure import StructureTables, widest_wave
 from dagpost.exact.walk import Layout, waves
+from dagpost.sampling.blocks import draw_in_blocks
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
 from dagpost.sampling.next_layer import Samples, Scratch, draw_layer
 
@@ -48,8 +51,7 @@ def sample_layers(
     *,
     seed: np.random.SeedSequence,
     engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    **tracking: Unpack[Tracking],
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph.
 
@@ -68,22 +70,14 @@ def sample_layers(
     memory.require(
         widest_wave(layout.nodes, engine.workers, 40),
         f"Drawing graphs of {layout.nodes} variables by layers",
-        "Use fewer threads, or method='linear-extensions'.",
+        "Use fewer threads, or a method that draws orders.",
     )
-    parents, log_joint = np.empty((count, layout.nodes), dtype=np.uint64), np.empty(count)
-    blocks = row_blocks(count, _MOVED_TOGETHER)
-    saved = checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
-    with reporter.stage("graphs", count * (layout.top + 1)) as stage:
-        for rows in saved.finished:
-            stage.advance((rows.stop - rows.start) * (layout.top + 1))
-        for rows in saved:
-            uniforms = uniform_rows(seed, rows, 2 * layout.nodes)
-            parents[rows], log_joint[rows] = _draw(tables, families, uniforms, engine, stage)
-    return parents, log_joint
+    draw = partial(_draw, tables, families, engine)
+    return draw_in_blocks(draw, count, layout.nodes, _MOVED_TOGETHER, seed=seed, units=layout.top + 1, **tracking)
 
 
 def _draw(
-    tables: StructureTables, families: RankedFamilies, uniforms: Floats, engine: Engine, stage: Stage
+    tables: StructureTables, families: RankedFamilies, engine: Engine, uniforms: Floats, stage: Stage
 ) -> tuple[Masks, Floats]:
     """One graph for each row of `uniforms`, all moved together; counts the samples on `stage` once a wave."""
     layout = tables.layout
@@ -100,17 +94,8 @@ def _draw(
     )
 
     def block(item: tuple[int, Integers], cancel: Integers) -> None:
-        leaf, members = item
-        _draw_leaf(
-            layout,
-            tables.forward.weights,
-            tables.completions,
-            tables.completion_exponents,
-            leaf,
-            members,
-            samples,
-            cancel,
-        )
+        sums = (tables.forward.weights, tables.completions, tables.completion_exponents)
+        _draw_leaf(layout, *sums, *item, samples, cancel)
 
     everything = (1 << nodes) - 1
     for wave in waves(layout.top):

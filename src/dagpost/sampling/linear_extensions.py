@@ -25,14 +25,13 @@ last line. The sets that do are kept in a table, at most some 3 million for one 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.masks import check_masks, distinct_rows
@@ -53,12 +52,7 @@ _PRIMES = (
 
 
 def log_linear_extensions(
-    parents: NDArray[Any],
-    *,
-    engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    largest_table: int = LARGEST_TABLE,
+    parents: NDArray[Any], *, engine: Engine, largest_table: int = LARGEST_TABLE, **tracking: Unpack[Tracking]
 ) -> Floats:
     """Natural log of the number of orders that each graph fits.
 
@@ -82,10 +76,14 @@ def log_linear_extensions(
 
     starts = range(0, len(distinct), _BLOCK)
     together = [starts[begin : begin + _BLOCKS_TOGETHER] for begin in range(0, len(starts), _BLOCKS_TOGETHER)]
-    saved = checkpoint.stage("linear extensions", together, lambda some: [result[some[0] : some[-1] + _BLOCK]])
-    with reporter.stage("linear extensions", len(starts)) as stage:
-        for some in saved.finished:
-            stage.advance(len(some))
+    with tracked(
+        "linear extensions",
+        together,
+        lambda some: [result[some[0] : some[-1] + _BLOCK]],
+        units=len(starts),
+        units_of=len,
+        **tracking,
+    ) as (saved, stage):
         for some in saved:
             for failed in engine.run(block, some):
                 stage.advance(1)

@@ -209,13 +209,7 @@ def _part(joining: float, staying: float, left: Floats, group: Integers, begin: 
 
 @inlined
 def _place(
-    layout: Layout,
-    alpha: Wide,
-    whole: np.int64,
-    layer: np.int64,
-    chosen: np.int64,
-    sample: int,
-    samples: Samples,
+    layout: Layout, alpha: Wide, whole: np.int64, layer: np.int64, chosen: np.int64, sample: int, samples: Samples
 ) -> None:
     """Give a sample its next layer."""
     for node in range(layout.nodes):

@@ -55,12 +55,7 @@ class OrderSample:
 
 
 def sample_orders(
-    forward: ForwardTable,
-    count: int,
-    *,
-    seed: np.random.SeedSequence,
-    engine: Engine,
-    reporter: Reporter = NO_PROGRESS,
+    forward: ForwardTable, count: int, *, seed: np.random.SeedSequence, engine: Engine, reporter: Reporter = NO_PROGRESS
 ) -> OrderSample:
     """Draw `count` independent orders from their exact posterior.
 
@@ -110,7 +105,7 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
             cancel,
         )
 
-    for wave in reversed(list(waves(layout.top))):
+    for wave in waves(layout.top)[::-1]:
         chunks = sets >> (layout.nodes - layout.top)
         items = [(chunk, np.flatnonzero((chunks == chunk) & (sets > 0))) for chunk in wave]
         for _ in engine.run(block, [item for item in items if len(item[1])]):
@@ -250,7 +245,7 @@ def _build_levels(layout: Layout, arrays: Wide, bases: Integers, leaf: int, high
 
 @inlined
 def _alpha(high_alpha: Wide, low_alpha: Wide, low: int, low_set: int, node: int) -> np.int64:
-    """alpha of `node` over its set without itself."""
+    """Alpha of `node` over its set without itself."""
     if node >= low:
         return high_alpha[node - low, low_set]
     return low_alpha[node, squeezed(low_set, node)]

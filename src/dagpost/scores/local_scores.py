@@ -20,6 +20,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, nearest
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.conversion import TableLike, as_table
@@ -197,5 +198,5 @@ def _require_memory(nodes: int, max_parents: int) -> None:
 
     free = memory.available_bytes()
     fitting = [limit for limit in range(max_parents + 1) if needed(limit) <= free]
-    remedy = f"The largest max_parents that fits is {fitting[-1]}." if fitting else "Free some memory first."
+    remedy = f"The largest {bare('max_parents')} that fits is {fitting[-1]}." if fitting else "Free some memory first."
     memory.require(needed(max_parents), f"Scoring {nodes} nodes with up to {max_parents} parents", remedy)

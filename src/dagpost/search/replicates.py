@@ -84,8 +84,8 @@ def bootstrap_dags(
         return start if cancel[0] else _climb_from(weights, start)
 
     parents = np.empty((count, len(table.names)), dtype=np.uint64)
-    saved = checkpoint.stage("bootstrap", range(count), lambda replicate: [parents[replicate]])
-    with reporter.stage("bootstrap", count) as stage:
+    saved = checkpoint.stage("replicates", range(count), lambda replicate: [parents[replicate]])
+    with reporter.stage("replicates", count) as stage:
         for _ in saved.finished:
             stage.advance(1)
         for replicate, found in saved.run(engine.tasks, block, range(count)):

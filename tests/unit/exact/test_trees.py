@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dagpost.methods.own_targets import Trees
 from tests.naive import trees as naive_trees
 
 from dagpost import DagPosterior, datasets
@@ -17,6 +16,7 @@ from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact import trees
 from dagpost.exact.trees import TreePosterior, draw_trees, tree_posterior
+from dagpost.methods.trees import Trees
 
 
 def random_weights(nodes: int, spread: float, seed: int) -> np.ndarray:

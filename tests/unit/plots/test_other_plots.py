@@ -18,7 +18,6 @@ from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT
 from dagpost.plots.direction import LABELS
-from dagpost.plots.sources import PICKED
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -139,7 +138,7 @@ def test_the_beginning_of_chains_has_as_much_of_each(chains: DagSample) -> None:
         (("sample", "other"), {}, "same variables in the same order"),
         (("model", "model"), {}, "Got DagPosterior instead"),
         (([], "model"), {}, "no sample to look at"),
-        (("sample", "model"), {"measure": "bias"}, "must be 'SAD' or 'Delta'"),
+        (("sample", "model"), {"measure": "bias"}, "must be one of 'SAD', 'Delta'"),
         (("sample", "model"), {"points": 1}, "'points' must be an int of at least 2"),
         (("order",), {"measure": "Delta"}, "Delta needs the evidence"),
     ],
@@ -336,7 +335,7 @@ def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior)
     assert {arrow.direction for arrow in arrows(ax)} == {"picked"}
     assert LABELS["picked"] in words
     assert LABELS["clear"] not in words
-    assert PICKED in caption(ax)
+    assert shares.target_.directions in caption(ax)
     assert not any(text.get_text().startswith("≥") for text in ax.texts)
     few = plots.graph(shares, threshold=0.9)
     assert "joined in a share of the replicates below 0.9." in caption(few)

@@ -14,7 +14,8 @@ from tests.naive import sampling as naive_sampling
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
 from dagpost.exact.order import forward_table
-from dagpost.posterior.weights import ESTIMATORS, evidence_ratio, weigh, weighted_estimate
+from dagpost.posterior.intervals import weighted_estimate
+from dagpost.posterior.weights import ESTIMATORS, evidence_ratio, weigh
 from dagpost.sampling.dags import rank_families
 from dagpost.sampling.orders import sample_orders
 

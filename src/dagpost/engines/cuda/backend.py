@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import Tracking
 from dagpost.engines.cuda import device, layers, order, structure
-from dagpost.engines.cuda.engine import CudaEngine
 from dagpost.engines.cuda.sampling import draw_dags
-from dagpost.engines.host.backend import HostBackend
+from dagpost.engines.host.backend import ExactBackend
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, StructureTables
 from dagpost.sampling.dags import RankedFamilies
+
+if TYPE_CHECKING:
+    from dagpost.engines.cuda.engine import CudaEngine
 
 #: Seconds for each of the n 2^(n-1) entries of all families, and for each of the 3^n terms, on an H200.
 _SECONDS_AN_ENTRY = 1e-10
@@ -26,11 +28,10 @@ _SECONDS_A_TERM = 8e-12
 _KEPT_SHARE = 0.6
 
 
-class CudaBackend(HostBackend):
+class CudaBackend(ExactBackend):
     """The sums of the CUDA engine. It writes no checkpoints of tables: seconds are not worth a file of 137 GB."""
 
     name = "cuda"
-    in_this_process = False
 
     def __init__(self, engine: CudaEngine) -> None:
         super().__init__(engine)
@@ -57,29 +58,13 @@ class CudaBackend(HostBackend):
         del measured
         return 1.0 + _SECONDS_A_TERM * 3.0**nodes
 
-    def forward_table(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Forward:
-        del checkpoint
+    def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:
         with device.left_clean():
-            return order.forward_table(log_weights, max_parents, sizes=self.sizes, reporter=reporter)
+            return order.forward_table(log_weights, max_parents, self.sizes, _reporter(tracking))
 
-    def family_probabilities(
-        self,
-        forward: Any,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        keep_forward: bool = True,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Floats:
-        del checkpoint
+    def family_probabilities(self, forward: Any, *, keep_forward: bool = True, **tracking: Unpack[Tracking]) -> Floats:
         with device.left_clean():
-            return order.family_probabilities(forward, reporter=reporter, keep_forward=keep_forward)
+            return order.family_probabilities(forward, reporter=_reporter(tracking), keep_forward=keep_forward)
 
     def draw_dags(
         self, forward: Any, ranked: Callable[[], RankedFamilies], uniforms: Floats, *, stage: Stage
@@ -95,31 +80,19 @@ class CudaBackend(HostBackend):
         return order.on_host(forward)
 
     def structure_posterior(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
     ) -> StructurePosterior:
         if len(log_weights) < structure.FEWEST_NODES:
-            return super().structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+            return super().structure_posterior(log_weights, max_parents, **tracking)
         with device.left_clean():
-            found = structure.structure_posterior(log_weights, max_parents, sizes=self.sizes, reporter=reporter)
+            found = structure.structure_posterior(log_weights, max_parents, self.sizes, _reporter(tracking))
         return replace(found, engine=self.name)
 
-    def structure_evidence(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> float:
+    def structure_evidence(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> float:
         if len(log_weights) < structure.FEWEST_NODES:
-            return super().structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+            return super().structure_evidence(log_weights, max_parents, **tracking)
         with device.left_clean():
-            return structure.structure_evidence(log_weights, max_parents, sizes=self.sizes, reporter=reporter)
+            return structure.structure_evidence(log_weights, max_parents, self.sizes, _reporter(tracking))
 
     def sample_layers(
         self,
@@ -128,21 +101,13 @@ class CudaBackend(HostBackend):
         count: int,
         *,
         seed: np.random.SeedSequence,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        **tracking: Unpack[Tracking],
     ) -> tuple[Masks, Floats]:
         if tables.layout.nodes < structure.FEWEST_NODES:
-            return super().sample_layers(tables, ranked, count, seed=seed, reporter=reporter, checkpoint=checkpoint)
+            return super().sample_layers(tables, ranked, count, seed=seed, **tracking)
         with device.left_clean():
             return layers.sample_layers(
-                tables,
-                ranked,
-                count,
-                seed=seed,
-                engine=self.engine,
-                sizes=self.sizes,
-                reporter=reporter,
-                checkpoint=checkpoint,
+                tables, ranked, count, seed=seed, engine=self.engine, sizes=self.sizes, **tracking
             )
 
     def descendant_sets(self, tables: StructureTables, node: int, *, reporter: Reporter = NO_PROGRESS) -> Floats:
@@ -150,3 +115,7 @@ class CudaBackend(HostBackend):
             return super().descendant_sets(tables, node, reporter=reporter)
         with device.left_clean():
             return structure.descendant_sets(tables, node, sizes=self.sizes, reporter=reporter)
+
+
+def _reporter(tracking: Tracking) -> Reporter:
+    return tracking.get("reporter", NO_PROGRESS)

@@ -15,9 +15,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from dagpost._tools.memory import readable
+from dagpost._tools.spelling import setting
 from dagpost.errors import InputError, ResourceError
 
 INSTALL = 'Install CuPy for your CUDA, for CUDA 13 with: pip install "dagpost[cuda]"'
+_THREADS = f"Use {setting('engine', 'threads')}."
 
 
 class DeviceError(InputError):
@@ -30,14 +32,16 @@ def load_cupy() -> Any:
         import cupy
     except ImportError:
         raise DeviceError(
-            f"engine='cuda' needs CuPy, which is not installed. {INSTALL}; or use engine='auto'."
+            f"{setting('engine', 'cuda')} needs CuPy, which is not installed. {INSTALL}; or use "
+            f"{setting('engine', 'auto')}."
         ) from None
+    needs = f"{setting('engine', 'cuda')} needs a CUDA device"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # noqa: BLE001 (CuPy wraps every failure of the driver in a class of its own)
-        raise DeviceError(f"engine='cuda' needs a CUDA device: {error}. Use engine='threads'.") from None
+        raise DeviceError(f"{needs}: {error}. {_THREADS}") from None
     if count == 0:
-        raise DeviceError("engine='cuda' needs a CUDA device, and there is none. Use engine='threads'.")
+        raise DeviceError(f"{needs}, and there is none. {_THREADS}")
     return cupy
 
 

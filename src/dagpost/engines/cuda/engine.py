@@ -10,8 +10,8 @@ from dagpost.engines.threads import ThreadEngine
 
 if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats
-    from dagpost.engines.backend import ExactBackend
     from dagpost.engines.cuda.layout import Sizes
+    from dagpost.engines.host.backend import ExactBackend
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
 

@@ -12,20 +12,22 @@ the host. Time: a few passes over `2^r` numbers for every group, and at most `lo
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost._tools.uniforms import SEED_BLOCK, row_blocks, uniform_rows
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost._tools.progress import Stage
+from dagpost._tools.spelling import setting
+from dagpost._tools.uniforms import SEED_BLOCK
+from dagpost.checkpoints import Tracking
 from dagpost.engines.base import Engine
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.layout import ANY_THREADS, LEAST_EXPONENT, USUAL_SIZES, WIDE, Sizes
 from dagpost.engines.cuda.structure import dense_alpha
 from dagpost.exact.structure import StructureTables
+from dagpost.sampling.blocks import draw_in_blocks
 from dagpost.sampling.dags import RankedFamilies, draw_parents_in_layers
 
 _MOST_BLOCKS = 1 << 16
@@ -44,21 +46,11 @@ def sample_layers(
     seed: np.random.SeedSequence,
     engine: Engine,
     sizes: Sizes = USUAL_SIZES,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    **tracking: Unpack[Tracking],
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (graphs, nodes), and the log weight of each graph."""
-    on_device, nodes = _LayerTables(tables, sizes), tables.layout.nodes
-    parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
-    blocks = row_blocks(count, _MOVED_TOGETHER)
-    saved = checkpoint.stage("graphs", blocks, lambda rows: [parents[rows], log_joint[rows]])
-    with reporter.stage("graphs", count) as stage:
-        for rows in saved.finished:
-            stage.advance(rows.stop - rows.start)
-        for rows in saved:
-            uniforms = uniform_rows(seed, rows, 2 * nodes)
-            parents[rows], log_joint[rows] = _draw(tables, on_device, families, uniforms, engine, stage)
-    return parents, log_joint
+    draw = partial(_draw, tables, _LayerTables(tables, sizes), families, engine)
+    return draw_in_blocks(draw, count, tables.layout.nodes, _MOVED_TOGETHER, seed=seed, **tracking)
 
 
 class _LayerTables:
@@ -70,7 +62,9 @@ class _LayerTables:
         tensors = 5 * 8 * max(sizes.layer_entries, 1 << self.nodes)
         needed = (self.nodes << (self.nodes + 2)) + (12 << self.nodes) + tensors
         needed += 2 * tables.forward.weights.nbytes
-        device.require(needed, f"Drawing graphs of {self.nodes} variables by layers", "use engine='threads'.")
+        device.require(
+            needed, f"Drawing graphs of {self.nodes} variables by layers", f"use {setting('engine', 'threads')}."
+        )
         self.completions = cupy.asarray(tables.completions)
         self.exponents = cupy.asarray(tables.completion_exponents)
         self.alpha = dense_alpha(self.nodes, tables.layout.max_parents, cupy.asarray(tables.forward.weights))
@@ -81,8 +75,8 @@ def _draw(
     tables: StructureTables,
     on_device: _LayerTables,
     families: RankedFamilies,
-    uniforms: Floats,
     engine: Engine,
+    uniforms: Floats,
     stage: Stage,
 ) -> tuple[Masks, Floats]:
     """One graph for each row of `uniforms` (one number a layer, then one a node): parent masks, and log weights."""
@@ -179,13 +173,7 @@ def _draw_layer(
 
 
 def _folded(
-    on_device: _LayerTables,
-    parted: Any,
-    groups_of_branches: Any,
-    before: Any,
-    left: int,
-    position: int,
-    branches: int,
+    on_device: _LayerTables, parted: Any, groups_of_branches: Any, before: Any, left: int, position: int, branches: int
 ) -> Any:
     """The sum over everything undecided of both halves of every branch."""
     cupy, kernels, rows = device.load_cupy(), on_device.kernels, parted
@@ -212,6 +200,6 @@ def _bit_counts(masks: Any) -> Any:
 
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, folded_nodes: int) -> Any:
-    """The kernels compiled for so many nodes, of which one block of threads sums over so many."""
+    """The kernels compiled for a number of nodes, and of nodes that one block of threads sums over."""
     constants = {"NODES": nodes, "FOLDED_NODES": folded_nodes, "LEAST_EXPONENT": LEAST_EXPONENT}
     return device.compiled(_FILES, **WIDE, **constants)

@@ -52,7 +52,7 @@ LEAST_EXPONENT = -(1 << 30)
 class Sizes:
     """How much a device takes on at once; the defaults suit every device that dagpost has run on."""
 
-    #: At most so many low and mid nodes, and top nodes in the slots of a step.
+    #: The most low nodes, mid nodes, and top nodes that share a step.
     low_nodes: int = 11
     mid_nodes: int = 10
     slot_bits: int = 4

@@ -14,7 +14,6 @@ are taken in another order, so results differ from the host's in the last digits
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -23,7 +22,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Wide
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.wide_floats import ZERO, to_logs
+from dagpost._tools.spelling import setting
+from dagpost._tools.wide_floats import ZERO
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.layout import (
     ANY_THREADS,
@@ -36,7 +36,7 @@ from dagpost.engines.cuda.layout import (
     make_layout,
 )
 from dagpost.engines.cuda.walk import backward_walk, forward_walk
-from dagpost.exact.order import Forward, ForwardTable, check_weights, no_graph, posterior_of_families, wide_weights
+from dagpost.exact.order import Forward, ForwardTable, check_weights, log_of_all, posterior_of_families, wide_weights
 from dagpost.exact.order import require_memory as require_host_memory
 from dagpost.exact.walk import make_layout as make_host_layout
 from dagpost.families.numbering import binomials, size_offsets
@@ -52,7 +52,7 @@ class DeviceForward(Forward):
 
 
 def forward_table(
-    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+    log_weights: Floats, max_parents: int, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
 ) -> DeviceForward:
     """Sum over all orders of every set of nodes, on the device."""
     cupy = device.load_cupy()
@@ -67,10 +67,7 @@ def forward_table(
         for _ in forward_walk(layout, steps):
             cupy.cuda.get_current_stream().synchronize()
             stage.advance(1)
-    log_total = float(to_logs(cupy.asnumpy(sums[-1:]))[0])
-    if not math.isfinite(log_total):
-        raise no_graph()
-    return DeviceForward(layout, log_weights, scales, weights, sums, log_total)
+    return DeviceForward(layout, log_weights, scales, weights, sums, log_of_all(cupy.asnumpy(sums[-1:])))
 
 
 def family_probabilities(
@@ -83,8 +80,8 @@ def family_probabilities(
     """
     cupy = device.load_cupy()
     layout = forward.layout
-    beside = layout.bytes_needed(backward=True) - (0 if keep_forward else 8 << layout.nodes)
-    device.require(beside, f"The backward table of {layout.nodes} variables", "leave columns out.")
+    needed = layout.bytes_needed(backward=True) - (0 if keep_forward else 8 << layout.nodes)
+    device.require(needed, f"The backward table of {layout.nodes} variables", "leave columns out.")
     sums = forward.sums.copy() if keep_forward else forward.sums
     steps = _Kernels(layout, forward.weights, sums, backward=True)
     with reporter.stage("edge probabilities", layout.steps) as stage:
@@ -122,8 +119,8 @@ def require_memory(nodes: int, max_parents: int, *, backward: bool, sizes: Sizes
         device.require(
             needed,
             f"The exact table of {nodes} variables",
-            f"up to {largest} variables fit. Leave columns out, use engine='threads', whose tables stand in the memory "
-            "of the machine, or use a method without tables, such as 'partition-mcmc'.",
+            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables are "
+            "in the memory of the machine, or use a method without tables: a chain.",
         )
 
 

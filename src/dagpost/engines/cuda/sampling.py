@@ -1,13 +1,13 @@
 """Orders and graphs on a CUDA device: DDS of He, Tian & Wu (2016) from forward sums that never leave it.
 
-All samples lose their last node together, one node a step, so at every step their sets have one size. Equal sets are
-worked out once: alpha of each node is summed over the parent sets inside the set (no table of alpha is kept), and every
-sample of the set chooses with its own uniform number. Then every node of every sample draws its parents among its
+All samples lose their last node together, one node a step, so at every step their sets have the same size. Equal sets
+are worked out once: alpha of each node is summed over the parent sets inside the set (no table of alpha is kept), and
+every sample of the set chooses with its own uniform number. Then every node of every sample draws its parents among its
 predecessors, by the running sum over the parent sets in their numbering.
 
-The uniform numbers are those of sampling/orders.py, and so are the orders, but for roundings; parents are taken in
-another sequence, so the graphs are other draws from the same posterior. Time: for a set of `s` nodes `s` times the
-parent sets among them; all steps of a sample together visit some 5e7 parent sets at 33 nodes, at worst.
+The uniform numbers are those of sampling/orders.py, and so are the orders, up to rounding; parents are drawn in another
+sequence, so the graphs are other draws from the same posterior. Time: for a set of `s` nodes, `s` times the parent sets
+among them; all steps of a sample together visit some 5e7 parent sets at 33 nodes, at worst.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def draw_dags(forward: DeviceForward, uniforms: Floats, *, stage: Stage) -> tupl
 
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, max_parents: int) -> Any:
-    """The kernels compiled for so many nodes and parents, with the binomials that they look up."""
+    """The kernels compiled for a number of nodes and parents, with the binomials that they look up."""
     cupy = device.load_cupy()
     families = family_count(nodes - 1, max_parents)
     sizes = {"THREADS": SAMPLING_THREADS, "NODES": nodes, "MAX_PARENTS": max_parents, "FAMILIES": families}

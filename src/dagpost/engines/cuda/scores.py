@@ -79,7 +79,7 @@ def sum_cells(rows: Rows, cells: CellFunction, max_size: int, sizes: Sizes = USU
 
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, max_size: int, copies: int) -> Any:
-    """The kernel compiled for so many columns, sets of so many, and copies of the counters; with its binomials."""
+    """The kernel compiled for a number of columns, the largest set and copies of the counters; with its binomials."""
     cupy = device.load_cupy()
     sizes = {"THREADS": SCORES_THREADS, "NODES": nodes, "MAX_SIZE": max_size, "COPIES": copies}
     module = device.compiled(("scores.cu",), **sizes)

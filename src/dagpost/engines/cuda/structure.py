@@ -26,6 +26,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.layout import STRUCTURE, STRUCTURE_THREADS, USUAL_SIZES, WIDE, Sizes
@@ -41,17 +42,17 @@ FEWEST_NODES = _ROWS + 1
 _PATH_BLOCKS = 64
 #: A wave of equal sets runs in pieces of about this share of all terms, between which a run can be stopped.
 _PIECES = 200
-_FILES = ("widefloat.cuh", "structure.cu")
+_FILES = ("widefloat.cuh", "structure.cu", "set_sums.cu", "descendants.cu")
 
 
 def structure_posterior(
-    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+    log_weights: Floats, max_parents: int, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once, summed on the device."""
     cupy = device.load_cupy()
     nodes = len(log_weights)
     require_memory(nodes, max_parents)
-    forward = forward_table(log_weights, max_parents, sizes=sizes, reporter=reporter)
+    forward = forward_table(log_weights, max_parents, sizes, reporter)
     run = _Run(forward)
     graphs = run.sum_over_graphs(reporter)
     completions, exponents, given, errors = run.complete(graphs, reporter)
@@ -79,11 +80,11 @@ def structure_posterior(
 
 
 def structure_evidence(
-    log_weights: Floats, max_parents: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
+    log_weights: Floats, max_parents: int, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
 ) -> float:
     """Natural log of the sum over all graphs, each counted once."""
     require_memory(len(log_weights), max_parents)
-    forward = forward_table(log_weights, max_parents, sizes=sizes, reporter=reporter)
+    forward = forward_table(log_weights, max_parents, sizes, reporter)
     graphs = _Run(forward).sum_over_graphs(reporter)
     total, exponent = float(graphs[-1]), int(forward.sums[-1]) >> FRACTION_BITS
     if not total > 0.0:
@@ -98,7 +99,7 @@ def descendant_sets(
     cupy = device.load_cupy()
     nodes, max_parents = tables.layout.nodes, tables.layout.max_parents
     require_memory(nodes, max_parents)
-    run = _Run(forward_table(tables.forward.log_weights, max_parents, sizes=sizes, reporter=reporter))
+    run = _Run(forward_table(tables.forward.log_weights, max_parents, sizes, reporter))
     completions, exponents, given, _ = run.complete(cupy.asarray(tables.graphs), reporter)
     by_rest = run.chances(given, float(completions[0]), int(exponents[0]), node)
     result = np.zeros(1 << nodes)
@@ -122,8 +123,8 @@ def require_memory(nodes: int, max_parents: int) -> None:
         device.require(
             needed,
             f"The exact posterior of {nodes} variables, every graph counted once,",
-            f"up to {largest} variables fit. Leave columns out, use engine='threads', whose tables stand in the memory "
-            "of the machine, or use modularity='order', which needs far less.",
+            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables are "
+            f"in the memory of the machine, or use {setting('modularity', 'order')}, which needs far less.",
         )
 
 
@@ -197,7 +198,7 @@ class _Run:
 
 
 def dense_alpha(nodes: int, max_parents: int, weights: Any) -> Any:
-    """alpha of every node at every set without it: one table of `2^(n-1)` wide floats a node."""
+    """Alpha of every node at every set without it: one table of `2^(n-1)` wide floats a node."""
     cupy = device.load_cupy()
     module = kernels_for(nodes, weights.shape[1])
     alpha = cupy.full(nodes << (nodes - 1), ZERO, dtype=np.int64)
@@ -234,5 +235,5 @@ def _sets_of_size(bits: int, size: int) -> Any:
 
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, families: int) -> Any:
-    """The kernels compiled for so many nodes and families of each."""
+    """The kernels compiled for a number of nodes, and of families of each."""
     return device.compiled(_FILES, **WIDE, **STRUCTURE, NODES=nodes, FAMILIES=families)

@@ -6,7 +6,7 @@
     gather        what every block of a step gives to the sums of `expand`, once its forward and backward sums are known
     collect, give_back       the transposes of `expand` and `let_in`
 
-The walks are generators that pause after every step, so that whoever drives them can report, or stop.
+The walks are generators that pause after every step, so that the caller can report, or stop.
 """
 
 from __future__ import annotations

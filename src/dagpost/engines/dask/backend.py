@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost._tools.progress import Stage
+from dagpost.checkpoints import Tracking
 from dagpost.engines.dask import order, structure
 from dagpost.engines.dask.blocks import USUAL_CUT, Cut, gathering_top
 from dagpost.engines.dask.cluster import Cluster
-from dagpost.engines.dask.engine import DaskEngine
 from dagpost.engines.dask.sampling import draw_orders
-from dagpost.engines.host.backend import KEPT_SHARE, HostBackend
+from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior, expected_seconds
 from dagpost.sampling.dags import RankedFamilies, draw_dags
+
+if TYPE_CHECKING:
+    from dagpost.engines.dask.engine import DaskEngine
 
 #: Seconds for each of the n 2^(n-1) entries of all families on one thread, and for each task.
 _SECONDS_AN_ENTRY = 20e-9
 _SECONDS_A_TASK = 2e-3
 
 
-class DaskBackend(HostBackend):
+class DaskBackend(ExactBackend):
     """The sums of the Dask engine; `cut` says into which blocks tables over all sets are cut."""
 
     name = "dask"
-    in_this_process = False
 
     def __init__(self, engine: DaskEngine, cut: Cut = USUAL_CUT) -> None:
         super().__init__(engine)
@@ -61,35 +62,14 @@ class DaskBackend(HostBackend):
             return super().structure_seconds(nodes, measured=measured)
         return expected_seconds(nodes, min(self.cluster.threads(), structure.most_cores(nodes)))
 
-    def forward_table(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Forward:
+    def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:
         with self.cluster.release_on_error():
-            return order.forward_table(
-                self.cluster, log_weights, max_parents, cut=self._cut, reporter=reporter, checkpoint=checkpoint
-            )
+            return order.forward_table(self.cluster, log_weights, max_parents, cut=self._cut, **tracking)
 
-    def family_probabilities(
-        self,
-        forward: Any,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        keep_forward: bool = True,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> Floats:
+    def family_probabilities(self, forward: Any, *, keep_forward: bool = True, **tracking: Unpack[Tracking]) -> Floats:
         with self.cluster.release_on_error():
             return order.family_probabilities(
-                self.cluster,
-                forward,
-                cut=self._cut,
-                reporter=reporter,
-                keep_forward=keep_forward,
-                checkpoint=checkpoint,
+                self.cluster, forward, cut=self._cut, keep_forward=keep_forward, **tracking
             )
 
     def draw_dags(
@@ -107,32 +87,16 @@ class DaskBackend(HostBackend):
             return order.on_host(forward)
 
     def structure_posterior(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
+        self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
     ) -> StructurePosterior:
         if not self.structure_on_cluster(len(log_weights), max_parents):
-            return super().structure_posterior(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+            return super().structure_posterior(log_weights, max_parents, **tracking)
         with self.cluster.release_on_error():
-            found = structure.structure_posterior(
-                self._dask, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
-            )
+            found = structure.structure_posterior(self._dask, log_weights, max_parents, **tracking)
         return replace(found, engine=self.name)
 
-    def structure_evidence(
-        self,
-        log_weights: Floats,
-        max_parents: int,
-        *,
-        reporter: Reporter = NO_PROGRESS,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-    ) -> float:
+    def structure_evidence(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> float:
         if not self.structure_on_cluster(len(log_weights), max_parents, evidence_only=True):
-            return super().structure_evidence(log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+            return super().structure_evidence(log_weights, max_parents, **tracking)
         with self.cluster.release_on_error():
-            return structure.structure_evidence(
-                self._dask, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint
-            )
+            return structure.structure_evidence(self._dask, log_weights, max_parents, **tracking)

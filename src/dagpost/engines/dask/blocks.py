@@ -13,6 +13,7 @@ cluster; from 30 nodes on, chunks have 2^22 entries (33 MB), where the host stay
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
@@ -40,7 +41,7 @@ class Cut:
     top: int | None = None
 
     def by_nodes_alone(self, nodes: int) -> bool:
-        """Whether any cluster cuts a table of so many nodes in the same way."""
+        """Whether all clusters cut a table of this number of nodes in the same way."""
         return nodes > self.small
 
 
@@ -159,11 +160,16 @@ class Kept:
             for part, kind in enumerate(self._types)
         ]
 
-    def put_back(self, block: int) -> None:
-        """Hand over a block that was read to the cluster."""
-        pieces = self._buffers.pop(block)
-        whole = pieces[0] if len(pieces) == 1 else tuple(pieces)
-        (self._blocks[block],) = self._cluster.client.scatter([whole], hash=False)
+    def pieces_of_wave(self, wave: list[int]) -> list[Any]:
+        """Those of all blocks of a wave."""
+        return [piece for block in wave for piece in self.pieces(block)]
+
+    def put_back(self, blocks: Sequence[int]) -> None:
+        """Hand over blocks that were read to the cluster."""
+        for block in blocks:
+            pieces = self._buffers.pop(block)
+            whole = pieces[0] if len(pieces) == 1 else tuple(pieces)
+            (self._blocks[block],) = self._cluster.client.scatter([whole], hash=False)
 
 
 def part_of(parts: tuple[Any, ...], number: int) -> Any:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import bare
 from dagpost.data.conversion import checked_table
 from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
@@ -87,7 +88,7 @@ def scores_of_parts(
         whole.codes()
         masks = masks_of_targets(list(targets), whole.names)
         known = dict(zip(targets, masks.tolist(), strict=True))
-        codes = parts.map("codes", _codes_of, whole.names, whole.levels, interventions, known)
+        codes = parts.map("codes", codes_of, whole.names, whole.levels, interventions, known)
 
         def scores_without(left_out: int, observations: int) -> LocalScores:
             rows = replace(whole, counts=np.array([observations]))
@@ -164,7 +165,7 @@ def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations
     if observations == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
     if not values:
-        raise InputError("The parts have no column beside that of the intervention targets. At least two are needed.")
+        raise InputError("The parts have no column besides that of the intervention targets. At least two are needed.")
     length = max(map(len, [*values.values(), *levels.values()]))
     repeated = {name: np.resize(np.arange(len(found)), length) for name, found in values.items()}
     frame = pandas.DataFrame({name: pandas.Series(values[name]).take(rows).array for name, rows in repeated.items()})
@@ -233,7 +234,7 @@ def _kind_of(column: Any) -> str:
     return "numeric" if kind in ("integer", "floating", "mixed-integer-float") else kind
 
 
-def _codes_of(
+def codes_of(
     part: Any,
     names: tuple[str, ...],
     levels: tuple[tuple[object, ...] | None, ...],
@@ -280,7 +281,7 @@ def _groups_of(sets: Masks, arities: tuple[int, ...], cells_together: int) -> li
         if cells > _MOST_CELLS:
             raise InputError(
                 f"A set of {mask.bit_count()} columns has {cells:,} cells, and at most {_MOST_CELLS:,} are counted. "
-                "Set max_parents lower, or discretise to fewer levels."
+                f"Set {bare('max_parents')} lower, or discretise to fewer levels."
             )
         if total + cells > cells_together and total:
             edges.append(number)

@@ -56,7 +56,7 @@ def load_distributed() -> Any:
 
 
 def patience() -> float:
-    """Seconds to wait for a scheduler, and for its first worker: Dask's own setting, 30 unless someone changes it."""
+    """Seconds to wait for a scheduler, and for its first worker: Dask's own setting, 30 by default."""
     import dask
     from dask.utils import parse_timedelta
 
@@ -318,7 +318,7 @@ def _require_answer(distributed: Any, address: str) -> None:
 
     async def connect() -> None:
         options = distributed.Security().get_connection_args("client")
-        # Dask gives up first where nobody accepts the connection, and says more about it.
+        # Where no server accepts the connection, Dask gives up first and says more about it.
         comm = await asyncio.wait_for(distributed.connect(address, timeout=patience(), **options), patience() + 1)
         await comm.close()
 

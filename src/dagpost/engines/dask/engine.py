@@ -27,8 +27,8 @@ from dagpost.engines.threads import ThreadEngine
 
 if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats
-    from dagpost.engines.backend import ExactBackend
     from dagpost.engines.dask.tasks import Tasks
+    from dagpost.engines.host.backend import ExactBackend
     from dagpost.scores.cells import CellFunction
     from dagpost.scores.rows import Rows
 
@@ -73,7 +73,7 @@ class DaskEngine(ThreadEngine):
         return cls(handle) if type(handle).__module__.partition(".")[0] == "distributed" else None
 
     def with_threads(self, threads: int | None) -> Engine:
-        """The same cluster with so many threads of this process; None: this engine itself.
+        """The same cluster with `threads` threads of this process; None: this engine itself.
 
         Inside a task of a worker, where a model may arrive through joblib and scikit-learn, it is the one thread of the
         task: if all workers waited for tasks of their own, no worker would be left to run them.

@@ -14,15 +14,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.memory import readable
-from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.wide_floats import ZERO, to_logs
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost._tools.wide_floats import ZERO
+from dagpost.checkpoints import NO_CHECKPOINT, Tracking, tracked
 from dagpost.engines.dask.blocks import (
     USUAL_CUT,
     Cut,
@@ -45,7 +44,7 @@ from dagpost.exact.order import (
     Forward,
     ForwardTable,
     check_weights,
-    no_graph,
+    log_of_all,
     posterior_of_families,
     require_memory,
     wide_weights,
@@ -67,13 +66,7 @@ class ClusterForward(Forward):
 
 
 def forward_table(
-    cluster: Cluster,
-    log_weights: Floats,
-    max_parents: int,
-    *,
-    cut: Cut = USUAL_CUT,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    cluster: Cluster, log_weights: Floats, max_parents: int, *, cut: Cut = USUAL_CUT, **tracking: Unpack[Tracking]
 ) -> ClusterForward:
     """Sum over all orders of every set of nodes, on the cluster."""
     nodes = len(log_weights)
@@ -87,23 +80,18 @@ def forward_table(
     places = places_of(cluster, top)
     blocks: list[Any] = [None] * (1 << top)
     kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
-    saved = _worth(nodes, cut, checkpoint).stage("forward table", in_waves(waves(top)), kept.pieces)
-    with reporter.stage("forward table", 1 << top) as stage:
-        for block in saved.finished:
-            kept.put_back(block)
-            stage.advance(1)
+    worth_keeping = _worth_keeping(nodes, cut, tracking)
+    with tracked("forward table", in_waves(waves(top)), kept.pieces, **worth_keeping) as (saved, stage):
+        kept.put_back(saved.finished)
         for block in saved.left:
             pulled = [blocks[block ^ (1 << node)] for node in nodes_in(block, top)]
-            arguments = (nodes, max_parents, top, block, weights, *pulled)
-            blocks[block] = cluster.submit("forward-table", _forward_block, *arguments, at=places[block])
+            arguments = (False, nodes, max_parents, top, block, weights, *pulled)
+            blocks[block] = cluster.submit("forward-table", _fill_block, *arguments, at=places[block])
         for block in saved:
             cluster.finish(blocks[block])
             stage.advance(1)
     last = cluster.submit("evidence", entries, blocks[-1], np.array([-1])).result()
-    log_total = float(to_logs(last)[0])
-    if not math.isfinite(log_total):
-        raise no_graph()
-    return ClusterForward(layout, log_weights, scales, weights, blocks, log_total)
+    return ClusterForward(layout, log_weights, scales, weights, blocks, log_of_all(last))
 
 
 def family_probabilities(
@@ -111,9 +99,8 @@ def family_probabilities(
     forward: ClusterForward,
     *,
     cut: Cut = USUAL_CUT,
-    reporter: Reporter = NO_PROGRESS,
     keep_forward: bool = True,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    **tracking: Unpack[Tracking],
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
@@ -127,25 +114,24 @@ def family_probabilities(
     given: list[list[Any]] = [[]] * (1 << top)
     gathering = _Gathering(cluster, layout, forward.log_weights.shape, cut)
     kept = Kept(cluster, blocks, 1 << (nodes - top), np.int64)
-    saved = _worth(nodes, cut, checkpoint).stage(
-        "backward table by waves",
-        list(reversed(list(waves(top)))),
-        lambda wave: [piece for block in wave for piece in kept.pieces(block)],
+    with tracked(
+        "edge probabilities",
+        waves(top)[::-1],
+        kept.pieces_of_wave,
         gathering.state,
-    )
-    with reporter.stage("edge probabilities", 1 << top) as stage:
-        for wave in saved.finished:
-            for block in wave:
-                kept.put_back(block)
-            stage.advance(len(wave))
+        units=1 << top,
+        units_of=len,
+        kept_as="backward table by waves",
+        **_worth_keeping(nodes, cut, tracking),
+    ) as (saved, stage):
+        kept.put_back(in_waves(saved.finished))
         gathering.begin()
         places = places_of(cluster, top)
         for wave in saved.left:
             for block in wave:
                 pulled = [blocks[block | (1 << node)] for node in nodes_not_in(block, top)]
-                head = (nodes, layout.max_parents, top, block)
-                arguments = (*head, forward.weights, *pulled)
-                blocks[block] = cluster.submit("backward-table", _backward_block, *arguments, at=places[block])
+                arguments = (True, nodes, layout.max_parents, top, block, forward.weights, *pulled)
+                blocks[block] = cluster.submit("backward-table", _fill_block, *arguments, at=places[block])
                 given[block] = gathering.gather(block, forward.sums[block], blocks, places[block])
         gathering.add_up(given)
         for wave in saved:
@@ -198,9 +184,9 @@ def require_room(nodes: int, max_parents: int, room: Room, *, tables: int) -> No
         )
 
 
-def _worth(nodes: int, cut: Cut, checkpoint: Checkpoint) -> Checkpoint:
+def _worth_keeping(nodes: int, cut: Cut, tracking: Tracking) -> Tracking:
     """No checkpoint for small tables: they are made in seconds, and how they are cut depends on the workers."""
-    return checkpoint if cut.by_nodes_alone(nodes) else NO_CHECKPOINT
+    return tracking if cut.by_nodes_alone(nodes) else {**tracking, "checkpoint": NO_CHECKPOINT}
 
 
 class _Gathering:
@@ -252,7 +238,7 @@ class _Gathering:
         inner = top - layout.top
         self._last = self._done
         # Where blocks hold several chunks, all waves are one link: no checkpoint asks for a state between them.
-        steps = [in_waves(reversed(list(waves(top))))] if inner else list(reversed(list(waves(top))))
+        steps = [in_waves(waves(top)[::-1])] if inner else waves(top)[::-1]
         for step in steps:
             chunks = [chunk for chunk in step if given[chunk >> inner]]
             blocks = sorted({chunk >> inner for chunk in chunks})
@@ -283,21 +269,17 @@ class _Gathering:
         return np.concatenate([np.asarray(part) for part in self._cluster.client.gather(parts)])
 
 
-def _forward_block(nodes: int, max_parents: int, top: int, block: int, weights: Wide, *pulled: Wide) -> Wide:
-    layout = layout_of(nodes, max_parents, top)
-    size = 1 << (nodes - top)
+def _fill_block(
+    backward: bool, nodes: int, max_parents: int, top: int, block: int, weights: Wide, *pulled: Wide
+) -> Wide:
+    """The forward or the backward sums of a block, from the blocks it pulls from."""
+    layout, size = layout_of(nodes, max_parents, top), 1 << (nodes - top)
     sums = side_by_side(size, pulled)
-    starts = starts_of(top, nodes_in(block, top), size)
-    forward_chunk(layout, writeable(weights), sums, starts, block, no_cancel())
-    return sums[:size].copy()
-
-
-def _backward_block(nodes: int, max_parents: int, top: int, block: int, weights: Wide, *pulled: Wide) -> Wide:
-    layout = layout_of(nodes, max_parents, top)
-    size = 1 << (nodes - top)
-    sums = side_by_side(size, pulled)
-    starts = starts_of(top, nodes_not_in(block, top), size)
-    backward_chunk(layout, writeable(weights), sums[:0], sums, starts, block, False, no_cancel())
+    starts = starts_of(top, nodes_not_in(block, top) if backward else nodes_in(block, top), size)
+    if backward:
+        backward_chunk(layout, writeable(weights), sums[:0], sums, starts, block, False, no_cancel())
+    else:
+        forward_chunk(layout, writeable(weights), sums, starts, block, no_cancel())
     return sums[:size].copy()
 
 

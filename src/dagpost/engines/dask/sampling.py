@@ -51,7 +51,7 @@ def draw_orders(cluster: Cluster, forward: ClusterForward, uniforms: Floats, *, 
         np.zeros((count, layout.top + 1), dtype=np.int64),
         np.full(count, -1.0),
     )
-    for wave in reversed(list(waves(layout.top))):
+    for wave in waves(layout.top)[::-1]:
         # Once, unless rounding left a waiting sample no choice but a node of its own block.
         while _move_wave(cluster, forward, samples, wave):
             pass

@@ -11,27 +11,21 @@ them here; the evidence alone does not need them.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.memory import readable
-from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost._tools.spelling import setting
+from dagpost.checkpoints import Tracking
 from dagpost.engines.dask import order
 from dagpost.engines.dask.structure_completions import Completions, GraphSums, block_top, bytes_on_worker, completions
 from dagpost.engines.dask.structure_graphs import bytes_of_task, exponents_of_groups, sum_over_graphs
 from dagpost.errors import ResourceError
 from dagpost.exact.alternating import group_top
 from dagpost.exact.order import posterior_of_families
-from dagpost.exact.structure import (
-    StructurePosterior,
-    StructureTables,
-    error_bound,
-    log_total,
-    require_memory,
-)
+from dagpost.exact.structure import StructurePosterior, StructureTables, error_bound, log_total, require_memory
 from dagpost.exact.walk import leaf_layout
 
 if TYPE_CHECKING:
@@ -70,8 +64,8 @@ def require_room(nodes: int, max_parents: int, room: Room, *, evidence_only: boo
         raise ResourceError(
             f"The sums over all graphs of {nodes} variables need {readable(needed)} of memory on a single worker; the "
             f"one with the least has {readable(room.smallest)} for it. Start fewer workers with more memory each, "
-            "leave columns out, use engine='threads' on a machine with enough memory, or modularity='order', which "
-            "needs far less."
+            f"leave columns out, use {setting('engine', 'threads')} on a machine with enough memory, or "
+            f"{setting('modularity', 'order')}, which needs far less."
         )
 
 
@@ -87,15 +81,10 @@ def most_cores(nodes: int) -> int:
 
 
 def structure_evidence(
-    engine: DaskEngine,
-    log_weights: Floats,
-    max_parents: int,
-    *,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    engine: DaskEngine, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
 ) -> float:
     """Natural log of the sum over all graphs, each counted once."""
-    forward, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
+    forward, graphs = _graphs(engine, log_weights, max_parents, **tracking)
     return log_total(graphs.evidence, graphs.evidence_exponent) + float(forward.log_scales.sum())
 
 
@@ -105,8 +94,7 @@ def structure_posterior(
     max_parents: int,
     *,
     node_groups: int | None = None,
-    reporter: Reporter = NO_PROGRESS,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
+    **tracking: Unpack[Tracking],
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once.
 
@@ -115,9 +103,9 @@ def structure_posterior(
     nodes = len(log_weights)
     require_memory(nodes, max_parents, 1)
     require_room(nodes, max_parents, engine.cluster.room())
-    forward, graphs = _graphs(engine, log_weights, max_parents, reporter, checkpoint)
+    forward, graphs = _graphs(engine, log_weights, max_parents, **tracking)
     total = log_total(graphs.evidence, graphs.evidence_exponent)
-    found = completions(engine.cluster, graphs, log_weights.shape, reporter, checkpoint, node_groups)
+    found = completions(engine.cluster, graphs, log_weights.shape, node_groups, **tracking)
     bound = error_bound(found.error, nodes)
     log_evidence = total + float(forward.log_scales.sum())
     tables = _on_host(forward, graphs, found, log_evidence, bound)
@@ -128,14 +116,14 @@ def structure_posterior(
 
 
 def _graphs(
-    engine: DaskEngine, log_weights: Floats, max_parents: int, reporter: Reporter, checkpoint: Checkpoint
+    engine: DaskEngine, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]
 ) -> tuple[ClusterForward, GraphSums]:
     """The order-modular sums, and the weight of all graphs on every set alone."""
     nodes, cluster = len(log_weights), engine.cluster
     require_room(nodes, max_parents, cluster.room(), evidence_only=True)
-    forward = order.forward_table(cluster, log_weights, max_parents, reporter=reporter, checkpoint=checkpoint)
+    forward = order.forward_table(cluster, log_weights, max_parents, **tracking)
     exponents = exponents_of_groups(cluster, forward)
-    groups = sum_over_graphs(cluster, forward, exponents, reporter, checkpoint)
+    groups = sum_over_graphs(cluster, forward, exponents, **tracking)
     evidence, exponent = (
         cluster.submit("evidence", order.entries, last, np.array([-1])).result()[0]
         for last in (groups[-1], exponents[-1])

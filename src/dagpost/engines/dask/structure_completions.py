@@ -14,19 +14,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Exponents, Floats, Wide
-from dagpost._tools.progress import Reporter
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
-from dagpost.checkpoints import Checkpoint
+from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines.dask.blocks import Fetched, Kept, give_back, layout_of, part_of, places_of
 from dagpost.engines.dask.cluster import Cluster, Room, no_cancel, writeable
 from dagpost.exact.alternating import block_leaves, group_top
 from dagpost.exact.completions import completions_of_leaf
-from dagpost.exact.walk import waves
+from dagpost.exact.walk import in_waves, waves
 
 #: What the leaves of a block give (or the sums of that) to the weights of some nodes, to paths and to the error.
 _Given = tuple[Wide, Floats, Floats]
@@ -62,9 +61,8 @@ def completions(
     cluster: Cluster,
     graphs: GraphSums,
     shape: tuple[int, int],
-    reporter: Reporter,
-    checkpoint: Checkpoint,
     node_groups: int | None = None,
+    **tracking: Unpack[Tracking],
 ) -> Completions:
     """Finish `B` and gather the families and paths."""
     nodes = graphs.nodes
@@ -74,18 +72,17 @@ def completions(
     blocks: list[Any] = [None] * (1 << top)
     kept = Kept(cluster, blocks, 1 << (nodes - top), np.float64, np.int32)
     sums = _Sums(cluster, nodes, graphs.max_parents, shape, node_groups or _node_group_count(nodes))
-    all_waves = list(reversed(list(waves(top))))
-    saved = checkpoint.stage(
-        "families and paths by waves of blocks",
-        all_waves,
-        lambda wave: [piece for block in wave for piece in kept.pieces(block)],
+    with tracked(
+        "families and paths",
+        waves(top)[::-1],
+        kept.pieces_of_wave,
         sums.state,
-    )
-    with reporter.stage("families and paths", 3**top) as stage:
-        for wave in saved.finished:
-            for block in wave:
-                kept.put_back(block)
-                stage.advance(1 << (top - block.bit_count()))
+        units=3**top,
+        units_of=lambda wave: len(wave) << (top - wave[0].bit_count()),
+        kept_as="families and paths by waves of blocks",
+        **tracking,
+    ) as (saved, stage):
+        kept.put_back(in_waves(saved.finished))
         sums.begin()
         for wave in saved.left:
             given = []
@@ -236,7 +233,7 @@ def _complete(
         exponents[other * size : (other + 1) * size] = its_exponents
     weights = writeable(weights)
     given = {}
-    for wave in reversed(list(waves(inner))):
+    for wave in waves(inner)[::-1]:
         for leaf in wave:
             arguments = (table, values, exponents, (block << inner) | leaf, -1, np.empty(0), no_cancel())
             given[leaf] = completions_of_leaf(layout, weights, sums, *arguments)
@@ -248,19 +245,12 @@ def _complete(
     return (values[own].copy(), exponents[own].copy()), *((part, all_paths, all_errors) for part in parts)
 
 
-def _add_wave(
-    nodes: int,
-    max_parents: int,
-    first: int,
-    wave: list[int],
-    before: _Given,
-    *given: _Given,
-) -> _Given:
+def _add_wave(nodes: int, max_parents: int, first: int, wave: list[int], before: _Given, *given: _Given) -> _Given:
     """The sums with what a wave of blocks gives, for some nodes from `first` on."""
     layout, inner = layout_of(nodes, max_parents, nodes), block_leaves(nodes)
     # New arrays: the old ones may be needed again if this task is.
     gathered, paths, error = before[0].copy(), before[1].copy(), before[2].copy()
-    for within in reversed(list(waves(inner))):
+    for within in waves(inner)[::-1]:
         for block, (contributions, block_paths, block_errors) in zip(wave, given, strict=True):
             for leaf in within:
                 give_back(layout, writeable(contributions[leaf]), gathered, (block << inner) | leaf, first)

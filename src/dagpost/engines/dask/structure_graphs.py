@@ -11,14 +11,13 @@ doubles in all and a quarter to a third of that at once; the alphas of the group
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from dagpost._tools.arrays import Exponents, Floats, Wide
-from dagpost._tools.progress import Reporter
 from dagpost._tools.wide_floats import FRACTION_BITS
-from dagpost.checkpoints import Checkpoint
+from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines.dask.blocks import Fetched, part_of, places_of
 from dagpost.engines.dask.cluster import Cluster, no_cancel, writeable
 from dagpost.engines.dask.order import ClusterForward
@@ -55,16 +54,20 @@ def exponents_of_groups(cluster: Cluster, forward: ClusterForward) -> list[Any]:
 
 
 def sum_over_graphs(
-    cluster: Cluster, forward: ClusterForward, exponents: list[Any], reporter: Reporter, checkpoint: Checkpoint
+    cluster: Cluster, forward: ClusterForward, exponents: list[Any], **tracking: Unpack[Tracking]
 ) -> list[Any]:
     """Futures of `A` group by group, relative to the exponents."""
     groups = _Groups(cluster, forward, exponents)
-    all_waves = list(waves(groups.top))
     # Every wave adds to all groups above it, so the table changes as a whole.
-    saved = checkpoint.stage("sums over graphs by waves of groups", all_waves, running=lambda: [groups.state()])
-    with reporter.stage("sums over graphs", 3**groups.top) as stage:
-        for wave in saved.finished:
-            stage.advance(len(wave) << wave[0].bit_count())
+    with tracked(
+        "sums over graphs",
+        waves(groups.top),
+        running=groups.state,
+        units=3**groups.top,
+        units_of=lambda wave: len(wave) << wave[0].bit_count(),
+        kept_as="sums over graphs by waves of groups",
+        **tracking,
+    ) as (saved, stage):
         groups.begin()
         for wave in saved.left:
             groups.hand_over_wave(wave)
@@ -93,13 +96,13 @@ class _Groups:
         self._done: list[Any] = []
         self._read: Floats | None = None
 
-    def state(self) -> Any:
+    def state(self) -> list[Any]:
         """What a checkpoint keeps: the table after the last wave that is done."""
         if self._done:
-            return Fetched(8 << self._nodes, lambda: np.concatenate(self._cluster.client.gather(self._done)))
+            return [Fetched(8 << self._nodes, lambda: np.concatenate(self._cluster.client.gather(self._done)))]
         if self._read is None:
             self._read = np.zeros(1 << self._nodes)
-        return self._read
+        return [self._read]
 
     def begin(self) -> None:
         """Start with the empty set, or with what was read."""

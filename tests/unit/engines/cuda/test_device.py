@@ -1,7 +1,7 @@
 """The CUDA engine against the thread engine: on a device where there is one, else on the plain twins of its kernels.
 
-The twins (tests/tools/fake_cupy.py) run everything but the kernels themselves, at small sizes. What only a device can show,
-that the kernels compile and are right at any size, is skipped without one, with the reason.
+The twins (tests/tools/fake_cupy.py) run everything but the kernels themselves, at small sizes. What only a device can
+show, that the kernels compile and are right at any size, is skipped without one, with the reason.
 """
 
 from __future__ import annotations

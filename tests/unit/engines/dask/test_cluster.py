@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import pickle
+import queue
 import socket
 import subprocess
 import sys
@@ -22,10 +25,10 @@ distributed = pytest.importorskip("distributed")
 
 from dagpost import Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
 from dagpost.engines.dask import DaskEngine, cluster, shared_engine  # noqa: E402
-from dagpost.engines.dask.cluster import Room  # noqa: E402
+from dagpost.engines.dask.cluster import Room, WorkerRoom  # noqa: E402
 from dagpost.engines.dask.failures import in_plain_words  # noqa: E402
+from dagpost.engines.registry import resolve_engine  # noqa: E402
 from dagpost.errors import InputError, ResourceError  # noqa: E402
-from dagpost.posterior.settings import resolve_engine  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +39,9 @@ def engine() -> Iterator[DaskEngine]:
 
 def test_what_workers_share_is_counted_once() -> None:
     gigabyte = 1 << 30
-    limited = [cluster._WorkerRoom(1, 10 * gigabyte, "one", 50 * gigabyte, 7, 100 * gigabyte)] * 4
+    limited = [WorkerRoom(1, 10 * gigabyte, "one", 50 * gigabyte, 7, 100 * gigabyte)] * 4
     assert cluster.room_of(limited) == Room(4, 4, int(0.6 * 40 * gigabyte), 100 * gigabyte, 6 * gigabyte)
-    free = [cluster._WorkerRoom(2, 0, name, 50 * gigabyte, 7, 100 * gigabyte) for name in ("one", "one", "two")]
+    free = [WorkerRoom(2, 0, name, 50 * gigabyte, 7, 100 * gigabyte) for name in ("one", "one", "two")]
     assert cluster.room_of(free) == Room(3, 6, int(0.6 * 100 * gigabyte), 200 * gigabyte, 15 * gigabyte)
 
 
@@ -52,13 +55,13 @@ def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> N
 
 def test_an_engine_says_how_large_its_cluster_is(engine: DaskEngine) -> None:
     assert repr(engine) == "DaskEngine of 2 workers with 2 threads"
-    assert engine.spread.workers == 2
+    assert engine.tasks.workers == 2
     assert isinstance(engine.dashboard_link, str)
 
 
 def test_an_engine_of_its_own_starts_a_cluster_and_ends_it() -> None:
     with DaskEngine() as own:
-        assert own.sums.forward_table(np.zeros((3, 4)), 2).log_evidence == pytest.approx(np.log(48))
+        assert own.backend().forward_table(np.zeros((3, 4)), 2).log_evidence == pytest.approx(np.log(48))
         client = own.cluster.client
     assert client.status == "closed"
     assert repr(own) == "DaskEngine (closed)"
@@ -71,23 +74,27 @@ def test_a_missing_dask_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("client", [7, object()])
-def test_what_is_no_client_is_refused(client: object) -> None:
+def test_anything_but_a_client_is_refused(client: object) -> None:
     with pytest.raises(InputError, match=r"Got .* instead"):
         DaskEngine(client)
 
 
-def test_an_address_where_nobody_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
-    with pytest.raises(InputError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+def waiting(seconds: int) -> Any:
+    """How long to wait for a scheduler, and for its first worker."""
+    return dask.config.set({"distributed.comm.timeouts.connect": f"{seconds}s"})
+
+
+def test_an_address_where_nobody_answers_is_refused() -> None:
+    with waiting(1), pytest.raises(InputError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         DaskEngine("tcp://127.0.0.1:9")
 
 
-def test_a_server_that_is_no_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes the call and says nothing, for which Dask would wait for ever."""
-    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
+def test_a_server_that_is_not_a_scheduler_is_refused() -> None:
+    """It accepts the connection and says nothing; a client of Dask would wait for it forever."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(InputError, match=rf"No Dask scheduler answers at '{address}' \(TimeoutError\)"):
+        refused = pytest.raises(InputError, match=rf"No Dask scheduler answers at '{address}' \(TimeoutError\)")
+        with waiting(1), refused:
             DaskEngine(address)
 
 
@@ -105,12 +112,11 @@ def test_the_command_line_says_in_one_sentence_that_there_is_no_cluster(tmp_path
     code = f"""
 import sys
 from dagpost.cli import main
-from dagpost.engines.dask import cluster
-cluster._PATIENCE_SECONDS = 1
 sys.argv = ["dagpost", "fit", {str(table)!r}, "--engine", "dask", "--cluster", {address!r}]
 main()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    environment = os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 2
     told = [line for line in done.stderr.splitlines() if "compiling its kernels" not in line]
     assert len(told) == 1, done.stderr
@@ -141,15 +147,16 @@ with DaskEngine({engine.cluster.address!r}) as other:
         pass
     else:
         raise AssertionError("the client of the engine is the default")
-    forward = other.sums.forward_table(numpy.zeros((3, 4)), 2)
-    print(round(float(other.sums.family_probabilities(forward).sum()), 9))
+    sums = other.backend()
+    forward = sums.forward_table(numpy.zeros((3, 4)), 2)
+    print(round(float(sums.family_probabilities(forward).sum()), 9))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "3.0\n", done.stderr
 
 
 def test_a_scheduler_that_has_much_to_tell_is_reached(engine: DaskEngine) -> None:
-    """What it tells all clients may come with its greeting, which Dask's client takes for an error."""
+    """What it tells all clients may come together with its greeting, which a client of Dask takes for an error."""
     client, stop = engine.cluster.client, threading.Event()
 
     def cancel_again_and_again() -> None:
@@ -167,31 +174,62 @@ def test_a_scheduler_that_has_much_to_tell_is_reached(engine: DaskEngine) -> Non
         talker.join()
 
 
-def test_a_scheduler_that_never_greets_alone_is_given_up(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried: list[Any] = []
+class TalkingScheduler(distributed.core.Server):
+    """Greets every client with two messages at once."""
 
-    def never_greeted(client: Any, timeout: Any = None) -> None:
-        tried.append(client)
-        raise AssertionError
+    def __init__(self) -> None:
+        super().__init__(handlers={"register-client": self.greet, "identity": self.who})
+        self.greeted: list[str] = []
 
-    monkeypatch.setattr(distributed.Client, "_ensure_connected", never_greeted)
-    with pytest.raises(AssertionError):
-        DaskEngine(engine.cluster.address)
-    assert len(tried) == cluster._GREETINGS
-    assert {client.status for client in tried} == {"closed"}
+    async def who(self, n_workers: int = 0) -> dict[str, Any]:
+        return {"type": "Scheduler", "workers": {}}
+
+    async def greet(self, comm: Any, client: str, versions: dict[str, Any]) -> str:
+        self.greeted.append(client)
+        await comm.write([{"op": "stream-start"}, {"op": "cancelled-keys", "keys": []}])
+        return "dont-reply"
+
+
+def test_a_scheduler_that_never_greets_alone_is_given_up() -> None:
+    servers: queue.Queue[TalkingScheduler] = queue.Queue()
+    stop = threading.Event()
+
+    async def serve() -> None:
+        server = TalkingScheduler()
+        await server
+        await server.listen("tcp://127.0.0.1:0")
+        servers.put(server)
+        while not stop.is_set():
+            await asyncio.sleep(0.01)
+        await server.close()
+
+    serving = threading.Thread(target=asyncio.run, args=[serve()])
+    serving.start()
+    try:
+        server = servers.get(timeout=60)
+        with pytest.raises(AssertionError) as raised:
+            DaskEngine(server.address)
+    finally:
+        stop.set()
+        serving.join()
+    assert len(set(server.greeted)) == cluster.CONNECTION_ATTEMPTS
+    # The traceback holds the last client at least.
+    clients = [found for found in gc.get_objects() if isinstance(found, distributed.Client)]
+    tried = [client for client in clients if client.id in server.greeted]
+    assert {client.status for client in tried} == {"closed"}, raised
 
 
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("banana", r"'banana' is no address of a Dask scheduler\. Give .*'tcp://10\.0\.0\.1:8786'\."),
-        ("", "'' is no address"),
-        ("tcp://127.0.0.1:1:2", "is no address"),
-        ("http://127.0.0.1:8787", r"is no address .*\(that of its diagnostics page is another one\)"),
+        ("banana", r"'banana' is not the address of a Dask scheduler\. Give .*'tcp://10\.0\.0\.1:8786'\."),
+        ("", "'' is not the address"),
+        ("tcp://127.0.0.1:1:2", "is not the address"),
+        ("http://127.0.0.1:8787", r"is not the address .*\(the address of its diagnostics page is another one\)"),
         ("tls://127.0.0.1:9", r"No Dask scheduler answers at 'tls://127\.0\.0\.1:9' \(TLS expects"),
     ],
 )
-def test_what_is_no_address_is_refused_at_once(address: str, message: str) -> None:
+def test_anything_but_an_address_is_refused_at_once(address: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         DaskEngine(address)
 
@@ -213,7 +251,7 @@ def test_an_asynchronous_client_is_refused() -> None:
         asyncio.run(give_it())
 
 
-def test_so_many_threads_are_so_many_processes_where_no_cluster_is_given() -> None:
+def test_the_number_of_threads_is_that_of_processes_where_no_cluster_is_given() -> None:
     engine = resolve_engine("dask", 1, 5)
     assert isinstance(engine, DaskEngine)
     assert repr(engine) == "DaskEngine of 1 workers with 1 threads"
@@ -246,25 +284,29 @@ def test_a_cluster_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_i
         DaskEngine(own.cluster.client)
 
 
-def test_a_cluster_without_workers_is_waited_for_and_then_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 1)
+def test_a_cluster_without_workers_is_waited_for_and_then_given_up() -> None:
     with cluster.local_cluster(0) as local, distributed.Client(local) as client:
         for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
             model = DagPosterior(engine=client, seed=1, samples=10, **settings)
-            with pytest.raises(ResourceError, match=r"no worker for 1 seconds\. Start some, .*'dask worker tcp://"):
+            refused = pytest.raises(ResourceError, match=r"no worker for 1 seconds\. Start some, .*'dask worker tcp://")
+            with waiting(1), refused:
                 model.fit(datasets.load("coronary"))
-        # One that comes late is in time as long as somebody waits.
-        monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 60)
+        # A worker that comes while the model waits is in time.
         late = threading.Timer(0.5, local.scale, [1])
         late.start()
         assert len(model.fit(datasets.load("coronary")).own_sample()) == 4
         late.join()
 
 
-def test_workers_with_another_version_are_refused(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "__version__", "9.9")
-    with pytest.raises(InputError, match=r"The worker at tcp://.* has dagpost .*, and this process 9\.9"):
-        DaskEngine(engine.cluster.client).cluster.threads()
+def test_workers_with_another_version_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other_version.py"
+    other.write_text("import dagpost._version\ndagpost._version.__version__ = '9.9'\n", encoding="utf-8")
+    with (
+        cluster.local_cluster(1, preload=[str(other)]) as local,
+        distributed.Client(local) as client,
+        pytest.raises(InputError, match=r"The worker at tcp://.* has dagpost 9\.9, and this process "),
+    ):
+        DaskEngine(client).cluster.threads()
 
 
 def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
@@ -320,10 +362,9 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
         assert np.array_equal(found[number].parents, here.parents)
 
 
-def test_a_scheduler_that_has_gone_is_one_clear_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    # For so long a client tries to reach its scheduler again.
-    monkeypatch.setattr(cluster, "_PATIENCE_SECONDS", 5)
-    with cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as lost:
+def test_a_scheduler_that_is_gone_is_one_clear_sentence() -> None:
+    # A client tries this long to reach its scheduler again.
+    with waiting(5), cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as lost:
         model = DagPosterior(engine=lost, seed=1, samples=10, method="dds", modularity="order")
         model.fit(datasets.load("coronary"))
         local.close()

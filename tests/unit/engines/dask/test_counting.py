@@ -15,8 +15,8 @@ pytest.importorskip("pyarrow")
 
 from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
-from dagpost.engines.dask import DaskEngine, cells, parts
-from dagpost.engines.dask.cells import scores_of_parts
+from dagpost.engines.dask import DaskEngine
+from dagpost.engines.dask.cells import codes_of, scores_of_parts
 from dagpost.engines.dask.counting import distinct_rows_of_parts
 from dagpost.errors import InputError
 from dagpost.scores import local_scores
@@ -63,11 +63,9 @@ def distinct(frame: pd.DataFrame) -> int:
 
 @pytest.mark.parametrize("batch", [64, 1 << 18])
 def test_distinct_rows_of_a_folder_are_those_of_the_whole_table(
-    engine: DaskEngine, frame: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+    engine: DaskEngine, frame: pd.DataFrame, folder: Path, batch: int
 ) -> None:
-    engine.cluster.client.run(_set_batch, batch)
-    table = distinct_rows_of_parts(folder, engine)
-    engine.cluster.client.run(_set_batch, parts.BATCH_ROWS)
+    table = distinct_rows_of_parts(folder, engine, batch_rows=batch)
     whole = as_table(frame)
     assert table.names == whole.names
     assert table.levels == whole.levels
@@ -76,10 +74,6 @@ def test_distinct_rows_of_a_folder_are_those_of_the_whole_table(
         found = local_scores(table, score, 3, engine=ThreadEngine(1)).values
         expected = local_scores(whole, score, 3, engine=ThreadEngine(1)).values
         assert np.allclose(found, expected, rtol=1e-12, atol=1e-9)
-
-
-def _set_batch(rows: int) -> None:
-    parts.BATCH_ROWS = rows
 
 
 def test_a_list_of_files_and_some_columns_will_do(engine: DaskEngine, frame: pd.DataFrame, folder: Path) -> None:
@@ -107,10 +101,9 @@ def test_rows_may_bring_counts_of_their_own(engine: DaskEngine, frame: pd.DataFr
 
 @pytest.mark.parametrize("score", ["bdeu", "bde", "bic"])
 def test_counts_for_every_set_of_columns_give_the_scores_of_the_whole_table(
-    engine: DaskEngine, frame: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch, score: str
+    engine: DaskEngine, frame: pd.DataFrame, folder: Path, score: str
 ) -> None:
-    monkeypatch.setattr(cells, "_CELLS_AT_A_TIME", 500)
-    found = scores_of_parts(folder, engine, score, 3)
+    found = scores_of_parts(folder, engine, score, 3, cells_together=500)
     expected = local_scores(as_table(frame), score, 3, engine=ThreadEngine(1))
     assert (found.names, found.max_parents) == (expected.names, expected.max_parents)
     assert np.allclose(found.values, expected.values, rtol=1e-12, atol=1e-9)
@@ -183,13 +176,13 @@ def test_values_that_came_after_the_levels_were_looked_for_are_refused(tmp_path:
     changed = pd.DataFrame({"a": [0, 2], "b": [1, 0], "do": [None, "b"]})
     levels = (0, 1), (0, 1)
     with pytest.raises(InputError, match=r"In a part of the table, column 'a' holds 2, which no part held"):
-        cells._codes_of(changed, ("a", "b"), levels, None, {})
+        codes_of(changed, ("a", "b"), levels, None, {})
     file = tmp_path / "a.parquet"
     changed.to_parquet(file)
     with pytest.raises(InputError, match=r"a\.parquet: column 'a' holds 2, which no part held"):
-        cells._codes_of(str(file), ("a", "b"), levels, None, {})
+        codes_of(str(file), ("a", "b"), levels, None, {})
     with pytest.raises(InputError, match=r"a\.parquet: column 'do' holds 'b', which no part held"):
-        cells._codes_of(str(file), ("a", "b"), levels, "do", {None: 0})
+        codes_of(str(file), ("a", "b"), levels, "do", {None: 0})
 
 
 def test_continuous_columns_in_parts_are_refused_as_those_of_a_table(engine: DaskEngine, tmp_path: Path) -> None:
@@ -215,7 +208,7 @@ def test_columns_that_are_not_there_are_refused_with_the_nearest_name(
 
 def test_parts_with_targets_and_no_other_column_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
     pd.DataFrame({"do": [None, None]}, dtype=str).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"no column beside that of the intervention targets"):
+    with pytest.raises(InputError, match=r"no column besides that of the intervention targets"):
         scores_of_parts(tmp_path, engine, interventions="do")
 
 
@@ -270,7 +263,7 @@ def test_too_many_levels_or_cells_are_refused(engine: DaskEngine, tmp_path: Path
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("nowhere", "is no folder"),
+        ("nowhere", "is not a folder"),
         (["none.parquet"], "there is no such file"),
         (7, "Got int instead"),
         ([], "Got list"),

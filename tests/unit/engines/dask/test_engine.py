@@ -15,6 +15,7 @@ import pytest
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+from dagpost.engines.backend import ExactBackend  # noqa: E402
 from tests.tools.clusters import Stopped, engines_by_workers  # noqa: E402
 
 from dagpost import DagPosterior, datasets  # noqa: E402
@@ -22,8 +23,9 @@ from dagpost._tools.progress import Stage, reporter_for  # noqa: E402
 from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
+from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
-from dagpost.engines.host.backend import ExactBackend, HostBackend  # noqa: E402
+from dagpost.engines.host.backend import HostBackend  # noqa: E402
 from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.sampling.dags import rank_families  # noqa: E402
@@ -78,7 +80,7 @@ def assert_same(first: dict[str, Any], second: dict[str, Any]) -> None:
 def test_everything_is_what_threads_give_to_the_last_bit(
     engines: Callable[[int], DaskEngine], workers: int, nodes: int
 ) -> None:
-    assert_same(everything(HOST, nodes), everything(engines(workers).sums, nodes))
+    assert_same(everything(HOST, nodes), everything(engines(workers).backend(), nodes))
 
 
 @pytest.mark.long
@@ -87,14 +89,15 @@ def test_everything_is_what_threads_give_to_the_last_bit(
 def test_everything_is_what_threads_give_on_more_workers(
     engines: Callable[[int], DaskEngine], workers: int, nodes: int
 ) -> None:
-    assert_same(everything(HOST, nodes), everything(engines(workers).sums, nodes))
+    assert_same(everything(HOST, nodes), everything(engines(workers).backend(), nodes))
 
 
-def test_how_a_table_is_cut_does_not_change_it(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_a_table_is_cut_does_not_change_it(engine: DaskEngine) -> None:
     whole = everything(HOST, 19)
     for top in (1, 2, 3):
-        monkeypatch.setattr("dagpost.engines.dask.order.block_top", lambda *_, top=top: top)
-        assert_same(whole, everything(engine.sums, 19))
+        sums = DaskBackend(engine, blocks.Cut(top=top))
+        assert sums.forward_table(weights_of(19), 4).layout.top == top
+        assert_same(whole, everything(sums, 19))
 
 
 def test_blocks_become_finer_with_workers_and_with_less_memory() -> None:
@@ -114,7 +117,7 @@ def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskE
             killed.append(next(iter(client.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)
 
-    found = everything(engine.sums, 20, reporter=reporter_for(kill_once))
+    found = everything(engine.backend(), 20, reporter=reporter_for(kill_once))
     assert len(killed) == 1
     assert killed[0] not in client.run(os.getpid).values()
     assert_same(everything(HOST, 20), found)
@@ -132,12 +135,17 @@ def test_blocks_that_do_not_fit_into_memory_go_to_disk_and_come_back() -> None:
         local_cluster(1, memory_limit="4 MiB") as local,
         distributed.Client(local) as client,
     ):
-        small = DaskEngine(client).sums
+        small = DaskEngine(client).backend()
         assert not small.order_fits(20, 4)
         forward = small.forward_table(weights_of(20), 4)
         assert sum(client.run(on_disk).values()) > 4
         assert_same(everything(HOST, 20), everything(small, 20))
         del forward
+
+
+def eager(folder: Path) -> Checkpoint:
+    """A checkpoint that is written after every step."""
+    return Checkpoint(folder / "run.partial", seconds=0)
 
 
 def run_with_checkpoint(sums: ExactBackend, checkpoint: Checkpoint, stop: Callable[[str, int, int], None]) -> Any:
@@ -151,16 +159,16 @@ def run_with_checkpoint(sums: ExactBackend, checkpoint: Checkpoint, stop: Callab
 def test_a_run_that_lost_its_cluster_goes_on_with_another(
     engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, units: int
 ) -> None:
-    monkeypatch.setattr(blocks, "SMALL", 0)
+    large = blocks.Cut(small=0)
 
     def lose(title: str, done: int, total: int) -> None:
         if title == stage and done == units:
             raise Stopped
 
     with local_cluster(1) as local, distributed.Client(local) as client, pytest.raises(Stopped):
-        run_with_checkpoint(DaskEngine(client).sums, Checkpoint(tmp_path / "run.partial", seconds=0), lose)
+        run_with_checkpoint(DaskBackend(DaskEngine(client), large), eager(tmp_path), lose)
     told: list[tuple[str, int]] = []
-    checkpoint = Checkpoint(tmp_path / "run.partial", seconds=0)
+    checkpoint = eager(tmp_path)
     submitted = []
     submit = engine.cluster.submit
 
@@ -169,7 +177,8 @@ def test_a_run_that_lost_its_cluster_goes_on_with_another(
         return submit(name, *arguments, **options)
 
     monkeypatch.setattr(engine.cluster, "submit", counted)
-    families = run_with_checkpoint(engine.sums, checkpoint, lambda title, done, _: told.append((title, done)))
+    sums = DaskBackend(engine, large)
+    families = run_with_checkpoint(sums, checkpoint, lambda title, done, _: told.append((title, done)))
     assert checkpoint.resumed
     assert 0 < submitted.count("forward-table" if stage == "forward table" else "backward-table") < 8
     assert ("forward table", 8) in told
@@ -178,19 +187,24 @@ def test_a_run_that_lost_its_cluster_goes_on_with_another(
 
 
 def test_small_tables_are_not_worth_a_checkpoint(engine: DaskEngine, tmp_path: Path) -> None:
-    run_with_checkpoint(engine.sums, Checkpoint(tmp_path / "run.partial", seconds=0), lambda *_: None)
+    run_with_checkpoint(engine.backend(), eager(tmp_path), lambda *_: None)
     assert not (tmp_path / "run.partial").exists()
 
 
+class CountingEngine(DaskEngine):
+    """Counts on the cluster, however little there is to count."""
+
+    def sum_cells(self, rows: Any, cells: Any, max_size: int) -> Any:
+        return scores.sum_cells(self.cluster, rows, cells, max_size, least_work=0)
+
+
 @pytest.mark.parametrize("score", ["bdeu", "k2", "bic"])
-def test_scores_are_what_threads_give_to_the_last_bit(
-    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch, score: str
-) -> None:
+def test_scores_are_what_threads_give_to_the_last_bit(engine: DaskEngine, score: str) -> None:
     table = datasets.load("coronary")
     alone = local_scores(table, score, 3, engine=ThreadEngine(2)).values
     assert np.array_equal(local_scores(table, score, 3, engine=engine).values, alone)
-    monkeypatch.setattr(scores, "WORTH_SPREADING", 0)
-    assert np.array_equal(local_scores(table, score, 3, engine=engine).values, alone)
+    counting = CountingEngine(engine.cluster.client, threads=2)
+    assert np.array_equal(local_scores(table, score, 3, engine=counting).values, alone)
 
 
 def test_a_model_on_a_cluster_is_the_model_on_threads(engine: DaskEngine) -> None:
@@ -210,15 +224,15 @@ def test_what_cannot_be_is_refused_as_on_threads(engine: DaskEngine) -> None:
     impossible[:, 1] = 0.0
     impossible[0, 1], impossible[0, 2] = -np.inf, 0.0
     with pytest.raises(NoGraphError):
-        engine.sums.forward_table(impossible, 1)
+        engine.backend().forward_table(impossible, 1)
     too_wide = np.zeros((17, 17))
     too_wide[:, 0] = -1e6
     with pytest.raises(InputError, match=r"span 17,000,000 nats over all nodes"):
-        engine.sums.forward_table(too_wide, 1)
+        engine.backend().forward_table(too_wide, 1)
     with pytest.raises(ResourceError, match=r"The exact table of 50 variables needs .* on the cluster; its 2 workers"):
-        engine.sums.require_order(50, 3)
-    assert not engine.sums.order_fits(50, 3)
-    assert engine.sums.order_fits(20, 3)
+        engine.backend().require_order(50, 3)
+    assert not engine.backend().order_fits(50, 3)
+    assert engine.backend().order_fits(20, 3)
 
 
 @pytest.mark.parametrize("stage", ["forward table", "edge probabilities"])
@@ -230,10 +244,10 @@ def test_an_interrupt_leaves_no_tasks_behind_on_the_cluster(engine: DaskEngine, 
         if reached == stage and done:
             raise KeyboardInterrupt
 
-    before = engine.sums.forward_table(weights, 4)
+    before = engine.backend().forward_table(weights, 4)
     names = "forward-table", "backward-table", "given-to-families", "families"
     held = {key for key in engine.cluster.client.futures if key.startswith(names)}
-    sums, reporter = engine.sums, reporter_for(interrupt)
+    sums, reporter = engine.backend(), reporter_for(interrupt)
     runs = {
         "forward table": lambda: sums.forward_table(weights, 4, reporter=reporter),
         "edge probabilities": lambda: sums.family_probabilities(before, reporter=reporter),
@@ -242,7 +256,7 @@ def test_an_interrupt_leaves_no_tasks_behind_on_the_cluster(engine: DaskEngine, 
         runs[stage]()
     assert {key for key in engine.cluster.client.futures if key.startswith(names)} == held
     assert looked_at.tb is not None
-    assert engine.sums.on_host(before).log_evidence == HOST.forward_table(weights, 4).log_evidence
+    assert engine.backend().on_host(before).log_evidence == HOST.forward_table(weights, 4).log_evidence
 
 
 def test_a_result_that_is_lost_for_good_is_one_clear_sentence(engine: DaskEngine) -> None:

@@ -21,7 +21,7 @@ from dagpost._tools.progress import reporter_for  # noqa: E402
 from dagpost._tools.wide_floats import FRACTION_BITS  # noqa: E402
 from dagpost.checkpoints import Checkpoint  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
-from dagpost.engines.dask import DaskEngine, structure, structure_completions  # noqa: E402
+from dagpost.engines.dask import DaskEngine, structure  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
 from dagpost.engines.dask.structure_completions import block_top  # noqa: E402
 from dagpost.engines.host.backend import HostBackend  # noqa: E402
@@ -241,7 +241,7 @@ def test_the_cluster_is_left_alone_where_threads_are_sooner_done(
     for threads in (4, 64):
         monkeypatch.setattr(engine.cluster, "threads", lambda threads=threads: threads)
         assert structure.is_worth_it(engine, 20)
-        seconds = engine.sums.structure_seconds(20)
+        seconds = engine.backend().structure_seconds(20)
         assert seconds < HOST.structure_seconds(20)
     engine.workers = structure.most_cores(20)
     assert not structure.is_worth_it(engine, 20)
@@ -271,12 +271,11 @@ def test_a_cluster_whose_single_workers_lack_memory_is_left_alone(
 
 def test_additions_are_sent_what_they_add_and_no_more(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes, groups = 16, 4
-    monkeypatch.setattr(structure_completions, "_NODES_WORTH_IT", nodes)
     submit = engine.cluster.submit
     sizes: dict[int, int] = {}
 
     def weighed(name: str, function: Any, *arguments: Any, **options: Any) -> Any:
-        if function is structure_completions._add_wave:
+        if name == "families-and-paths" and len(arguments) > 1:
             _, _, first, _, _, *given = arguments
             contributions = [future.result()[0] for future in given]
             sizes[first] = sizes.get(first, 0) + sum(part.nbytes for part in contributions)
@@ -284,7 +283,7 @@ def test_additions_are_sent_what_they_add_and_no_more(engine: DaskEngine, monkey
         return submit(name, function, *arguments, **options)
 
     monkeypatch.setattr(engine.cluster, "submit", weighed)
-    found = posterior(engine, nodes)
+    found = posterior(engine, nodes, node_groups=groups)
     everything = 8 * nodes * family_count(11, MAX_PARENTS) << (nodes - 11)
     assert sizes == dict.fromkeys(range(0, nodes, nodes // groups), everything // groups)
     assert_same(posterior(HOST, nodes), found)

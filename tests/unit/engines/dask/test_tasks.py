@@ -20,12 +20,15 @@ distributed = pytest.importorskip("distributed")
 from dagpost import BDeu, Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
 from dagpost.checkpoints import NO_CHECKPOINT  # noqa: E402
 from dagpost.engines import ThreadEngine  # noqa: E402
-from dagpost.engines.dask import DaskEngine, cluster, structure  # noqa: E402
+from dagpost.engines.dask import DaskEngine, cluster  # noqa: E402
+from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
+from dagpost.engines.dask.tasks import Tasks  # noqa: E402
+from dagpost.engines.registry import resolve_engine  # noqa: E402
 from dagpost.errors import DagpostWarning, InputError  # noqa: E402
 from dagpost.families.family_sums import family_tables  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.mcmc.chains import run_chains  # noqa: E402
-from dagpost.mcmc.order import OrderMCMC  # noqa: E402
+from dagpost.methods.order_mcmc import OrderMCMC  # noqa: E402
 from dagpost.posterior.sample import DagSample  # noqa: E402
 from dagpost.prediction import cross_validate  # noqa: E402
 from dagpost.scores import local_scores  # noqa: E402
@@ -71,7 +74,7 @@ def test_chains_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> Non
     context = method.prepare(_Tables(family_tables(weights, engine=ThreadEngine(1))))
     runs = [
         run_chains(method, context, 8, 700, seed=np.random.SeedSequence(1), engine=where)
-        for where in (ThreadEngine(1), engine.spread)
+        for where in (ThreadEngine(1), engine.tasks)
     ]
     assert np.array_equal(runs[0].parents, runs[1].parents)
     assert np.array_equal(runs[0].log_joint, runs[1].log_joint)
@@ -105,7 +108,7 @@ def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: Dask
             engine=where,
             checkpoint=NO_CHECKPOINT,
         )[0]
-        for where in (ThreadEngine(1), engine.spread)
+        for where in (ThreadEngine(1), engine.tasks)
     ]
     assert np.array_equal(*found)
 
@@ -120,8 +123,8 @@ def test_a_model_of_chains_or_replicates_spreads_them_by_itself(engine: DaskEngi
 
 
 def test_blocks_that_return_run_in_order_and_an_error_comes_out(engine: DaskEngine) -> None:
-    assert list(engine.spread.run(lambda item, _cancel: item**2, range(20))) == [item**2 for item in range(20)]
-    assert list(engine.spread.run(lambda item, _cancel: item, [])) == []
+    assert list(engine.tasks.run(lambda item, _cancel: item**2, range(20))) == [item**2 for item in range(20)]
+    assert list(engine.tasks.run(lambda item, _cancel: item, [])) == []
 
     def fails_at_four(item: int, cancel: object) -> int:
         if item == 4:
@@ -129,7 +132,7 @@ def test_blocks_that_return_run_in_order_and_an_error_comes_out(engine: DaskEngi
         return item
 
     with pytest.raises(ZeroDivisionError, match="block 4"):
-        list(engine.spread.run(fails_at_four, range(50)))
+        list(engine.tasks.run(fails_at_four, range(50)))
 
 
 # Folds
@@ -158,17 +161,30 @@ def test_folds_run_as_tasks_and_give_the_same_scores(
 
     monkeypatch.setattr(engine.cluster, "submit", noted)
     spread = validated(engine, **settings)
-    assert submitted == ["block"] + ["fold-on-worker"] * 4, "the table is handed over once"
+    assert submitted == ["function"] + ["fold-on-worker"] * 4, "the table is handed over once"
     here = validated("threads", threads=1, **settings)
     assert np.array_equal(spread.log_scores, here.log_scores)
     assert np.array_equal(spread.folds, here.folds)
     assert spread.method == here.method
 
 
+class SmallTasks(Tasks):
+    """On workers with hardly any memory."""
+
+    def holds(self, size: int) -> bool:
+        return False
+
+
+class EngineOfSmallTasks(DaskEngine):
+    @property
+    def tasks(self) -> Tasks:  # type: ignore[override]
+        return SmallTasks(self.cluster)
+
+
 def test_folds_whose_tables_are_too_large_for_a_worker_run_one_after_the_other(
-    engine: DaskEngine, monkeypatch: pytest.MonkeyPatch
+    client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(engine.spread), "holds", lambda *_: False)
+    engine = EngineOfSmallTasks(client, threads=2)
     submitted: list[str] = []
     submit = engine.cluster.submit
 
@@ -178,14 +194,14 @@ def test_folds_whose_tables_are_too_large_for_a_worker_run_one_after_the_other(
 
     monkeypatch.setattr(engine.cluster, "submit", noted)
     found = validated(engine, modularity="order")
-    assert submitted.count("forward-table") >= 4, "their tables are spread instead"
+    assert submitted.count("forward-table") >= 4, "their tables are on the cluster instead"
     assert "fold-on-worker" not in submitted
     assert np.array_equal(found.log_scores, validated("threads", modularity="order").log_scores)
 
 
 def test_a_thread_has_room_for_a_small_fold_and_not_for_a_huge_one(engine: DaskEngine) -> None:
-    assert engine.spread.holds(1 << 20)
-    assert not engine.spread.holds(1 << 50)
+    assert engine.tasks.holds(1 << 20)
+    assert not engine.tasks.holds(1 << 50)
 
 
 def test_folds_tell_how_far_they_are(engine: DaskEngine) -> None:
@@ -241,13 +257,12 @@ def test_an_interrupt_while_waiting_for_a_task_takes_that_task_back_too(engine: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(future, "result", interrupted)
         with pytest.raises(KeyboardInterrupt) as looked_at:
-            list(engine.spread.run(lambda _item, _cancel: threading.Event().wait(0.2), range(20)))
+            list(engine.tasks.run(lambda _item, _cancel: threading.Event().wait(0.2), range(20)))
     wait_for_no_tasks(client, before)
     assert looked_at.tb is not None
 
 
 def test_threads_that_come_later_get_work_too(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dagpost.engines.dask.tasks._LOOK_SECONDS", 0.0)
     threads, submitted = iter([1, 1, 4, 4, 4]), []
     monkeypatch.setattr(engine.cluster, "threads", lambda: next(threads, 4))
     submit = engine.cluster.submit
@@ -257,7 +272,7 @@ def test_threads_that_come_later_get_work_too(engine: DaskEngine, monkeypatch: p
         return submit(name, *arguments, **options)
 
     monkeypatch.setattr(engine.cluster, "submit", noted)
-    results = engine.spread.run(abs_of, range(-40, 0))
+    results = Tasks(engine.cluster, look_seconds=0.0).run(abs_of, range(-40, 0))
     counts = []
     for number, result in enumerate(results, 1):
         assert result == 41 - number
@@ -333,16 +348,27 @@ def test_models_and_samples_say_what_ran(
     assert drawn_anew == ("dask" if isinstance(method, Bootstrap) else "threads"), "replicates are not found again"
 
 
-def test_sums_over_all_graphs_on_the_cluster_are_named(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: True)
+class AlwaysOnCluster(DaskBackend):
+    def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
+        return True
+
+
+class EagerEngine(DaskEngine):
+    """Takes the sums over all graphs on the cluster, however few nodes there are."""
+
+    def backend(self) -> DaskBackend:
+        return AlwaysOnCluster(self)
+
+
+def test_sums_over_all_graphs_on_the_cluster_are_named(client: Any) -> None:
+    engine = EagerEngine(client, threads=2)
     model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     assert (model.engine_, model.own_sample().provenance["engine"]) == ("dask", "dask")
 
 
-def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: True)
-    model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
-    monkeypatch.setattr(structure, "is_worth_it", lambda *_, **__: False)
+def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, client: Any) -> None:
+    eager = EagerEngine(client, threads=2)
+    model = DagPosterior(engine=eager, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     for asked in (model, copy.deepcopy(model)):
         assert asked.sample(20, seed=2).provenance["engine"] == "dask"
@@ -371,8 +397,6 @@ def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngin
 
 
 def test_threads_are_those_of_this_process_and_the_cluster_stays_the_same(engine: DaskEngine, client: Any) -> None:
-    from dagpost.posterior.settings import resolve_engine
-
     assert resolve_engine(engine, None, 5) is engine
     other = resolve_engine(engine, 1, 5)
     assert (other.workers, engine.workers) == (1, 2)

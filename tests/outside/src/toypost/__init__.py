@@ -1,0 +1,1 @@
+"""Toys that plug into dagpost from outside: nothing in dagpost knows them."""
