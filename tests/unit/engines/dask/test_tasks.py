@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import joblib
+import joblib  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -87,9 +87,8 @@ class _Tables:
 
 
 def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: DaskEngine) -> None:
-    from dagpost.priors.structure_priors import UniformPrior
-
     from dagpost.mcmc.candidates import weights_of_all
+    from dagpost.priors import UniformPrior
     from dagpost.priors.constraints import Constraints
     from dagpost.scores import BDeu
     from dagpost.search.replicates import bootstrap_dags
@@ -178,7 +177,7 @@ class SmallTasks(Tasks):
 
 class EngineOfSmallTasks(DaskEngine):
     @property
-    def tasks(self) -> Tasks:  # type: ignore[override]
+    def tasks(self) -> Tasks:
         return SmallTasks(self.cluster)
 
 
