@@ -116,7 +116,8 @@ def test_clone_copies_settings_and_not_the_fit(frame: pd.DataFrame) -> None:
 
 def test_making_an_estimator_checks_and_changes_nothing() -> None:
     model = DagPosterior(score="nonsense", max_parents=-3, seed="x")
-    assert (model.score, model.max_parents, model.seed) == ("nonsense", -3, "x")
+    given = model.get_params()
+    assert (given["score"], given["max_parents"], given["seed"]) == ("nonsense", -3, "x")
 
 
 @pytest.mark.parametrize(

@@ -272,7 +272,7 @@ def test_giving_up_a_replicate_gives_up_its_scoring() -> None:
     class GivingUp(Engine):
         workers = 1
 
-        def run(self, block: Callable[..., Any], items: Sequence[int]) -> Iterator[Any]:
+        def run(self, block: Callable[..., Any], items: Sequence[Any]) -> Iterator[Any]:
             for item in items:
                 yield block(item, np.array([1]))
 

@@ -559,7 +559,7 @@ def test_names_are_never_markup() -> None:
     names = ODD_NAMES[:4]
     edges = table_of(np.triu(np.full((4, 4), 0.5), 1), names)
     sample = sample_of([[0, 1, 3, 7], [0, 1, 1, 1]], names=names)
-    shown = [
+    shown: list[Any] = [
         top_graphs(sample),
         threshold_graph(edges, 0.1),
         distance_distribution(sample, []),

@@ -174,7 +174,7 @@ def test_a_scheduler_that_has_much_to_tell_is_reached(engine: DaskEngine) -> Non
         talker.join()
 
 
-class TalkingScheduler(distributed.core.Server):
+class TalkingScheduler(distributed.core.Server):  # type: ignore[misc, name-defined]
     """Greets every client with two messages at once."""
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ def frame() -> pd.DataFrame:
     codes = generator.integers(0, 3, (ROWS, 6))
     codes[:, 1] = (codes[:, 0] + (generator.random(ROWS) < 0.3)) % 3
     # "never" does not occur, and is a level all the same.
-    ordered = pd.Categorical.from_codes(codes[:, 1], ["low", "mid", "high", "never"])
+    ordered = pd.Categorical.from_codes(codes[:, 1].tolist(), pd.Index(["low", "mid", "high", "never"]))
     return pd.DataFrame(
         {
             "number": codes[:, 0],

@@ -110,7 +110,7 @@ def test_blocks_become_finer_with_workers_and_with_less_memory() -> None:
 
 def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskEngine) -> None:
     client = engine.cluster.client
-    killed = []
+    killed: list[int] = []
 
     def kill_once(title: str, done: int, total: int) -> None:
         if title == "edge probabilities" and done == total // 2 and not killed:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import joblib
+import joblib  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -177,7 +177,7 @@ class SmallTasks(Tasks):
 
 class EngineOfSmallTasks(DaskEngine):
     @property
-    def tasks(self) -> Tasks:  # type: ignore[override]
+    def tasks(self) -> Tasks:
         return SmallTasks(self.cluster)
 
 
