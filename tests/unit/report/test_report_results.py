@@ -47,7 +47,7 @@ def test_sample_for_a_precision_says_so(coronary: DagPosterior, tmp_path: Path) 
 
 def test_best_graphs_are_called_no_sample(coronary: DagPosterior, tmp_path: Path) -> None:
     page = written(coronary.best(20), tmp_path)
-    assert "among 20 of the most probable graphs, which are no sample" in page.sections["trust"]
+    assert "among 20 of the most probable graphs, which are not a sample" in page.sections["trust"]
 
 
 def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior, tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_a_limit_on_parents_that_decides_is_told(tmp_path: Path) -> None:
 
 def test_directions_of_a_given_order_are_no_finding(tmp_path: Path) -> None:
     page = written(DagPosterior(method="given-order", seed=1, samples=200).fit(datasets.load("coronary")), tmp_path)
-    assert "Their directions are those of the given order, and no finding." in page.words
-    assert "All directions are those of the given order." in page.sections["edges"]
+    assert "All directions are those of the given order, not a finding." in page.words
+    assert "All directions are those of the given order, not a finding." in page.sections["edges"]
 
 
 def test_rules_of_the_user_are_told_beside_what_was_found(tmp_path: Path) -> None:
@@ -319,9 +319,10 @@ def test_replicates_are_counted_once_and_in_the_singular(chain: DagPosterior, tm
     settings = dict(page.tables["settings"][1:])
     assert settings["Replicates"] == "1"
     assert settings["Settings of the method"] == "Bootstrap"
-    assert "drawn anew 1 time, and" in page.sections["trust"]
+    assert "resampled 1 time, and" in page.sections["trust"]
     assert "Shares of 1 bootstrap replicate, not" in page.sections["edges"]
-    assert "drawn anew many times, and" in report_words._replicated(None)
+    without = dataclasses.replace(report_content.gather(chain.fitted_), sample=None)
+    assert "resampled many times, and" in report_words.certainty(without)
 
 
 def test_a_part_of_the_best_graphs_is_not_called_the_best(coronary: DagPosterior, tmp_path: Path) -> None:
