@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from dagpost.priors import log_prior
 from scipy.stats import chi2
 from tests.naive import posterior as naive
 from tests.naive.families import Sets, considered
@@ -22,9 +21,11 @@ from dagpost.engines import ThreadEngine
 from dagpost.exact.order import edge_probabilities
 from dagpost.families.numbering import family_count
 from dagpost.mcmc.chains import ChainRun, Round, run_chains
-from dagpost.mcmc.diagnostics import ChainDiagnostics, chain_estimate, diagnose
+from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.mcmc.structure import GraphState
+from dagpost.posterior.chain_estimate import chain_estimate
 from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.priors import log_prior
 from dagpost.scores import local_scores
 
 FALSE_ALARM = 1e-6

@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from dagpost.methods.bootstrap import Bootstrap
 
 from dagpost import DagPosterior, datasets, local_scores
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
+from dagpost.methods.bootstrap import Bootstrap
 from dagpost.methods.partition_mcmc import PartitionMCMC
 
 Arrays = dict[str, Any]

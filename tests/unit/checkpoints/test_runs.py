@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from dagpost.methods.bootstrap import Bootstrap
 from tests.tools.broken_off import Stopped, StoppingEngine, broken_off, eager, flip, parts, same_fit, same_sample
 
 from dagpost import DagPosterior, DagSample, LocalScores, datasets, local_scores
@@ -20,6 +19,7 @@ from dagpost.data.table import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
 from dagpost.families.numbering import family_count
+from dagpost.methods.bootstrap import Bootstrap
 from dagpost.methods.order_mcmc import OrderMCMC
 from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.scores import K2

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dagpost.methods.given_order import GivenOrder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
@@ -21,6 +20,7 @@ from dagpost.exact.given_order import GivenOrderPosterior, given_order_posterior
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
 from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
 from dagpost.mcmc.candidates import _gather, weights_of_all
+from dagpost.methods.given_order import GivenOrder
 from dagpost.sampling.given_order import draw_given_order
 
 FALSE_ALARM = 1e-6

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dagpost.methods.trees import Trees
 from tests.naive import trees as naive_trees
 
 from dagpost import DagPosterior, datasets
@@ -17,6 +16,7 @@ from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact import trees
 from dagpost.exact.trees import TreePosterior, draw_trees, tree_posterior
+from dagpost.methods.trees import Trees
 
 
 def random_weights(nodes: int, spread: float, seed: int) -> np.ndarray:
@@ -138,9 +138,6 @@ def test_the_first_draws_are_the_same_however_many_are_asked_for(spanning: bool)
         few, few_logs = draws(posterior, count)
         np.testing.assert_array_equal(few, many[:count])
         np.testing.assert_array_equal(few_logs, many_logs[:count])
-    # Random numbers for one block at a time.
-    in_parts, _ = draws(posterior, 3 * SEED_BLOCK, uniform_bytes=1)
-    np.testing.assert_array_equal(in_parts, many)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

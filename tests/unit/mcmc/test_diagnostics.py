@@ -13,12 +13,12 @@ from scipy.stats import binom
 from dagpost.mcmc.diagnostics import (
     ChainDiagnostics,
     by_chain,
-    chain_estimate,
     diagnose,
     effective_sizes,
     largest_r_hat,
     r_hat,
 )
+from dagpost.posterior.chain_estimate import chain_estimate
 
 NAMES = ("a", "b", "c")
 
