@@ -4,9 +4,9 @@
     python -m benchmarks.end_to_end --before OLD/src    # and another one, in turns, with the ratio
 
 The jobs are those for which He, Tian & Wu (2016) give times: DDS on child (m = 100), 20,000 graphs, and IW-DDS on
-german and tumor, 30,000 graphs (their data cases beside the project; without them, tables of the same size from a fixed seed).
-Wall time on a shared machine is noisy, so the processor time of the process stands beside it, and the best of some runs
-is taken of both.
+german and tumor, 30,000 graphs (their data cases beside the project; without them, tables of the same size from a fixed
+seed). Wall time on a shared machine is noisy, so the processor time of the process stands beside it, and the best of
+some runs is taken of both.
 """
 
 from __future__ import annotations

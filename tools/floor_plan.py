@@ -1,7 +1,7 @@
 """Draw the tree of src/dagpost in docs/design.md as it is now: `python tools/floor_plan.py`.
 
-Stations keep the order and the question that the page gives them; a new one is put at the end with "?" for its question,
-to be written by hand. A test (tests/unit/project/test_floor_plan.py) fails where the page is not up to date.
+Stations keep the order and the question that the page gives them; a new one is put at the end with "?" for its
+question, to be written by hand. A test (tests/unit/project/test_floor_plan.py) fails where the page is not up to date.
 """
 
 from __future__ import annotations

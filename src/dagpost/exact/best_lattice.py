@@ -1,10 +1,9 @@
 """The heaviest orders through every set of nodes: the max-product twin of order.py, on what is left of a lattice.
 
 kbest.py fixes the parents of some nodes and asks for the best way to choose the rest. The fixed nodes are contracted
-away: a free node that needs a fixed one needs whatever that one needs. Over the sets of free nodes, `before_chunk`
-fills in the best weight of all orders of a set, `after_chunk` that of all ways to continue after it, and
-`join_halves` with `look_up` gives the best whole for every parent set of one node. Maxima need no common scale, so
-everything is in logs.
+away: a free node that needs a fixed one needs whatever that one needs. Over the sets of free nodes, `fill_chunk` finds
+the best weight of all orders of a set, or of all ways to continue after it; `join_halves` and `look_up` then give the
+best whole for every parent set of one node. Maxima need no common scale, so everything is in logs.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ class Rest(NamedTuple):
 
 @kernel
 def numbers_of_sets(masks: Masks, node: int, universe: int, binomial: Integers, offset: Integers) -> Integers:
+    """The numbers of some parent sets of a node, given as masks over all nodes."""
     result = np.empty(len(masks), dtype=np.int64)
     for place in range(len(masks)):
         result[place] = number_of_set(squeeze(masks[place], node), universe, binomial, offset)
@@ -50,6 +50,7 @@ def numbers_of_sets(masks: Masks, node: int, universe: int, binomial: Integers, 
 def outweighs_subsets(
     weights: Floats, sets: Masks, universe: int, binomial: Integers, offset: Integers
 ) -> NDArray[np.bool_]:
+    """Which parent sets of a node weigh more than every one of their subsets."""
     best = np.empty(len(sets))
     result = np.empty(len(sets), dtype=np.bool_)
     for number in range(len(sets)):
@@ -180,67 +181,43 @@ def _pull(block: Floats, best: Floats, pulled: Floats) -> None:
 
 
 @kernel
-def before_chunk(rest: Rest, table: Floats, chunk: int, cancel: Integers) -> None:
-    """The most that each set of nodes of a chunk can weigh when it comes before the next node."""
+def fill_chunk(rest: Rest, table: Floats, after: bool, chunk: int, cancel: Integers) -> None:
+    """The most that each set of nodes of a chunk can weigh when it comes before the next node.
+
+    With `after`: the most that the other nodes can weigh when they follow each set and the next node.
+    """
     bits, low = rest.bits, rest.low
     inner = bits - low - rest.top
     size = 1 << low
     best = np.empty(size)
     low_best = np.empty((low, (size + 1) >> 1))
-    for leaf in range(1 << inner):
+    for step in range(1 << inner):
         if cancel[0]:
             return
-        high = (chunk << inner) | leaf
+        high = (chunk << inner) | ((1 << inner) - 1 - step if after else step)
         block = table[high << low : (high + 1) << low]
         block[:] = -np.inf
-        if high == 0:
-            block[0] = 0.0
+        if high == ((1 << (bits - low)) - 1 if after else 0):
+            block[size - 1 if after else 0] = 0.0
         for bit in range(low, bits):
             other = high ^ (1 << (bit - low))
-            if other < high:
-                _best_sets(rest, False, high, bit, best)
+            if (other > high) == after:
+                _best_sets(rest, after, high, bit, best)
                 _pull(block, best, table[other << low : (other + 1) << low])
         for bit in range(low):
-            _best_sets(rest, False, high, bit, low_best[bit])
-        # As in order.py: when the last set without a node is done, the run of sets with it takes its share in one go.
-        for last in range(size - 1):
-            bit = lowest_bit(last + 1)
-            run = 1 << bit
-            begin = last + 1 - run
-            place = (begin >> (bit + 1)) << bit
-            without, with_node = block[begin : begin + run], block[begin + run : begin + 2 * run]
-            _pull(with_node, low_best[bit, place : place + run], without)
-
-
-@kernel
-def after_chunk(rest: Rest, table: Floats, chunk: int, cancel: Integers) -> None:
-    """The most that the other nodes can weigh when they follow each set of a chunk and the next node."""
-    bits, low = rest.bits, rest.low
-    inner = bits - low - rest.top
-    size = 1 << low
-    best = np.empty(size)
-    low_best = np.empty((low, (size + 1) >> 1))
-    for leaf in range((1 << inner) - 1, -1, -1):
-        if cancel[0]:
-            return
-        high = (chunk << inner) | leaf
-        block = table[high << low : (high + 1) << low]
-        block[:] = -np.inf
-        if high == (1 << (bits - low)) - 1:
-            block[-1] = 0.0
-        for bit in range(low, bits):
-            other = high | (1 << (bit - low))
-            if other > high:
-                _best_sets(rest, True, high, bit, best)
-                _pull(block, best, table[other << low : (other + 1) << low])
-        for bit in range(low):
-            _best_sets(rest, True, high, bit, low_best[bit])
-        for first in range(size - 1, 0, -1):
+            _best_sets(rest, after, high, bit, low_best[bit])
+        # As in order_blocks.py: once the run of sets without a node is done, the run with it takes its share in one go.
+        for number in range(1, size):
+            first = size - number if after else number
             bit = lowest_bit(first)
             run = 1 << bit
-            place = ((first - run) >> (bit + 1)) << bit
             without, with_node = block[first - run : first], block[first : first + run]
-            _pull(without, low_best[bit, place : place + run], with_node)
+            place = ((first - run) >> (bit + 1)) << bit
+            weights = low_best[bit, place : place + run]
+            if after:
+                _pull(without, weights, with_node)
+            else:
+                _pull(with_node, weights, without)
 
 
 @kernel

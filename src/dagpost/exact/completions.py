@@ -118,17 +118,11 @@ def completions_of_leaf(
                 row, rows, doubles[count:], exponents[count:], row_additions, row_products, row_shifts
             )
             for addition in range(additions):
-                factor = row_products[addition]
+                factor, shift = row_products[addition], row_shifts[addition] - scale
                 reached = row | row_additions[addition]
-                part = factor * _pull(
-                    abs(factor),
-                    row_shifts[addition] - scale,
-                    upper_products,
-                    upper_shifts,
-                    values[reached, :size],
-                    scales[reached, :size],
-                    even_terms if factor > 0.0 else odd_terms,
-                )
+                above, above_scales = values[reached, :size], scales[reached, :size]
+                terms = even_terms if factor > 0.0 else odd_terms
+                part = factor * _pull(abs(factor), shift, upper_products, upper_shifts, above, above_scales, terms)
                 total += part
                 parts[addition] = part
             _share_out_rows(row, rows, additions, parts, shares)
@@ -239,13 +233,6 @@ def _gather(layout: Layout, sums: Wide, leaf: int, arrays: Wide, bases: Integers
             continue
         bits = layout.low - 1 if node < layout.low else layout.low
         superset_sums(sums[node, : 1 << bits], lanes[: 1 << bits], bits)
-        from_dense(
-            level_row(layout, arrays, bases, 0, node),
-            universe_at(layout, 0, node),
-            layout.own_positions if node < layout.low else layout.positions,
-            lanes,
-            bits,
-            layout.max_parents,
-            layout.binomial,
-            layout.offset,
-        )
+        into, universe = level_row(layout, arrays, bases, 0, node), universe_at(layout, 0, node)
+        positions = layout.own_positions if node < layout.low else layout.positions
+        from_dense(into, universe, positions, lanes, bits, layout.max_parents, layout.binomial, layout.offset)

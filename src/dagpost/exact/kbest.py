@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from heapq import heapify, heappop, heappush, heappushpop
 from typing import NamedTuple
 
@@ -46,9 +47,8 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.engines import Engine
 from dagpost.exact.best_lattice import (
     Rest,
-    after_chunk,
-    before_chunk,
     contract,
+    fill_chunk,
     join_halves,
     look_up,
     needs_of,
@@ -327,13 +327,13 @@ class _Search:
         rest = Rest(bits, low, top, *contract(node, needs, *self._families))
         before, after = self._tables[0, : 1 << bits], self._tables[1, : 1 << bits]
         if top == 0:
-            before_chunk(rest, before, 0, _GO_ON)
-            after_chunk(rest, after, 0, _GO_ON)
+            fill_chunk(rest, before, False, 0, _GO_ON)
+            fill_chunk(rest, after, True, 0, _GO_ON)
             join_halves(before, after, bits, _GO_ON)
         else:
             chunks = waves(top)
-            self._run(lambda chunk, cancel: before_chunk(rest, before, chunk, cancel), chunks, stage)
-            self._run(lambda chunk, cancel: after_chunk(rest, after, chunk, cancel), chunks[::-1], stage)
+            self._run(partial(fill_chunk, rest, before, False), chunks, stage)
+            self._run(partial(fill_chunk, rest, after, True), chunks[::-1], stage)
             self._run(lambda _, cancel: join_halves(before, after, bits, cancel), [[0]], Stage("", 0))
         return look_up(node, self._masks[node], needs, before)
 

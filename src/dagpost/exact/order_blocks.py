@@ -52,55 +52,51 @@ def forward_chunk(layout: Layout, weights: Wide, sums: Wide, starts: Integers, c
                 left_out = node > low + bit and not (high >> (node - low)) & 1
                 if node != low + bit and not left_out:
                     let_in_level(layout, arrays, bases, leaf, bit, node)
-        begin = starts[layout.top] + (leaf << low)
-        block = sums[begin : begin + size]
-        block[:] = ZERO
-        if high == 0:
-            block[0] = ONE
-        for node in range(low, nodes):
-            if (high >> (node - low)) & 1:
-                alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, alpha)
-                begin = start_across(layout, starts, leaf, node)
-                pulled = sums[begin : begin + size]
-                for place in range(size):
-                    block[place] = add(block[place], multiply(alpha[place], pulled[place]))
-        for node in range(low):
-            alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, low_alpha[node])
-        _finish_forward(block, low_alpha)
+        _fill_block(layout, sums, starts, high, leaf, arrays, bases, alpha, low_alpha, lanes, False)
 
 
 @inlined
-def _finish_forward(block: Wide, low_alpha: Wide) -> None:
-    """Add the orders that end in a low node. Once the last set without node v (and any lower ones) is done, so are all
-    sets without v in its run, and the run with v takes its share in one go.
-    """
-    size = len(block)
-    for last in range(size - 1):
-        node = 0
-        while (last >> node) & 1:
-            node += 1
-        run = 1 << node
-        begin = last + 1 - run
-        without = block[begin : begin + run]
-        with_node = block[begin + run : begin + 2 * run]
-        place = (begin >> (node + 1)) << node
-        alpha = low_alpha[node, place : place + run]
-        for step in range(run):
-            with_node[step] = add(with_node[step], multiply(alpha[step], without[step]))
-
-
-@inlined
-def _finish_backward(block: Wide, low_alpha: Wide) -> None:
-    """Add the orders that continue with a low node: `_finish_forward` in reverse."""
-    for first in range(len(block) - 1, 0, -1):
+def _fill_block(
+    layout: Layout,
+    sums: Wide,
+    starts: Integers,
+    high: int,
+    leaf: int,
+    arrays: Wide,
+    bases: Integers,
+    alpha: Wide,
+    low_alpha: Wide,
+    lanes: Wide,
+    backward: bool,
+) -> None:
+    """The sums of one block: what it pulls from the blocks with one high node fewer, or more, then the low nodes."""
+    low, size = layout.low, 1 << layout.low
+    begin = starts[layout.top] + (leaf << low)
+    block = sums[begin : begin + size]
+    block[:] = ZERO
+    if high == ((1 << (layout.nodes - low)) - 1 if backward else 0):
+        block[size - 1 if backward else 0] = ONE
+    for node in range(low, layout.nodes):
+        if ((high >> (node - low)) & 1 == 0) == backward:
+            alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, alpha)
+            begin = start_across(layout, starts, leaf, node)
+            pulled = sums[begin : begin + size]
+            for place in range(size):
+                block[place] = add(block[place], multiply(alpha[place], pulled[place]))
+    for node in range(low):
+        alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, low_alpha[node])
+    # Once the last set without node v (and any lower ones) is done, so are all sets without v in its run, and the run
+    # with v takes its share in one go; backward, the other way round.
+    for number in range(1, size):
+        first = size - number if backward else number
         node = lowest_bit(first)
         run = 1 << node
-        without = block[first - run : first]
-        with_node = block[first : first + run]
+        without, with_node = block[first - run : first], block[first : first + run]
         place = ((first - run) >> (node + 1)) << node
-        alpha = low_alpha[node, place : place + run]
+        own_alpha = low_alpha[node, place : place + run]
+        source, target = (with_node, without) if backward else (without, with_node)
         for step in range(run):
-            without[step] = add(without[step], multiply(alpha[step], with_node[step]))
+            target[step] = add(target[step], multiply(own_alpha[step], source[step]))
 
 
 @kernel
@@ -142,21 +138,7 @@ def backward_chunk(
                     let_in_level(layout, arrays, bases, leaf, bit, node)
         if gather:
             copy_into(own_forward, forward[leaf << low : (leaf + 1) << low])
-        begin = starts[layout.top] + (leaf << low)
-        block = backward[begin : begin + size]
-        block[:] = ZERO
-        if high == (1 << (nodes - low)) - 1:
-            block[-1] = ONE
-        for node in range(low, nodes):
-            if not (high >> (node - low)) & 1:
-                alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, alpha)
-                begin = start_across(layout, starts, leaf, node)
-                pulled = backward[begin : begin + size]
-                for place in range(size):
-                    block[place] = add(block[place], multiply(alpha[place], pulled[place]))
-        for node in range(low):
-            alpha_at_leaf(layout, arrays, bases, leaf, node, lanes, low_alpha[node])
-        _finish_backward(block, low_alpha)
+        _fill_block(layout, backward, starts, high, leaf, arrays, bases, alpha, low_alpha, lanes, True)
         if gather:
             _gather_leaf(layout, own_forward, backward, starts, high, leaf, 0, nodes, gathered, bases, alpha, lanes)
         if leaf:
@@ -233,16 +215,9 @@ def _gather_leaf(
                     product[step] = multiply(before[step], onward[step])
         superset_sums(products[: 1 << bits], lanes[: 1 << bits], bits)
         level = level_above(layout, leaf, -1, node)
-        from_dense(
-            level_row(layout, gathered, bases, level, node),
-            universe_at(layout, level, node),
-            layout.positions if bits == low else layout.own_positions,
-            lanes,
-            bits,
-            layout.max_parents,
-            layout.binomial,
-            layout.offset,
-        )
+        into, universe = level_row(layout, gathered, bases, level, node), universe_at(layout, level, node)
+        positions = layout.positions if bits == low else layout.own_positions
+        from_dense(into, universe, positions, lanes, bits, layout.max_parents, layout.binomial, layout.offset)
         if leaf:
             _give_back_level(layout, gathered, bases, leaf, lowest_bit(leaf), node)
 
@@ -251,16 +226,9 @@ def _gather_leaf(
 def _give_back_level(layout: Layout, gathered: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
     """Transpose of `let_in_level`; leaves the level empty for its next use."""
     level = level_above(layout, leaf, bit, node)
-    filled = level_row(layout, gathered, bases, bit, node)
-    let_in_transposed(
-        level_row(layout, gathered, bases, level, node),
-        universe_at(layout, level, node),
-        universe_at(layout, bit, node),
-        filled,
-        layout.max_parents,
-        layout.binomial,
-        layout.offset,
-    )
+    into, filled = level_row(layout, gathered, bases, level, node), level_row(layout, gathered, bases, bit, node)
+    universe, element = universe_at(layout, level, node), universe_at(layout, bit, node)
+    let_in_transposed(into, universe, element, filled, layout.max_parents, layout.binomial, layout.offset)
     filled[:] = ZERO
 
 

@@ -35,7 +35,7 @@ from dagpost._tools.wide_floats import FRACTION_BITS, ZERO_LIMIT, multiply
 from dagpost.engines import Engine
 from dagpost.exact.alternating import leaf_alphas
 from dagpost.exact.order import ForwardTable
-from dagpost.exact.walk import Layout, Split, leaf_layout, waves
+from dagpost.exact.walk import Layout, Split, by_complement, leaf_layout, waves
 from dagpost.families.numbering import squeeze, unsqueeze
 
 #: The table of one source is one task up to this many nodes; beyond, the sets of the last few nodes number the tasks.
@@ -78,10 +78,7 @@ def order_descendant_sets(
     top = _task_nodes(nodes, nodes_in_a_task)
     with reporter.stage("descendants", 1 << top) as stage:
         apart = _in_tasks(forward, alpha, offsets, node, top, engine, stage)
-    result = np.zeros((1 << (nodes - 1 - node), 2, 1 << node))
-    # All others but `U` is the complement of `U`: the same entries from the last to the first.
-    result[:, 0, :] = apart[::-1].reshape(-1, 1 << node)
-    return result.reshape(-1)
+    return by_complement(apart, node)
 
 
 def order_path_probabilities(

@@ -48,7 +48,17 @@ from dagpost.exact.completions import completions_of_leaf
 from dagpost.exact.graph_sums import sum_over_graphs
 from dagpost.exact.order import ForwardTable, forward_table, posterior_of_families
 from dagpost.exact.order_blocks import give_back_chunk
-from dagpost.exact.walk import SPLIT, Layout, Split, entries_of, in_waves, leaf_layout, nested_waves, waves
+from dagpost.exact.walk import (
+    SPLIT,
+    Layout,
+    Split,
+    by_complement,
+    entries_of,
+    in_waves,
+    leaf_layout,
+    nested_waves,
+    waves,
+)
 from dagpost.families.numbering import family_count
 
 _TRIAL_NODES = 15
@@ -176,7 +186,6 @@ def _sums_over_graphs(
 def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:
     """Entry `D`, a mask without `node`: the probability that the descendants of `node` are just `D`."""
     layout = tables.layout
-    everything = (1 << layout.nodes) - 1
     by_rest = np.zeros(1 << layout.nodes)
     completions, exponents = np.empty_like(tables.completions), np.empty_like(tables.completion_exponents)
 
@@ -189,11 +198,7 @@ def descendant_sets(tables: StructureTables, node: int, *, engine: Engine, repor
             for leaf, _ in zip(wave, engine.run(block, wave), strict=True):
                 stage.advance(leaf_cost(layout, leaf))
     # `by_rest` is numbered by the nodes that are neither `node` nor its descendants.
-    result = np.zeros(1 << layout.nodes)
-    rest = np.arange(1 << layout.nodes)
-    rest = rest[(rest >> node) & 1 == 0]
-    result[everything ^ rest ^ (1 << node)] = by_rest[rest]
-    return result
+    return by_complement(by_rest.reshape(-1, 2, 1 << node)[:, 0].reshape(-1), node)
 
 
 def ancestor_sets(tables: StructureTables, node: int, *, engine: Engine, reporter: Reporter = NO_PROGRESS) -> Floats:

@@ -28,7 +28,7 @@ leads outside `b_0`; they sum to `S_v`. By Cayley's formula the ways to join the
 `w(v -> p)` in `b_0`. (A walk, as in Wilson's algorithm, could go to and fro between two nodes e^1000 times.)
 
 Time: `n^4 / 3` sums of logs for the families, `n^3 / 3` to prepare draws, `n^2 / 2` coins for each draw. Memory: `n^3`
-doubles, and some megabytes of random numbers.
+doubles, and some megabytes of random numbers a worker.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -44,17 +43,13 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import node_called
-from dagpost._tools.uniforms import SEED_BLOCK, uniform_blocks
+from dagpost._tools.uniforms import SEED_BLOCK, row_blocks, uniform_rows
 from dagpost.engines import Engine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.families.numbering import MAX_NODES
 
 #: Logs this far below another cannot change their sum.
 _NEGLIGIBLE = -40.0
-#: Memory of the random numbers held at once.
-UNIFORM_BYTES = 64_000_000
-#: Draws of one block of work.
-_DRAWS_TOGETHER = SEED_BLOCK // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +99,6 @@ def draw_trees(
     seed: np.random.SeedSequence,
     engine: Engine,
     reporter: Reporter = NO_PROGRESS,
-    uniform_bytes: int = UNIFORM_BYTES,
 ) -> tuple[Masks, Floats]:
     """Draw `count` independent graphs: parent masks (draws, nodes), and the log weight of each graph.
 
@@ -119,37 +113,19 @@ def draw_trees(
     detours = np.zeros((nodes, nodes, nodes))
     choices = np.ones((nodes, nodes))
     _prepare_draws(log_weights - log_weights.max(axis=1)[:, None], int(posterior.spanning), detours, choices)
-    parents = np.empty((count, nodes), dtype=np.uint64)
-    log_joint = np.empty(count)
+    parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
     # A coin for each pair of nodes, and a target for each node but the first.
     columns = nodes * (nodes + 1) // 2 - 1
-    # Only one batch of random numbers is held at a time.
-    batch = SEED_BLOCK * max(1, uniform_bytes // (8 * SEED_BLOCK * max(columns, 1)))
-    done = 0
+
+    def block(rows: slice, cancel: Integers) -> int:
+        uniforms = uniform_rows(seed, rows, columns)
+        draw_forests(log_weights, detours, choices, uniforms, parents[rows], log_joint[rows], cancel)
+        return len(uniforms)
+
     with reporter.stage("graphs", count) as stage:
-        for uniforms in uniform_blocks(seed, count, columns, batch):
-            block = partial(_draw_rows, log_weights, detours, choices, uniforms, parents[done:], log_joint[done:])
-            starts = range(0, len(uniforms), _DRAWS_TOGETHER)
-            for drawn in engine.run(block, [slice(start, start + _DRAWS_TOGETHER) for start in starts]):
-                stage.advance(drawn)
-            done += len(uniforms)
+        for drawn in engine.run(block, row_blocks(count, SEED_BLOCK)):
+            stage.advance(drawn)
     return parents, log_joint
-
-
-def _draw_rows(
-    log_weights: Floats,
-    detours: Floats,
-    choices: Floats,
-    uniforms: Floats,
-    parents: Masks,
-    log_joint: Floats,
-    rows: slice,
-    cancel: Integers,
-) -> int:
-    """The block of work of an engine: how many draws it made."""
-    taken = uniforms[rows]
-    draw_forests(log_weights, detours, choices, taken, parents[rows], log_joint[rows], cancel)
-    return len(taken)
 
 
 def _checked(log_weights: Floats, names: Sequence[str] | None) -> Floats:

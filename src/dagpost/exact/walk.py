@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Integers, Wide
+from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inlined
 from dagpost.families.numbering import binomials, size_offsets
 from dagpost.families.transforms import lane_positions, let_in, subset_sums, to_dense
@@ -78,17 +78,9 @@ def layout_with_top(nodes: int, max_parents: int, top: int, split: Split = SPLIT
     Tables are the same to the last bit for any `top`; sums gathered over chunks are the same but for roundings.
     """
     low = split.low_of(nodes)
-    top = min(top, nodes - low)
-    return Layout(
-        nodes,
-        max_parents,
-        low,
-        top,
-        binomials(max_parents),
-        size_offsets(max_parents),
-        lane_positions(low, max_parents),
-        lane_positions(low - 1, max_parents),
-    )
+    numbering = binomials(max_parents), size_offsets(max_parents)
+    positions = lane_positions(low, max_parents), lane_positions(low - 1, max_parents)
+    return Layout(nodes, max_parents, low, min(top, nodes - low), *numbering, *positions)
 
 
 def waves(top: int) -> list[list[int]]:
@@ -125,6 +117,17 @@ def starts_around(layout: Layout, chunk: int) -> Integers:
     return np.array(numbers, dtype=np.int64) << np.int64(layout.nodes - layout.top)
 
 
+def by_complement(by_rest: Floats, node: int) -> Floats:
+    """By a set of the other nodes than `node`, what `by_rest` has by its complement among them, `node` squeezed out.
+
+    Entries of sets with `node` in them are 0.
+    """
+    result = np.zeros((len(by_rest) >> node, 2, 1 << node))
+    # The complements of all sets are the same sets from the last to the first.
+    result[:, 0, :] = by_rest[::-1].reshape(-1, 1 << node)
+    return result.reshape(-1)
+
+
 @inlined
 def start_across(layout: Layout, starts: Integers, leaf: int, node: int) -> int:
     """Where the block begins that differs from that of `leaf` in one high node."""
@@ -136,6 +139,7 @@ def start_across(layout: Layout, starts: Integers, leaf: int, node: int) -> int:
 
 @inlined
 def lowest_bit(mask: int) -> int:
+    """The lowest node of a set that is not empty."""
     bit = 0
     while not (mask >> bit) & 1:
         bit += 1
@@ -164,6 +168,7 @@ def universe_at(layout: Layout, level: int, node: int) -> int:
 
 @inlined
 def level_row(layout: Layout, arrays: Wide, bases: Integers, level: int, node: int) -> Wide:
+    """The restricted sums of a node at a level."""
     width = layout.offset[layout.low + level, layout.max_parents + 1]
     start = bases[level] + node * width
     return arrays[start : start + width]
@@ -171,6 +176,7 @@ def level_row(layout: Layout, arrays: Wide, bases: Integers, level: int, node: i
 
 @inlined
 def level_bases(layout: Layout) -> Integers:
+    """Where the restricted sums of every level begin; the last entry is where they end."""
     levels = layout.nodes - layout.low - layout.top + 1
     bases = np.zeros(levels + 1, dtype=np.int64)
     for level in range(levels):
@@ -210,15 +216,9 @@ def start_chunk(layout: Layout, weights: Wide, chunk: int, arrays: Wide, bases: 
 def let_in_level(layout: Layout, arrays: Wide, bases: Integers, leaf: int, bit: int, node: int) -> None:
     """Fill a level for one node from the level above it."""
     level = level_above(layout, leaf, bit, node)
-    let_in(
-        level_row(layout, arrays, bases, level, node),
-        universe_at(layout, level, node),
-        universe_at(layout, bit, node),
-        level_row(layout, arrays, bases, bit, node),
-        layout.max_parents,
-        layout.binomial,
-        layout.offset,
-    )
+    source, target = level_row(layout, arrays, bases, level, node), level_row(layout, arrays, bases, bit, node)
+    universe, element = universe_at(layout, level, node), universe_at(layout, bit, node)
+    let_in(source, universe, element, target, layout.max_parents, layout.binomial, layout.offset)
 
 
 @inlined
@@ -229,14 +229,7 @@ def alpha_at_leaf(
     level = level_above(layout, leaf, -1, node)
     bits = layout.low - 1 if node < layout.low else layout.low
     dense = lanes[: 1 << bits]
-    to_dense(
-        level_row(layout, arrays, bases, level, node),
-        universe_at(layout, level, node),
-        layout.own_positions if node < layout.low else layout.positions,
-        dense,
-        bits,
-        layout.max_parents,
-        layout.binomial,
-        layout.offset,
-    )
+    source, universe = level_row(layout, arrays, bases, level, node), universe_at(layout, level, node)
+    positions = layout.own_positions if node < layout.low else layout.positions
+    to_dense(source, universe, positions, dense, bits, layout.max_parents, layout.binomial, layout.offset)
     subset_sums(dense, alpha, bits)

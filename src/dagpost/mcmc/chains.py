@@ -62,7 +62,7 @@ class ChainRecord:
     `lengths`: graphs of each chain. `log_state`: the log weight of the state behind each graph. `proposed` and
     `accepted`: moves of each chain by kind. `edges`: for each chain the mean, over its kept states, of the exact
     probability of every edge given the state; None for a chain over graphs. `rounds` whole rounds were kept; after
-    them the chains stood at `standing`, from where they can go on.
+    them the chains stood at `standing`, from where a longer run resumes.
     """
 
     lengths: tuple[int, ...]
@@ -106,8 +106,8 @@ def run_chains(
 ) -> ChainRun:
     """Run the chains of a method until they have `count` graphs together.
 
-    `previous`, a shorter run with the same settings and seed, is gone on from. An interrupt (Ctrl-C) once the burn-in
-    is over ends the run with the graphs that there are.
+    The run resumes from `previous`, a shorter run with the same settings and seed, if there is one. An interrupt
+    (Ctrl-C) once the burn-in is over ends the run with the graphs that there are.
     """
     lengths = [int(count // method.chains + (chain < count % method.chains)) for chain in range(method.chains)]
     if min(lengths) < 1:
@@ -310,7 +310,7 @@ class _Runner:
 def _advance_chain(
     method: ChainMethod, context: Any, nodes: int, item: tuple[Any, int, np.random.SeedSequence], cancel: Integers
 ) -> tuple[Any, Round]:
-    """So many kept graphs more of one chain, from a copy of its state."""
+    """More kept graphs of one chain, as many as asked for, from a copy of its state."""
     before, length, seed = item
     state, output = _copy(method, before), _empty_round(method, nodes, length)
     method.advance(context, state, _generator(seed), output, cancel)

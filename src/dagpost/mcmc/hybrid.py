@@ -136,6 +136,7 @@ def advance(
     output: Round,
     cancel: Integers,
 ) -> None:
+    """One round: a share `local` of the steps change one edge, the others propose a whole graph."""
     tables = context.families
     parents = state.parents
     nodes = len(parents)

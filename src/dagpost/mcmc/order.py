@@ -185,6 +185,7 @@ def choose(log_weights: Floats, count: int, uniform: float) -> int:
 def advance(
     tables: FamilyTables, state: OrderState, generator: np.random.Generator, output: Round, cancel: Integers
 ) -> None:
+    """One round: swaps of neighbours, swaps of any two nodes, and shifts of one node."""
     nodes = len(state.order)
     fresh, log_place, log_own = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
     allowed: Masks = np.zeros(nodes, dtype=np.uint64)

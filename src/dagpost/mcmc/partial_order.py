@@ -258,6 +258,7 @@ def advance(
     output: Round,
     cancel: Integers,
 ) -> None:
+    """One round; `chances` are those of the kinds of steps, and each state gives `graphs_a_state` graphs."""
     nodes, graphs = len(state.order), len(output.log_joint)
     buckets = _empty_buckets(state.order, min(bucket_size, nodes))
     count = len(buckets.slots)

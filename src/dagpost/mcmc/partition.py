@@ -40,9 +40,9 @@ from dagpost.mcmc.parts import confine, find_parts, room_for, write_parts
 
 #: How likely a step is of each kind, in the order of partition_moves.py.
 CHANCES = (0.05, 0.05, 0.1, 0.2, 0.6)
-#: Steps over orders before the first one over partitions: so many times the square of the number of nodes.
+#: Steps over orders before the first one over partitions: this many times the square of the number of nodes.
 APPROACH = 12
-#: Steps over orders between two looks whether the run goes on.
+#: Steps over orders after which a run can be stopped.
 _PIECE = 100
 
 

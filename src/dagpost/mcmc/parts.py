@@ -56,6 +56,7 @@ class Work(NamedTuple):
 
 @inlined
 def room_for(nodes: int) -> Work:
+    """Room for a chain over this many nodes."""
     return Work(
         np.zeros(nodes + 2, dtype=np.uint64),
         np.zeros(nodes, dtype=np.uint64),
@@ -78,6 +79,7 @@ def room_for(nodes: int) -> Work:
 
 @inline_no_refcount
 def first_of(members: np.uint64) -> int:
+    """The first node of a set that is not empty."""
     return node_of(members & (~members + np.uint64(1)))
 
 
@@ -89,6 +91,7 @@ def rest_of(members: np.uint64) -> np.uint64:
 
 @inline_no_refcount
 def random_member(members: np.uint64, generator: np.random.Generator) -> np.uint64:
+    """Any member of a set, with equal chances, as a set of its own."""
     for _ in range(int(generator.random() * bits_of(members))):
         members = rest_of(members)
     return members & (~members + np.uint64(1))
@@ -96,6 +99,7 @@ def random_member(members: np.uint64, generator: np.random.Generator) -> np.uint
 
 @inline_no_refcount
 def count_parts(parts: Masks) -> int:
+    """How many parts there are."""
     count = 0
     while parts[count] != np.uint64(0):
         count += 1
@@ -104,11 +108,13 @@ def count_parts(parts: Masks) -> int:
 
 @inline_no_refcount
 def part_before(parts: Masks, part: int) -> np.uint64:
+    """The part right before one; nothing before the first."""
     return parts[part - 1] if part > 0 else np.uint64(0)
 
 
 @inline_no_refcount
 def all_before(parts: Masks, part: int) -> np.uint64:
+    """All nodes of the parts before one."""
     mask = np.uint64(0)
     for earlier in range(part):
         mask |= parts[earlier]
@@ -120,6 +126,7 @@ def all_before(parts: Masks, part: int) -> np.uint64:
 
 @inline_no_refcount
 def total_of(members: np.uint64, values: Floats) -> float:
+    """The sum of the values of some nodes."""
     total = 0.0
     while members != np.uint64(0):
         total += values[first_of(members)]
@@ -129,6 +136,7 @@ def total_of(members: np.uint64, values: Floats) -> float:
 
 @inline_no_refcount
 def take(members: np.uint64, values: Floats, log_sums: Floats) -> None:
+    """Take over the values of some nodes as their log weights."""
     while members != np.uint64(0):
         log_sums[first_of(members)] = values[first_of(members)]
         members = rest_of(members)
@@ -231,6 +239,7 @@ def confine(work: Work, tables: FamilyTables, log_sums: Floats, look_up: bool) -
 
 @inline_no_refcount
 def write_parts(work: Work, part_of: Integers) -> None:
+    """Write down the number of the part of every node."""
     for part in range(count_parts(work.parts)):
         members = work.parts[part]
         while members != np.uint64(0):

@@ -187,6 +187,7 @@ def advance(
     output: Round,
     cancel: Integers,
 ) -> None:
+    """One round: changes of one edge, and a share of new edge reversals."""
     parents = state.parents
     nodes = len(parents)
     here, there = no_surroundings(nodes), no_surroundings(nodes)

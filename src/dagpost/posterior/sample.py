@@ -173,7 +173,7 @@ class DagSample:
         return (self._graph(row) for row in self.parents)
 
     def __add__(self, other: DagSample) -> DagSample:
-        """This sample and another one of the same posterior, drawn with another seed."""
+        """Join another sample of the same posterior, drawn with another seed."""
         if not isinstance(other, DagSample):
             return NotImplemented
         kinds = [(s.names, s.target, s.method, s.estimator) for s in (self, other)]
@@ -284,6 +284,7 @@ class DagSample:
 
     @cached_property
     def diagnosed(self) -> ChainDiagnostics:
+        """The diagnostics, computed once."""
         acceptance = {} if self.chains is None else self.chains.acceptance
         return diagnose(self.parents, self.names, self.chain_lengths, acceptance)
 
@@ -354,6 +355,7 @@ class DagSample:
 
     @cached_property
     def own_weights(self) -> WeightedSample:
+        """The weights by the sample's own estimator, computed once."""
         return weigh_sample(self, self.estimator, self.log_evidence)
 
     def _with(self, **changes: Any) -> DagSample:

@@ -111,7 +111,7 @@ class Workspace:
         return family_tables(self.weights, engine=self.engine)
 
     def all_families(self, asked_by: str) -> ExactWorkspace:
-        """This workspace, if it has the weights of all families; otherwise an error for the method that needs them."""
+        """The workspace itself, if it has the weights of all families; otherwise an error for who needs them."""
         raise InputError(
             f"{asked_by!r} needs tables over all sets of variables; {self.nodes} are too many. Use fewer columns, or a "
             f"chain such as {setting('method', PartitionMCMC.name)}."
@@ -185,7 +185,7 @@ class ExactWorkspace(Workspace):
         return self._weights
 
     def all_families(self, asked_by: str) -> ExactWorkspace:
-        """This workspace."""
+        """The workspace itself."""
         del asked_by
         return self
 

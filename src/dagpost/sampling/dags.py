@@ -75,18 +75,10 @@ def draw_parents_in_layers(
     def choose_parents(node: int, cancel: Integers) -> Floats:
         chosen = np.empty(samples, dtype=np.uint64)
         log_weight = np.full(samples, np.nan)
-        _draw_parents(
-            families.masks[node],
-            families.log_weights[node],
-            allowed[node],
-            to_meet[node],
-            np.lexsort((to_meet[node], allowed[node])),
-            np.ascontiguousarray(uniforms[:, node]),
-            np.ascontiguousarray(log_total[:, node]),
-            chosen,
-            log_weight,
-            cancel,
-        )
+        ranked = (families.masks[node], families.log_weights[node])
+        grouped = np.lexsort((to_meet[node], allowed[node]))
+        numbers = (np.ascontiguousarray(uniforms[:, node]), np.ascontiguousarray(log_total[:, node]))
+        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *numbers, chosen, log_weight, cancel)
         parents[:, node] = chosen
         return log_weight
 

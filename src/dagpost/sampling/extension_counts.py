@@ -54,23 +54,12 @@ def count_extensions(
 ) -> int:
     """The number for every graph, given the ancestors of its nodes; returns the first that is too much, or -1."""
     graphs, nodes = closures.shape
-    poset = Poset(
-        np.empty(nodes, dtype=np.uint64),
-        np.empty(nodes, dtype=np.uint64),
-        np.empty(nodes, dtype=np.uint64),
-        np.empty(nodes, dtype=np.uint64),
-    )
-    frames = _Frames(
-        np.empty(nodes + 1, dtype=np.int64),
-        np.empty(nodes + 1, dtype=np.uint64),
-        np.empty(nodes + 1, dtype=np.int64),
-        np.empty(nodes + 1, dtype=np.int64),
-        np.empty(nodes + 1),
-        np.empty(nodes + 1, dtype=np.uint64),
-        np.empty(nodes + 1, dtype=np.int64),
-        np.empty(nodes + 1, dtype=np.uint64),
-        np.empty(nodes + 1),
-    )
+    sets = np.empty((4, nodes), dtype=np.uint64)
+    poset = Poset(sets[0], sets[1], sets[2], sets[3])
+    depths = nodes + 1
+    masks, numbers = np.empty((3, depths), dtype=np.uint64), np.empty((4, depths), dtype=np.int64)
+    counts = np.empty((2, depths))
+    frames = _Frames(numbers[0], masks[0], numbers[1], numbers[2], counts[0], masks[1], numbers[3], masks[2], counts[1])
     scratch = TreeScratch(
         np.empty((nodes, nodes)), np.empty(nodes), np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
     )

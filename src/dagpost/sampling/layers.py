@@ -171,18 +171,8 @@ def _draw_leaf(
             end = begin + 1
             while end < count and last_layer[members[by_layer[end]]] == layer:
                 end += 1
-            draw_layer(
-                layout,
-                alpha,
-                completions,
-                completion_exponents,
-                whole,
-                layer,
-                members,
-                by_layer[begin:end],
-                samples,
-                space,
-            )
+            same = by_layer[begin:end]
+            draw_layer(layout, alpha, completions, completion_exponents, whole, layer, members, same, samples, space)
             for position in range(begin, end):
                 member = by_layer[position]
                 now = placed[members[member]]

@@ -87,23 +87,12 @@ def draw_orders(forward: ForwardTable, uniforms: NDArray[np.float64], *, engine:
     sets = np.full(samples, (1 << layout.nodes) - 1, dtype=np.int64)
 
     nothing_waits = (np.empty((0, 0), dtype=np.int64), np.empty(0))
+    moving = (sets, uniforms, orders, alpha, *nothing_waits)
 
     def block(item: tuple[int, Integers], cancel: Integers) -> None:
         chunk, members = item
-        draw_chunk(
-            layout,
-            forward.weights,
-            forward.sums,
-            starts_around(layout, chunk),
-            chunk,
-            members,
-            sets,
-            uniforms,
-            orders,
-            alpha,
-            *nothing_waits,
-            cancel,
-        )
+        starts = starts_around(layout, chunk)
+        draw_chunk(layout, forward.weights, forward.sums, starts, chunk, members, *moving, cancel)
 
     for wave in waves(layout.top)[::-1]:
         chunks = sets >> (layout.nodes - layout.top)

@@ -49,11 +49,13 @@ def first_of(mask: np.uint64) -> int:
 
 @inlined
 def only(node: int) -> np.uint64:
+    """The set of one node."""
     return np.uint64(1) << np.uint64(node)
 
 
 @inlined
 def times(first: float, second: float, modulus: float) -> float:
+    """The product, or its remainder if `modulus` is not 0."""
     product = first * second
     return product if modulus == 0.0 else product % modulus
 
@@ -165,15 +167,8 @@ def count_tree(members: np.uint64, poset: Poset, scratch: TreeScratch, binomials
     for position in range(length - 1, 0, -1):
         node = walk[position]
         parent = origin[node]
-        _hang_on(
-            places[node, : sizes[node]],
-            places[parent],
-            sizes[parent],
-            poset.below[parent] & only(node) != 0,
-            merged,
-            binomials,
-            modulus,
-        )
+        branch, below = places[node, : sizes[node]], poset.below[parent] & only(node) != 0
+        _hang_on(branch, places[parent], sizes[parent], below, merged, binomials, modulus)
         sizes[parent] += sizes[node]
     total = 0.0
     for place in range(length):

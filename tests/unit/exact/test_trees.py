@@ -138,9 +138,6 @@ def test_the_first_draws_are_the_same_however_many_are_asked_for(spanning: bool)
         few, few_logs = draws(posterior, count)
         np.testing.assert_array_equal(few, many[:count])
         np.testing.assert_array_equal(few_logs, many_logs[:count])
-    # Random numbers for one block at a time.
-    in_parts, _ = draws(posterior, 3 * SEED_BLOCK, uniform_bytes=1)
-    np.testing.assert_array_equal(in_parts, many)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

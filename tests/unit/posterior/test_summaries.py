@@ -264,7 +264,7 @@ def test_the_mean_surprise_of_draws_estimates_the_entropy(model: DagPosterior, e
     # Within six standard errors: a false alarm in 1e-8 of all seeds, were the error normal; the seed is fixed.
     truth = graph_entropy(model.best(20_000))
     assert truth.covered > 0.9999
-    sample = replace(model.sample(2000, seed=3), estimator=estimator)._reweighed()
+    sample = replace(model.sample(2000, seed=3), estimator=estimator).reweighed()
     found = graph_entropy(sample)
     assert found.rule == "mean of -log p"
     assert 0.0 < found.standard_error < 0.1

@@ -8,11 +8,13 @@ variables costs a second or two once.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
+
+from numpy.typing import NDArray
 
 from dagpost._tools.memory import readable
 from dagpost._tools.spelling import setting
@@ -78,6 +80,21 @@ def require(needed: int, what: str, remedy: str) -> None:
         raise ResourceError(
             f"{what} needs {readable(needed)} on the CUDA device, of which {readable(free)} are free: {remedy}"
         )
+
+
+def require_for_nodes(nodes: int, needed: Callable[[int], int], what: str, alternative: str) -> None:
+    """Refuse, with both figures and the largest number of nodes that fits, what does not fit on the device."""
+    free = free_bytes()
+    if needed(nodes) > free:
+        largest = next((fewer for fewer in range(nodes - 1, 0, -1) if needed(fewer) <= free), 0)
+        threads = f"{setting('engine', 'threads')}, whose tables are in the memory of the machine"
+        remedy = f"up to {largest} variables fit. Leave columns out, use {threads}, or use {alternative}"
+        require(needed(nodes), what, remedy)
+
+
+def set_global(module: Any, name: str, values: NDArray[Any]) -> None:
+    """Copy an array to a global variable of some kernels."""
+    load_cupy().ndarray(values.shape, dtype=values.dtype, memptr=module.get_global(name)).set(values)
 
 
 def compiled(names: tuple[str, ...], **constants: int) -> Any:

@@ -133,12 +133,6 @@ class DeviceLayout:
         widths = [self.nodes * family_count(self.below + level, self.max_parents) for level in range(self.top)]
         return np.concatenate([[0], np.cumsum(widths, dtype=np.int64)]).astype(np.int64)
 
-    def inners_of_size(self, size: int) -> NDArray[np.int32]:
-        """The blocks of a step that have `size` nodes of its mid and slot nodes: they do not need each other."""
-        inners = np.arange(1 << self.inner_bits, dtype=np.int32)
-        chosen: NDArray[np.int32] = inners[np.bitwise_count(inners) == size]
-        return chosen
-
     def places(self, bits: int) -> NDArray[np.uint16]:
         """The masks over `bits` low nodes: parent sets in their numbering first, then all others."""
         sets = parent_sets(bits, self.max_parents).astype(np.uint16)
@@ -154,6 +148,13 @@ class DeviceLayout:
             numbers += self.nodes * self.families + given + int(self.level_bases[-1])
             numbers += 1 << (self.low + self.inner_bits)
         return 8 * numbers + (64 << 20)
+
+
+def sets_of_size(bits: int, size: int) -> NDArray[np.int32]:
+    """All sets of `size` of the first `bits` nodes."""
+    sets = np.arange(1 << bits, dtype=np.int32)
+    chosen: NDArray[np.int32] = sets[np.bitwise_count(sets) == size]
+    return chosen
 
 
 def padded(size: int) -> int:

@@ -22,7 +22,6 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Wide
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import ZERO
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.layout import (
@@ -34,6 +33,7 @@ from dagpost.engines.cuda.layout import (
     DeviceLayout,
     Sizes,
     make_layout,
+    sets_of_size,
 )
 from dagpost.engines.cuda.walk import backward_walk, forward_walk
 from dagpost.exact.order import Forward, ForwardTable, check_weights, log_of_all, posterior_of_families, wide_weights
@@ -108,20 +108,12 @@ def layout_here(nodes: int, max_parents: int, sizes: Sizes = USUAL_SIZES) -> Dev
 
 def require_memory(nodes: int, max_parents: int, *, backward: bool, sizes: Sizes = USUAL_SIZES) -> None:
     """Refuse, with both figures and the largest size that fits, what does not fit on the device."""
-    free = device.free_bytes()
-
-    def needed_for(count: int) -> int:
-        return layout_here(count, max_parents, sizes).bytes_needed(backward=backward)
-
-    needed = needed_for(nodes)
-    if needed > free:
-        largest = next((count for count in range(nodes - 1, 0, -1) if needed_for(count) <= free), 0)
-        device.require(
-            needed,
-            f"The exact table of {nodes} variables",
-            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables are "
-            "in the memory of the machine, or use a method without tables: a chain.",
-        )
+    device.require_for_nodes(
+        nodes,
+        lambda count: layout_here(count, max_parents, sizes).bytes_needed(backward=backward),
+        f"The exact table of {nodes} variables",
+        "a method without tables: a chain.",
+    )
 
 
 def fits(nodes: int, max_parents: int, sizes: Sizes = USUAL_SIZES) -> bool:
@@ -140,7 +132,9 @@ class _Kernels:
         self._rows = cupy.empty((slots << layout.mid) * max(layout.row_sets, 1), dtype=np.int64)
         self._constant = cupy.empty(slots * max(layout.all_sets - layout.row_sets, 1), dtype=np.int64)
         self._levels = cupy.empty(max(int(layout.level_bases[-1]), 1), dtype=np.int64)
-        self._inners = [cupy.asarray(layout.inners_of_size(size)) for size in range(layout.inner_bits + 1)]
+        # The blocks of a step with as many of its mid and slot nodes: they do not need each other.
+        inner_bits = layout.inner_bits
+        self._inners = [cupy.asarray(sets_of_size(inner_bits, size)) for size in range(inner_bits + 1)]
         self._let_in = module.get_function("let_in")
         self._expand = _with_shared(module, "expand", layout.tile_bytes)
         self._forward = _with_shared(module, "forward_blocks", layout.block_bytes)
@@ -232,7 +226,7 @@ def _fill_tables(module: Any, layout: DeviceLayout) -> list[Any]:
     )
     arrays = [cupy.asarray(np.ascontiguousarray(content)) for content in contents]
     pointers = np.array([array.data.ptr for array in arrays], dtype=np.uint64)
-    cupy.ndarray(len(arrays), dtype=np.uint64, memptr=module.get_global("tables")).set(pointers)
+    device.set_global(module, "tables", pointers)
     return arrays
 
 

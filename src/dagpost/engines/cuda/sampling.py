@@ -63,10 +63,9 @@ def draw_dags(forward: DeviceForward, uniforms: Floats, *, stage: Stage) -> tupl
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, max_parents: int) -> Any:
     """The kernels compiled for a number of nodes and parents, with the binomials that they look up."""
-    cupy = device.load_cupy()
     families = family_count(nodes - 1, max_parents)
     sizes = {"THREADS": SAMPLING_THREADS, "NODES": nodes, "MAX_PARENTS": max_parents, "FAMILIES": families}
     module = device.compiled(_FILES, **WIDE, **sizes)
     table = np.ascontiguousarray(binomials(max_parents)[: nodes + 1, : max_parents + 2]).astype(np.int32)
-    cupy.ndarray(table.shape, dtype=np.int32, memptr=module.get_global("binomial")).set(table)
+    device.set_global(module, "binomial", table)
     return module

@@ -45,7 +45,7 @@ def sum_cells(rows: Rows, cells: CellFunction, max_size: int, sizes: Sizes = USU
     by_node = np.argsort(rows.order)
     module = kernels_for(nodes, max_size, copies)
     arities = np.ascontiguousarray(rows.arities[by_node]).astype(np.int32)
-    cupy.ndarray(nodes, dtype=np.int32, memptr=module.get_global("arities")).set(arities)
+    device.set_global(module, "arities", arities)
     kernel = module.get_function("sum_cells")
     kernel.max_dynamic_shared_size_bytes = shared
     codes, weights = cupy.asarray(rows.codes[by_node]), cupy.asarray(rows.weights)
@@ -80,9 +80,8 @@ def sum_cells(rows: Rows, cells: CellFunction, max_size: int, sizes: Sizes = USU
 @lru_cache(maxsize=32)
 def kernels_for(nodes: int, max_size: int, copies: int) -> Any:
     """The kernel compiled for a number of columns, the largest set and copies of the counters; with its binomials."""
-    cupy = device.load_cupy()
     sizes = {"THREADS": SCORES_THREADS, "NODES": nodes, "MAX_SIZE": max_size, "COPIES": copies}
     module = device.compiled(("scores.cu",), **sizes)
     table = np.ascontiguousarray(binomials(max_size)[: nodes + 1, : max_size + 1]).astype(np.int32)
-    cupy.ndarray(table.shape, dtype=np.int32, memptr=module.get_global("binomial")).set(table)
+    device.set_global(module, "binomial", table)
     return module

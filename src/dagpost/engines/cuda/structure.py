@@ -29,11 +29,11 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.engines.cuda import device
-from dagpost.engines.cuda.layout import STRUCTURE, STRUCTURE_THREADS, USUAL_SIZES, WIDE, Sizes
+from dagpost.engines.cuda.layout import STRUCTURE, STRUCTURE_THREADS, USUAL_SIZES, WIDE, Sizes, sets_of_size
 from dagpost.engines.cuda.order import DeviceForward, forward_table, on_host
 from dagpost.exact.order import posterior_of_families
 from dagpost.exact.structure import StructurePosterior, StructureTables, cancelled, error_bound
-from dagpost.exact.walk import leaf_layout
+from dagpost.exact.walk import by_complement, leaf_layout
 from dagpost.families.numbering import family_count, parent_sets
 
 _ROWS, _NOTHING = STRUCTURE["ROWS"], STRUCTURE["NOTHING"]
@@ -96,17 +96,12 @@ def descendant_sets(
     tables: StructureTables, node: int, *, sizes: Sizes = USUAL_SIZES, reporter: Reporter = NO_PROGRESS
 ) -> Floats:
     """Entry `D`, a mask without `node`: the probability that the descendants of `node` are exactly `D`."""
-    cupy = device.load_cupy()
     nodes, max_parents = tables.layout.nodes, tables.layout.max_parents
     require_memory(nodes, max_parents)
     run = _Run(forward_table(tables.forward.log_weights, max_parents, sizes, reporter))
-    completions, exponents, given, _ = run.complete(cupy.asarray(tables.graphs), reporter)
+    completions, exponents, given, _ = run.complete(run.cupy.asarray(tables.graphs), reporter)
     by_rest = run.chances(given, float(completions[0]), int(exponents[0]), node)
-    result = np.zeros(1 << nodes)
-    rest = np.arange(1 << nodes)
-    rest = rest[(rest >> node) & 1 == 0]
-    result[((1 << nodes) - 1) ^ rest ^ (1 << node)] = by_rest
-    return result
+    return by_complement(by_rest, node)
 
 
 def memory_needed(nodes: int, max_parents: int) -> int:
@@ -117,15 +112,12 @@ def memory_needed(nodes: int, max_parents: int) -> int:
 
 def require_memory(nodes: int, max_parents: int) -> None:
     """Refuse, with both figures and the largest size that fits, what does not fit on the device."""
-    free, needed = device.free_bytes(), memory_needed(nodes, max_parents)
-    if needed > free:
-        largest = max((n for n in range(1, nodes) if memory_needed(n, max_parents) <= free), default=0)
-        device.require(
-            needed,
-            f"The exact posterior of {nodes} variables, every graph counted once,",
-            f"up to {largest} variables fit. Leave columns out, use {setting('engine', 'threads')}, whose tables are "
-            f"in the memory of the machine, or use {setting('modularity', 'order')}, which needs far less.",
-        )
+    device.require_for_nodes(
+        nodes,
+        lambda count: memory_needed(count, max_parents),
+        f"The exact posterior of {nodes} variables, every graph counted once,",
+        f"{setting('modularity', 'order')}, which needs far less.",
+    )
 
 
 class _Run:
@@ -187,7 +179,7 @@ class _Run:
 
     def _wave(self, kernel: Any, arrays: tuple[Any, ...], size: int, stage: Stage) -> None:
         upper = self.nodes - _ROWS
-        members = _sets_of_size(upper, size)
+        members = sets_of_size(upper, size)
         terms = 1 << (upper - size)
         piece = max(3**upper // _PIECES // terms, 1024)
         for begin in range(0, len(members), piece):
@@ -226,11 +218,6 @@ def _sum_bits(module: Any, values: Any, nodes: int, *, supersets: bool) -> None:
 def _wide(evidence: float, exponent: int) -> np.int64:
     """A number in [1, 2) times a power of two, as a wide float."""
     return np.int64((exponent << FRACTION_BITS) + round((evidence - 1.0) * (1 << FRACTION_BITS)))
-
-
-def _sets_of_size(bits: int, size: int) -> Any:
-    sets = np.arange(1 << bits, dtype=np.int32)
-    return sets[np.bitwise_count(sets) == size]
 
 
 @lru_cache(maxsize=32)

@@ -39,18 +39,19 @@ class _Samples(NamedTuple):
     reached: Floats
 
 
+def _samples(sets: Integers, uniforms: Floats, top: int) -> _Samples:
+    """Samples of which nothing is known but their sets."""
+    count, nodes = uniforms.shape
+    orders, alpha = np.zeros((count, nodes), dtype=np.uint8), np.zeros((count, nodes), dtype=np.int64)
+    return _Samples(sets, uniforms, orders, alpha, np.zeros((count, top + 1), dtype=np.int64), np.full(count, -1.0))
+
+
 def draw_orders(cluster: Cluster, forward: ClusterForward, uniforms: Floats, *, stage: Stage) -> OrderSample:
     """One order for each row of `uniforms`; counts the samples on `stage` once a wave."""
     layout = forward.layout
     count = len(uniforms)
-    samples = _Samples(
-        np.full(count, (1 << layout.nodes) - 1, dtype=np.int64),
-        np.ascontiguousarray(uniforms),
-        np.zeros((count, layout.nodes), dtype=np.uint8),
-        np.zeros((count, layout.nodes), dtype=np.int64),
-        np.zeros((count, layout.top + 1), dtype=np.int64),
-        np.full(count, -1.0),
-    )
+    everything = np.full(count, (1 << layout.nodes) - 1, dtype=np.int64)
+    samples = _samples(everything, np.ascontiguousarray(uniforms), layout.top)
     for wave in waves(layout.top)[::-1]:
         # Once, unless rounding left a waiting sample no choice but a node of its own block.
         while _move_wave(cluster, forward, samples, wave):
@@ -69,19 +70,10 @@ def _move_wave(cluster: Cluster, forward: ClusterForward, samples: _Samples, wav
     groups = [(block, members) for block, members in groups if len(members)]
     head = (layout.nodes, layout.max_parents, layout.top)
     with large_graphs():
-        moved = [
-            cluster.submit(
-                "draw-orders",
-                _move_block,
-                *head,
-                block,
-                forward.weights,
-                forward.sums[block],
-                samples.sets[members],
-                samples.uniforms[members],
-            )
-            for block, members in groups
-        ]
+        moved = []
+        for block, members in groups:
+            tables, own = (forward.weights, forward.sums[block]), (samples.sets[members], samples.uniforms[members])
+            moved.append(cluster.submit("draw-orders", _move_block, *head, block, *tables, *own))
     for (_, members), result in zip(groups, cluster.client.gather(moved), strict=True):
         _take(samples, members, result)
     _leave_blocks(cluster, forward, samples)
@@ -166,31 +158,10 @@ def _move_block(
     nodes: int, max_parents: int, top: int, block: int, weights: Wide, sums: Wide, sets: Integers, uniforms: Floats
 ) -> Any:
     """The task: samples of one block, moved as far as its own sums allow."""
-    count = len(sets)
     layout = layout_of(nodes, max_parents, top)
-    samples = _Samples(
-        sets.copy(),
-        writeable(uniforms),
-        np.zeros((count, nodes), dtype=np.uint8),
-        np.zeros((count, nodes), dtype=np.int64),
-        np.zeros((count, top + 1), dtype=np.int64),
-        np.full(count, -1.0),
-    )
+    samples = _samples(sets.copy(), writeable(uniforms), top)
     starts = np.full(top + 1, -1, dtype=np.int64)
     starts[top] = 0
-    draw_chunk(
-        layout,
-        writeable(weights),
-        writeable(sums),
-        starts,
-        block,
-        np.arange(count),
-        samples.sets,
-        samples.uniforms,
-        samples.orders,
-        samples.alpha,
-        samples.waiting,
-        samples.reached,
-        no_cancel(),
-    )
+    members = np.arange(len(sets))
+    draw_chunk(layout, writeable(weights), writeable(sums), starts, block, members, *samples, no_cancel())
     return samples._replace(uniforms=uniforms[:, :0])

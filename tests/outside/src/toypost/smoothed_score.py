@@ -27,7 +27,9 @@ class Smoothed(Score):
     def parameter_prior(self) -> DirichletPrior:
         return DirichletPrior(self.pseudocount, shared=False)
 
-    def fill(self, table: Any, max_parents: int, values: Any, engine: Any, reporter: Any) -> None:
+    def fill(  # type: ignore[override]  # without the last parameter: a checkpoint has all of it or nothing
+        self, table: Any, max_parents: int, values: Any, engine: Any, reporter: Any
+    ) -> None:
         nodes = len(table.names)
         for node in range(nodes):
             others = [column for column in range(nodes) if column != node]
