@@ -85,8 +85,8 @@ def measured(nodes: int) -> Block:
     head = (nodes, PARENTS, top, number)
     below = [piece] * len(nodes_in(number, top))
     above = [piece] * len(nodes_not_in(number, top))
-    forward = best_of_two(lambda: order._forward_block(*head, weights, *below))
-    backward = best_of_two(lambda: order._backward_block(*head, weights, *above))
+    forward = best_of_two(lambda: order._fill_block(False, *head, weights, *below))
+    backward = best_of_two(lambda: order._fill_block(True, *head, weights, *above))
     across = nodes_not_in(number, top)
     given: list[Any] = []
     gather = best_of_two(lambda: given.append(order._gather_block(*head, (0, nodes), across, piece, piece, *above)))

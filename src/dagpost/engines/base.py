@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: One element; not 0 once the work is to be given up. Kernels look at it between blocks.
+#: One element: not 0 once the work should stop. Kernels look at it between blocks.
 CancelFlag = NDArray[np.int64]
 
 

@@ -116,8 +116,8 @@ def family_probabilities(
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
-    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is of no
-    use afterwards.
+    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` must
+    not be used afterwards.
     """
     layout = forward.layout
     # Walking back, a worker holds the sums on the way down and those on the way up.

@@ -125,7 +125,7 @@ def structure_posterior(
 ) -> StructurePosterior:
     """Evidence, families and paths under the prior in which every graph counts once.
 
-    An error of a probability that may exceed `largest_error` is refused.
+    Raises `PrecisionError` where the error of a probability may exceed `largest_error`.
 
     >>> from dagpost.engines import ThreadEngine
     >>> two_nodes = np.log([[1.0, 3.0], [2.0, 1.0]])

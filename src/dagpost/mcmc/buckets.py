@@ -291,7 +291,7 @@ def add_bucket_edges(
 ) -> None:
     """Add to `edges[j, i]`, `times` over, the probability that `j` is a parent of member `i` of the bucket in a slot.
 
-    `sum_backward` must have been called for it last. Of the parent sets of `i` inside `S`, those of candidates alone
+    `sum_backward` must have been called for it last. Among the parent sets of `i` inside `S`, those of candidates alone
     that have `j` weigh `s_i(S) - s_i(S - j)`, with `s_i` the sums of `tables.sums`; the others are added one by one.
     """
     tables, size = families.tables, len(members)

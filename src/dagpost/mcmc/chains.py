@@ -191,7 +191,7 @@ class _Runner:
         self._look(stage)
 
     def kept_of(self, number: int) -> list[NDArray[Any]]:
-        """What a round has kept; for one that is to be read from a checkpoint, a place for it."""
+        """What a round has kept; or, for a round that a checkpoint has, a place to read it into."""
         if number <= self.burn_in_rounds:
             return []
         entry = number - self.burn_in_rounds - 1 - self.resumed + (self.resumed > 0)

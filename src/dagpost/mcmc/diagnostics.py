@@ -123,7 +123,7 @@ def diagnose(
     disagreement, effective = np.full(len(pairs), math.nan), np.full(len(pairs), math.nan)
     disagreement[telling], effective[telling] = r_hat(series[:, ::step]), effective_sizes(series)
     uncertain = (frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])
-    # Chains that are too short to be split have no R-hat; that is no reason to trust them.
+    # Chains that are too short to be split have no R-hat, which is not a reason to trust them.
     disagreement = np.where(np.isnan(disagreement) & uncertain, math.inf, disagreement)
     edges = pd.DataFrame(
         {

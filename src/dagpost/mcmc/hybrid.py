@@ -2,7 +2,7 @@
 
 The sums over all orders give the exact probability of every edge when a graph counts once for every order it fits
 (exact/order.py). A global step draws a whole new graph from them, pair by pair: the edge i -> j with its probability
-p_ij, j -> i with p_ji, none otherwise. What has a cycle or too many parents is refused, else G' takes the place of G
+p_ij, j -> i with p_ji, none otherwise. What has a cycle or too many parents is rejected, else G' takes the place of G
 with probability min(1, weight(G') q(G) / (weight(G) q(G'))), where `q` is the product of the chances of all pairs. So
 the order-modular sums serve a chain in which every graph counts once, the structure-modular posterior. A share of the
 steps are those of structure MCMC, which look around where the chain is.

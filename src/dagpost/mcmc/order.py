@@ -6,7 +6,7 @@ weight; from each kept order one graph is drawn. A graph is reached by every ord
 order-modular posterior.
 
 Moves: two neighbours swap places; any two nodes swap places; one node is taken out and put back where it may, anywhere,
-with the probability that the order then has (it is never refused). Only the nodes whose predecessors change are looked
+with the probability that the order then has (it is never rejected). Only the nodes whose predecessors change are looked
 up again. A step costs from two look-ups to two for every node.
 
 Friedman & Koller, "Being Bayesian about network structure", Machine Learning 50 (2003).
@@ -88,7 +88,7 @@ def _predecessors(order: Integers, position: int) -> np.uint64:
 def _swap(
     tables: FamilyTables, state: OrderState, first: int, last: int, generator: np.random.Generator, fresh: Floats
 ) -> bool:
-    """Let the nodes at two positions change places, if chance will have it."""
+    """Propose that the nodes at two positions change places; whether it was accepted."""
     order, log_sums = state
     order[first], order[last] = order[last], order[first]
     before = _predecessors(order, first)

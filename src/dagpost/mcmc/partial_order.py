@@ -8,7 +8,7 @@ fit into one bucket there is nothing to move, and the graphs are independent dra
 
 Moves: two nodes of neighbouring buckets change places, or two of any buckets (as in the paper). Beside these, two moves
 that draw an order from the bucket order, move on from there, and take the buckets of the order that they come to. Since
-the order has the right distribution, so have they, and they are never refused: a window of as many nodes as a bucket
+the order has the right distribution, so have they, and they are never rejected: a window of as many nodes as a bucket
 has, across two buckets, is drawn anew, all its orders at once; one node is taken out and put back anywhere (as in
 mcmc/order.py). With windows chains over 40 nodes were worth two to twenty times as many independent graphs a second;
 `swaps_only` leaves them out, to compare with the paper.

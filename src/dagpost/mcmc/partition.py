@@ -8,7 +8,7 @@ one a graph is drawn. Every graph counts once: this is the structure-modular pos
 
 Moves: two parts in a row are joined or one is split in two, all with equal chances (the move of Kuipers & Moffa); two
 nodes of different parts change places; one node is taken out and put back, into any part or between any two, with the
-probability that the partition then has (it is never refused); a graph is drawn, some of its edges are turned round
+probability that the partition then has (it is never rejected); a graph is drawn, some of its edges are turned round
 (REV, reversal.py), and its partition is taken. The last move matters most: one edge that turns can shift whole branches
 to other parts, which is a long way in small steps. Before its first step a chain follows Order MCMC for a while, from a
 random order: that finds the good graphs far sooner.

@@ -160,7 +160,7 @@ def local_step(
         new_parent |= np.uint64(1) << np.uint64(child)
         log_parent = log_weight_of(tables, parent, new_parent)
         change += log_parent - here.log_weights[parent]
-    # More neighbours than this around the proposed graph and it is refused; each of its edges can be deleted.
+    # More neighbours than this around the proposed graph and it is rejected; each of its edges can be deleted.
     most_neighbours = neighbours * math.exp(min(change, 700.0)) / (1.0 - generator.random())
     if max(edges, 1) >= most_neighbours:
         return kind, False

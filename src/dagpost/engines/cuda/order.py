@@ -75,8 +75,8 @@ def family_probabilities(
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
-    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` is not to
-    be used afterwards.
+    With `keep_forward=False` the backward sums overwrite the forward ones, which halves the memory; `forward` must
+    not be used afterwards.
     """
     cupy = device.load_cupy()
     layout = forward.layout

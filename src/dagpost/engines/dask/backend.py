@@ -1,4 +1,4 @@
-"""The exact sums on a Dask cluster; on threads of this process where those are sooner done."""
+"""The exact sums on a Dask cluster; on threads of this process where those are faster."""
 
 from __future__ import annotations
 

@@ -104,8 +104,8 @@ def family_probabilities(
 ) -> Floats:
     """Posterior probability of every parent set of every node, shaped like the weights.
 
-    With `keep_forward=False` the blocks of the forward table are released as soon as they are used; `forward` is not to
-    be used afterwards.
+    With `keep_forward=False` the blocks of the forward table are released as soon as they are used; `forward` must
+    not be used afterwards.
     """
     layout = forward.layout
     nodes, top = layout.nodes, layout.top

@@ -1,7 +1,7 @@
 """Orders from a forward table on the workers; the same orders as sampling/orders.py gives for a seed.
 
 All samples move together, wave after wave: the samples in one block are one task, on the worker that has the block.
-There a sample goes on as long as its uniform number falls on a node that is not a top node, which needs the sums of
+There a sample moves on as long as its uniform number falls on a node that is not a top node, which needs the sums of
 that block only; nodes are taken in their order, top nodes last. A sample that leaves the block waits, with alpha of
 each top node. The sums that the waiting samples need are then looked up in the blocks around: for each wave, one task
 for each block that a sample may go to, with a few numbers per sample as its result. No block moves.

@@ -40,7 +40,7 @@ _TIMES_AS_LONG = 1.5
 
 
 def is_worth_it(engine: DaskEngine, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
-    """Whether the cluster has room for the sums, and is sooner done than the threads of this process."""
+    """Whether the cluster has room for the sums, and finishes before the threads of this process."""
     cores = min(engine.cluster.threads(), most_cores(nodes))
     if nodes < _FEWEST_NODES or cores <= _TIMES_AS_LONG * engine.workers:
         return False
