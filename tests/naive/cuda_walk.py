@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 from tests.naive.cuda import NOTHING, NaiveKernels, Sizes, Tables, bits_of
 
-from dagpost.engines.cuda.layout import DeviceLayout
+from dagpost.engines.cuda.layout import DeviceLayout, sets_of_size
 
 
 def start_of(universe: int, size: int) -> int:
@@ -80,10 +80,12 @@ class NaiveSteps:
         self.kernels.expand(self.weights, self.levels, self.rows, self.constant, leaf, slot, int(backward))
 
     def forward_blocks(self, step: int, size: int) -> None:
-        self.kernels.forward_blocks(self.rows, self.constant, self.sums, self.layout.inners_of_size(size), step)
+        inners = sets_of_size(self.layout.inner_bits, size)
+        self.kernels.forward_blocks(self.rows, self.constant, self.sums, inners, step)
 
     def backward_blocks(self, step: int, size: int) -> None:
-        self.kernels.backward_blocks(self.rows, self.constant, self.sums, self.layout.inners_of_size(size), step)
+        inners = sets_of_size(self.layout.inner_bits, size)
+        self.kernels.backward_blocks(self.rows, self.constant, self.sums, inners, step)
 
     def keep_forward(self, step: int) -> None:
         count = 1 << (self.layout.low + self.layout.inner_bits)

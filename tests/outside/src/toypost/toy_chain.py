@@ -36,7 +36,7 @@ class ToyChain(ChainMethod):
     def moves_module(self) -> Any:
         return SimpleNamespace(State=State, start=start, advance=advance)
 
-    def prepare(self, workspace: Any) -> Any:
+    def prepare(self, workspace: Any) -> tuple[Any, int]:
         exact = workspace.all_families(self.name)
         return exact.log_weights, exact.max_parents
 
@@ -46,7 +46,7 @@ def start(context: Any, generator: np.random.Generator) -> State:
     return State(np.zeros(len(context[0]), dtype=np.uint64))
 
 
-def advance(context: Any, state: State, generator: np.random.Generator, output: Any, cancel: Any) -> None:
+def advance(context: tuple[Any, int], state: State, generator: np.random.Generator, output: Any, cancel: Any) -> None:
     """One round."""
     nodes = len(state.parents)
     for kept in range(len(output.log_joint)):
