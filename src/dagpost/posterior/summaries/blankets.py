@@ -1,6 +1,7 @@
 """Who is in whose Markov blanket: parents, children and other parents of the children?
 
-That is all that a variable depends on directly once everything else is known. One pass over the graphs of a sample, n^2 steps each.
+That is all that a variable depends on directly once everything else is known. One pass over the graphs of a sample,
+n^2 steps each.
 """
 
 from __future__ import annotations
