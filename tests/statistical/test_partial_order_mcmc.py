@@ -214,7 +214,7 @@ def test_buckets_that_are_too_large_are_refused() -> None:
 
 
 def test_swaps_only_is_yes_or_no() -> None:
-    with pytest.raises(InputError, match=r"'swaps_only' parameter of PartialOrderMCMC must be True or False. Got 1\."):
+    with pytest.raises(InputError, match=r"'swaps_only' parameter of PartialOrderMCMC must be True or False. Got 1"):
         PartialOrderMCMC(swaps_only=1)
 
 

@@ -300,16 +300,24 @@ def test_a_model_with_a_client_is_copied_and_pickled_as_one_with_an_engine(clien
         assert reached.cluster.client is not client
 
 
+def mean_log_predictive(model: Any, rows: Any, y: None = None) -> float:
+    return float(model.score_samples(rows).mean())
+
+
 def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> None:
     rows = datasets.load("iris").codes().T[np.random.default_rng(1).permutation(150)]
     settings: dict[str, Any] = {"modularity": "order", "samples": 100, "seed": 1}
-    here = cross_val_score(DagPosterior(engine="threads", **settings), rows, cv=3)
+    here = cross_val_score(DagPosterior(engine="threads", **settings), rows, cv=3, scoring=mean_log_predictive)
     assert np.isfinite(here).all()
-    assert np.array_equal(cross_val_score(DagPosterior(engine=client, **settings), rows, cv=3), here)
+    assert np.array_equal(
+        cross_val_score(DagPosterior(engine=client, **settings), rows, cv=3, scoring=mean_log_predictive), here
+    )
     # As tasks, in which the models work on their own thread: waiting for tasks of theirs they would wait forever.
     with joblib.parallel_config(backend="dask"):
         for where in (client, "dask"):
-            spread = cross_val_score(DagPosterior(engine=where, **settings), rows, cv=3, n_jobs=3)
+            spread = cross_val_score(
+                DagPosterior(engine=where, **settings), rows, cv=3, scoring=mean_log_predictive, n_jobs=3
+            )
             assert np.array_equal(spread, here)
 
 
