@@ -32,7 +32,8 @@ def main() -> int:
     from distributed import Client
 
     from dagpost.engines import ThreadEngine
-    from dagpost.engines.dask import DaskEngine, structure
+    from dagpost.engines.dask import DaskEngine
+    from dagpost.engines.dask.backend import DaskBackend
     from dagpost.engines.dask.cluster import local_cluster
     from dagpost.engines.host.backend import HostBackend
     from dagpost.families.numbering import family_count
@@ -52,11 +53,16 @@ def main() -> int:
         ]
 
     # With as many threads here as on the cluster, they would do it.
-    structure.is_worth_it = lambda *_, **__: True
+    class OnCluster(DaskBackend):
+        """Takes all sums to the cluster, worth it or not."""
+
+        def structure_on_cluster(self, *_: Any, **__: Any) -> bool:
+            return True
+
     turns, names = (GRAPH_TURNS, GRAPH_STEPS) if graphs else (TURNS, STEPS)
     with local_cluster(WORKERS) as local, Client(local) as client:
         processes = [psutil.Process(pid) for pid in (os.getpid(), *client.run(os.getpid).values())]
-        threads, cluster = HostBackend(ThreadEngine(WORKERS)), DaskEngine(client, threads=WORKERS).backend()
+        threads, cluster = HostBackend(ThreadEngine(WORKERS)), OnCluster(DaskEngine(client, threads=WORKERS))
         print(f"{nodes} variables, 5 parents; load {os.getloadavg()[0]:.1f}; the first turn compiles or loads kernels")
         kept: dict[str, list[list[float]]] = {"threads": [], "cluster": []}
         for _ in range(turns):

@@ -26,7 +26,7 @@ def main() -> int:
     """Print the figures and whether the limit is kept."""
     from distributed import Client
 
-    from dagpost.data.table import as_table
+    from dagpost.data import as_table
     from dagpost.engines import ThreadEngine
     from dagpost.engines.dask import DaskEngine
     from dagpost.engines.dask.cells import scores_of_parts

@@ -26,8 +26,8 @@ from dagpost.engines import ThreadEngine
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, run_chains
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT, by_chain, diagnose, largest_r_hat
-from dagpost.mcmc.partial_order import PartialOrderMCMC
-from dagpost.mcmc.partition import PartitionMCMC
+from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
+from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import UniformPrior
 from dagpost.priors.constraints import Constraints

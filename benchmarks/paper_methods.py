@@ -22,8 +22,8 @@ from dagpost.exact.kbest import best_dags
 from dagpost.exact.order import edge_probabilities
 from dagpost.features import weighted_matrix
 from dagpost.mcmc.chains import run_chains
-from dagpost.mcmc.hybrid import HybridMCMC
-from dagpost.mcmc.partial_order import PartialOrderMCMC
+from dagpost.methods.hybrid_mcmc import HybridMCMC
+from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
 from dagpost.posterior.weights import weigh
 from dagpost.posterior.workspace import ExactWorkspace
 from dagpost.priors import InDegreePrior, UniformPrior, log_prior

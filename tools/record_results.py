@@ -952,14 +952,21 @@ def exports() -> Iterator[Case]:
 def _written(write: Callable[..., Any], *content: Any) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "written"
-        write(path, *content)
+        _write(write, path, *content)
         return path.read_text(encoding="utf-8")
+
+
+def _write(write: Callable[..., Any], path: Path, *content: Any) -> None:
+    try:
+        write(*content, path)
+    except (TypeError, dagpost.InputError):  # as older versions take it
+        write(path, *content)
 
 
 def _read_back(edges: pd.DataFrame) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "edges.json"
-        dagpost.write_json(path, edges)
+        _write(dagpost.write_json, path, edges)
         return dagpost.read_json(path)
 
 
@@ -981,7 +988,10 @@ def _jkl(floor: float | None) -> dict[str, Any]:
     local = dagpost.local_scores(coronary(), "bdeu", 3)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.jkl"
-        dagpost.write_jkl(path, local.names, local.values, local.max_parents, floor)
+        try:
+            dagpost.write_jkl(local, path, floor=floor)
+        except (TypeError, dagpost.InputError):  # as older versions take it
+            dagpost.write_jkl(path, local.names, local.values, local.max_parents, floor)
         back = dagpost.read_jkl(path)
         text = path.read_text(encoding="utf-8")
     return {"text": text, "names": list(back.names), "values": back.values, "max_parents": back.max_parents}

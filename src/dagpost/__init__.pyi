@@ -18,13 +18,13 @@ from dagpost.errors import DagpostWarning as DagpostWarning
 from dagpost.errors import InputError as InputError
 from dagpost.errors import ResourceError as ResourceError
 from dagpost.features.statements.adjacent import adjacent as adjacent
-from dagpost.features.statements.ancestor_set import ancestor_set as ancestor_set
 from dagpost.features.statements.custom import custom as custom
 from dagpost.features.statements.d_separation import d_separated as d_separated
-from dagpost.features.statements.descendant_set import descendant_set as descendant_set
 from dagpost.features.statements.edge import edge as edge
 from dagpost.features.statements.markov_blanket import in_markov_blanket as in_markov_blanket
-from dagpost.features.statements.parent_set import parent_set as parent_set
+from dagpost.features.statements.node_sets import ancestor_set as ancestor_set
+from dagpost.features.statements.node_sets import descendant_set as descendant_set
+from dagpost.features.statements.node_sets import parent_set as parent_set
 from dagpost.features.statements.path import path as path
 from dagpost.features.statements.topological_position import topological_position as topological_position
 from dagpost.features.statements.v_structure import v_structure as v_structure

@@ -111,10 +111,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from dagpost import DagPosterior, datasets
-    >>> model = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
-    >>> round(model.log_evidence_, 3)
-    -6727.998
-    >>> model.probability("Smoking ~> Pressure")
+    >>> DagPosterior(score="bdeu").fit(datasets.load("coronary")).probability("Smoking ~> Pressure")
     0.7402 (exact; each graph counted once)
 
     Reference: He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17
@@ -130,7 +127,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     method_reason_ = Found(lambda fitted: fitted.reason)
     target_ = Found(lambda fitted: fitted.target)
     log_evidence_ = Found(lambda fitted: fitted.results.log_evidence)
-    edge_probabilities_ = Found(lambda fitted: fitted.once("edge table", lambda: lists.edge_table(fitted)))
+    edge_probabilities_ = Found(lists.edge_table)
     exact_ = Found(lambda fitted: fitted.results.exact)
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
@@ -180,27 +177,19 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         resumes from there. Evidence and edges are then computed at once, whatever the method.
         """
         table = as_table(X, counts=counts, interventions=interventions)
+        self._forget()
         return self._adopt(fitting.fit_table(self, table, checkpoint))
 
     def fit_scores(self, scores: LocalScores, *, checkpoint: Checkpoint | None = None) -> Self:
         """Compute the posterior from local scores that come from elsewhere, such as another program's (`read_jkl`).
 
         The prior and the constraints of the model are added; its score is not looked at. Nothing can be predicted.
-
-        >>> from dagpost import DagPosterior, datasets, local_scores
-        >>> model = DagPosterior().fit_scores(local_scores(datasets.load("coronary"), "bdeu"))
-        >>> model.probability("Smoking ~> Pressure")
-        0.7402 (exact; each graph counted once)
         """
+        self._forget()
         return self._adopt(fitting.fit_scores(self, scores, checkpoint))
 
     def plan(self, table: Any, *, counts: Any = None, interventions: Any = None) -> Plan:
-        """What `fit` would do with a table: the method and why, and time and memory, stage by stage.
-
-        >>> from dagpost import DagPosterior, datasets
-        >>> print(DagPosterior().plan(datasets.load("coronary")).lines()[-1])
-        Method: exact-layers (independent graphs from the posterior itself).
-        """
+        """What `fit` would do with a table: the method and why, and time and memory, stage by stage."""
         method, data = fitting.checked_method(self), as_table(table, counts=counts, interventions=interventions)
         nodes = len(data.names)
         engine = resolve_engine(self.engine, self.threads, nodes)
@@ -312,12 +301,6 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         The rows have all columns of the training table, by name and in any order, or are an array. `unseen` says what
         to do about a level that was not seen in training: ``"error"``, or ``"prior"``, which gives it the probability
         that it has under the prior.
-
-        >>> from dagpost import DagPosterior, datasets
-        >>> table = datasets.load("coronary").to_pandas()
-        >>> model = DagPosterior(seed=1).fit(table, counts="counts")
-        >>> model.score_samples(table.drop(columns="counts").head(2)).round(1)
-        array([-3.7, -5.7])
         """
         return predictions.log_predictive_of_rows(self._fitted(), X, unseen)
 
@@ -402,6 +385,10 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
         fitted = {"text/html": model_html(self.fitted_, repr(self))} if hasattr(self, "fitted_") else {}
         return {**bundle, **fitted}
+
+    def _forget(self) -> None:
+        """Let go of an earlier fit and its tables; one that is broken off then leaves no model."""
+        self.__dict__.pop("fitted_", None)
 
     def _adopt(self, fitted: Fitted) -> Self:
         self.fitted_ = fitted

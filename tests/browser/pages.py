@@ -21,8 +21,12 @@ class Seen:
         """Write down whatever should not happen, and every request."""
         self.page.on("console", lambda message: self.trouble.append(f"{message.type}: {message.text}"))
         self.page.on("pageerror", lambda error: self.trouble.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("dialog", self._dismiss)
         self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.trouble.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def open(self) -> None:
         """Load it anew and wait until the graph stands."""

@@ -12,6 +12,7 @@ import pytest
 from tests.browser.pages import Seen, opened_page
 
 from dagpost import DagPosterior, DagSample
+from dagpost.methods.targets import ORDER
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -335,4 +336,4 @@ def _many(count: int, draws: int) -> DagSample:
     parents = rng.integers(0, 1 << count, (draws, count), dtype=np.uint32) & before
     nothing, weights = np.full(draws, np.nan), np.full(draws, 1 / draws)
     names = tuple(f"variable {number}" for number in range(count))
-    return DagSample(names, parents, nothing, nothing, nothing, weights, "order", "dds", "counting")
+    return DagSample(names, parents, nothing, nothing, nothing, weights, ORDER, "dds", "independent", "counting")

@@ -11,6 +11,7 @@ import pytest
 from tests.browser.pages import Seen, opened_page
 
 from dagpost import Bootstrap, DagPosterior, DagSample, datasets
+from dagpost.methods.targets import ORDER
 from dagpost.plots.direction import direction_of
 
 LONG = [
@@ -38,7 +39,7 @@ def _study() -> DagSample:
         for parent in chosen:
             parents[:, child] |= np.where(rng.random(draws) < 0.85, 1 << parent, 0).astype(np.uint32)
     nothing, weights = np.full(draws, np.nan), np.full(draws, 1 / draws)
-    return DagSample(tuple(LONG), parents, nothing, nothing, nothing, weights, "order", "dds", "counting")
+    return DagSample(tuple(LONG), parents, nothing, nothing, nothing, weights, ORDER, "dds", "independent", "counting")
 
 
 @pytest.fixture(scope="module")

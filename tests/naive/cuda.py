@@ -198,7 +198,7 @@ class NaiveKernels:
         return self.tables.low_places if bits == self.sizes.low else self.tables.own_places
 
     def _alpha(self, rows: np.ndarray, constant: np.ndarray, inner: int, node: int) -> np.ndarray:
-        """alpha of a node for every set of low nodes, beside the high nodes of a block."""
+        """Alpha of a node for every set of low nodes, beside the high nodes of a block."""
         limit, (bits, _) = self.sizes.max_parents, self._low_and_mid(node)
         slot, mids = inner >> self.sizes.mid, inner & ((1 << self.sizes.mid) - 1)
         if self.sizes.low <= node < self.below:

@@ -100,7 +100,7 @@ class NaiveSteps:
 
 
 def sums_of_orders(log_weights: np.ndarray, max_parents: int) -> tuple[np.ndarray, np.ndarray]:
-    """log L(S) of every set and log R(S), by their definitions; parent sets numbered as in families.py."""
+    """Log L(S) of every set and log R(S), by their definitions; parent sets numbered as in families.py."""
     nodes = len(log_weights)
     alphas = np.full((nodes, 1 << nodes), NOTHING)
     for node in range(nodes):

@@ -11,12 +11,10 @@ import numpy as np
 
 from dagpost.features import And, Edge, Feature, Not, Or, Path
 from dagpost.features.statements.adjacent import Adjacent
-from dagpost.features.statements.ancestor_set import AncestorSet
 from dagpost.features.statements.custom import Custom
 from dagpost.features.statements.d_separation import DSeparated
-from dagpost.features.statements.descendant_set import DescendantSet
 from dagpost.features.statements.markov_blanket import InMarkovBlanket
-from dagpost.features.statements.parent_set import ParentSet
+from dagpost.features.statements.node_sets import AncestorSet, DescendantSet, ParentSet
 from dagpost.features.statements.topological_position import TopologicalPosition
 from dagpost.features.statements.v_structure import VStructure
 

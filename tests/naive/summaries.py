@@ -54,7 +54,7 @@ def sample_of(
     """A sample of these graphs, by default drawn alike."""
     nodes, count = len(rows[0]), len(rows)
     unknown = np.full(count, np.nan)
-    settings = {"modularity": "structure", "method": "exact-layers", "estimator": "counting", **about}
+    usual = {"target": "structure", "method": "exact-layers", "draws": "independent", "estimator": "counting"}
     return DagSample(
         names=NAMES[:nodes] if names is None else names,
         parents=np.array(rows, dtype=mask_type(nodes)),
@@ -62,7 +62,7 @@ def sample_of(
         log_proposal=unknown,
         log_extensions=unknown,
         weights=np.full(count, 1.0 / count) if weights is None else np.asarray(weights),
-        **settings,
+        **{**usual, **about},
     )
 
 

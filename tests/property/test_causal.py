@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dagpost.causal import causal_effect, causal_effects, discrete, intervention
 from dagpost.causal.groups import Groups, groups_of, share_out, speaking_rows
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
+from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe
 
@@ -31,7 +33,7 @@ SCORES = [
 def sample_of(names: tuple[str, ...], graphs: np.ndarray, weights: np.ndarray) -> DagSample:
     nan = np.full(len(graphs), np.nan)
     parents = np.array(graphs, dtype=mask_type(len(names))).reshape(-1, len(names))
-    return DagSample(names, parents, nan, nan, nan, weights, "structure", "exact-layers", "given weights")
+    return DagSample(names, parents, nan, nan, nan, weights, STRUCTURE, "exact-layers", "independent", "given weights")
 
 
 #: All else follows from the seed: choices made one by one would mostly be the simplest ones.
@@ -100,7 +102,7 @@ def degrees_and_mean(score: BGe, table: Table) -> tuple[float, np.ndarray]:
 
 @settings(max_examples=150)
 @given(SEEDS, st.sampled_from(SCORES))
-def test_mean_discrete_effects_match_sums_over_graphs_and_configurations(seed, score) -> None:
+def test_mean_discrete_effects_match_sums_over_graphs_and_configurations(seed: int, score: Any) -> None:
     generator = np.random.default_rng(seed)
     table, sample, x, y = discrete_question(generator)
     levels = generator.permutation(table.arities[x])[:2].tolist()
@@ -141,7 +143,9 @@ def test_mean_discrete_effects_match_sums_over_graphs_and_configurations(seed, s
 
 @settings(max_examples=100)
 @given(SEEDS, st.sampled_from(SCORES), st.booleans())
-def test_interventional_probabilities_match_sums_over_graphs_and_configurations(seed, score, small_blocks) -> None:
+def test_interventional_probabilities_match_sums_over_graphs_and_configurations(
+    seed: int, score: Any, small_blocks: Any
+) -> None:
     table, sample, x, y = discrete_question(np.random.default_rng(seed))
     found = interventional_probabilities(sample, table, score[0], table.names[x], table.names[y])
     if small_blocks:
@@ -166,7 +170,7 @@ def test_interventional_probabilities_match_sums_over_graphs_and_configurations(
 
 @settings(max_examples=100)
 @given(SEEDS, st.sampled_from([BGe(), BGe(0.2, 9.5), BGe(2.0, None, 0.5)]))
-def test_mean_continuous_effects_match_sums_over_graphs(seed, score) -> None:
+def test_mean_continuous_effects_match_sums_over_graphs(seed: int, score: Any) -> None:
     table, sample, x, y = continuous_question(np.random.default_rng(seed))
     degrees, centre = degrees_and_mean(score, table)
     effect = causal_effect(sample, table, score, table.names[x], table.names[y], draws=20, seed=1)
@@ -186,7 +190,7 @@ def test_mean_continuous_effects_match_sums_over_graphs(seed, score) -> None:
 
 @settings(max_examples=100)
 @given(SEEDS, st.sampled_from(SCORES), st.integers(1, 5))
-def test_pooling_configurations_that_do_not_occur_keeps_mean_and_variance(seed, score, parts) -> None:
+def test_pooling_configurations_that_do_not_occur_keeps_mean_and_variance(seed: int, score: Any, parts: Any) -> None:
     table, sample, x, y = discrete_question(np.random.default_rng(seed))
     contrast = discrete.Contrast(x, y, (1, 0), 1)
     moments: list[list[tuple[float, float]]] = []
@@ -224,7 +228,7 @@ def variances(elements: discrete.Elements) -> list[float]:
     st.integers(1, 300),
     st.integers(0, 2**32 - 1),
 )
-def test_every_set_gets_its_share_of_the_draws_up_to_one(weights, no_path, draws, seed) -> None:
+def test_every_set_gets_its_share_of_the_draws_up_to_one(weights: Any, no_path: Any, draws: Any, seed: int) -> None:
     total = sum(weights) + no_path
     if total < 1e-200:
         no_path = total = 1.0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dagpost._tools.arrays import Floats
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.scores import BIC, K2, BDe, BDeu, local_scores
 from dagpost.scores.cells import CellFunction, log_rising

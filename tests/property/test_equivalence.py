@@ -14,7 +14,7 @@ from tests.naive.posterior import all_dags
 from tests.naive.summaries import NAMES, sample_of
 
 from dagpost.errors import InputError
-from dagpost.posterior.summaries import equivalence, equivalence_classes, essential_graphs, pattern_graph
+from dagpost.posterior.summaries import equivalence_classes, essential_graphs, pattern_graph
 
 TYPES = [np.uint8, np.uint16, np.uint32, np.uint64]
 #: Number of equivalence classes of graphs of 1, 2, 3, 4 nodes (Gillispie & Perlman 2002).
@@ -95,21 +95,19 @@ def test_directed_edges_of_a_completed_graph_are_those_of_the_graph(nodes: Any, 
     assert edges <= completed
 
 
-def test_a_cycle_is_refused_with_the_number_of_its_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cycle_is_refused_with_the_number_of_its_graph() -> None:
     graphs = np.array([[0, 1, 2], [0, 1, 2], [4, 1, 2]], dtype=np.uint8)
     with pytest.raises(InputError, match=r"graph number 2 has a directed cycle"):
         essential_graphs(graphs)
-    monkeypatch.setattr(equivalence, "_BLOCK", 2)
     with pytest.raises(InputError, match=r"graph number 2 has a directed cycle"):
-        essential_graphs(graphs)
+        essential_graphs(graphs, at_a_time=2)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing() -> None:
     dags = naive_features.random_dags(7, 100, 0.3, seed=3)
     dags.flags.writeable = False
     whole = essential_graphs(dags)
-    monkeypatch.setattr(equivalence, "_BLOCK", 7)
-    np.testing.assert_array_equal(essential_graphs(dags), whole)
+    np.testing.assert_array_equal(essential_graphs(dags, at_a_time=7), whole)
 
 
 # Classes of a sample

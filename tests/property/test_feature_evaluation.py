@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,11 +36,11 @@ NAMES = ["A", "B", "M. Work", "in", "é", "P", 'say "x"', "pa"]
 TYPES = [np.uint8, np.uint16, np.uint32, np.uint64]
 
 
-def even_number_of_edges(dag):
+def even_number_of_edges(dag: Any) -> Any:
     return dag.number_of_edges() % 2 == 0
 
 
-def leaf_kinds(names):
+def leaf_kinds(names: Any) -> Any:
     """One strategy for each kind of statement about these names."""
     two = st.permutations(names).map(lambda order: order[:2])
     one_and_rest = st.permutations(names).flatmap(
@@ -47,7 +50,7 @@ def leaf_kinds(names):
     kinds = [
         two.map(lambda ends: edge(*ends)),
         two.map(lambda ends: path(*ends)),
-        st.tuples(two, st.integers(1, len(names) + 1)).map(lambda drawn: path(*drawn[0], longest=drawn[1])),
+        st.tuples(two, st.integers(1, len(names) + 1)).map(lambda drawn: path(drawn[0][0], drawn[0][1], drawn[1])),
         two.map(lambda ends: adjacent(*ends)),
         two.map(lambda ends: in_markov_blanket(*ends)),
         one_and_rest.map(lambda drawn: parent_set(*drawn)),
@@ -63,14 +66,14 @@ def leaf_kinds(names):
     return kinds
 
 
-def separation(drawn):
+def separation(drawn: Any) -> Any:
     """The first two names on the two sides, and each other name on a side, in the condition, or left out."""
     order, places = drawn
     sides = {place: [name for name, at in zip(order[2:], places, strict=False) if at == place] for place in range(3)}
     return d_separated([order[0], *sides[0]], [order[1], *sides[1]], sides[2])
 
 
-def features(names):
+def features(names: Any) -> Any:
     leaves = st.one_of(leaf_kinds(names))
     return st.recursive(
         leaves,
@@ -85,7 +88,7 @@ def features(names):
 
 
 @st.composite
-def cases(draw, kinds=features):
+def cases(draw: Any, kinds: Any = features) -> Any:
     """Names, some DAGs on them, from sparse to dense, and a statement."""
     nodes = draw(st.sampled_from([8, 7, 6, 5, 4, 3, 2]))
     names = NAMES[:nodes]
@@ -94,7 +97,7 @@ def cases(draw, kinds=features):
     return names, np.concatenate(dags).astype(draw(st.sampled_from(TYPES))), draw(kinds(names))
 
 
-def check(names, dags, feature):
+def check(names: Any, dags: Any, feature: Any) -> None:
     expected = [naive_features.holds(feature, naive_features.graph_of(row, names)) for row in dags]
     assert evaluate([feature], dags, names)[0].tolist() == expected
 
@@ -102,26 +105,26 @@ def check(names, dags, feature):
 @pytest.mark.parametrize("kind", range(11))
 @settings(max_examples=40)
 @given(data=st.data())
-def test_every_kind_of_statement_agrees_with_its_definition(kind, data):
+def test_every_kind_of_statement_agrees_with_its_definition(kind: Any, data: Any) -> None:
     check(*data.draw(cases(lambda names: leaf_kinds(names)[min(kind, len(leaf_kinds(names)) - 1)])))
 
 
 @settings(max_examples=200)
 @given(cases())
-def test_combinations_of_statements_agree_with_their_definition(case):
+def test_combinations_of_statements_agree_with_their_definition(case: Any) -> None:
     check(*case)
 
 
 @settings(max_examples=300)
 @given(cases())
-def test_a_statement_written_and_read_again_is_the_same(case):
+def test_a_statement_written_and_read_again_is_the_same(case: Any) -> None:
     names, _, feature = case
     assert parse(str(feature), names).feature == feature
     assert feature.variables <= set(names)
 
 
 @pytest.mark.parametrize("longest", [1, 2, 3, 4, 6, 7, 8, None])
-def test_paths_between_all_pairs_are_right_at_every_length(longest):
+def test_paths_between_all_pairs_are_right_at_every_length(longest: Any) -> None:
     dags = naive_features.random_dags(8, 100, 0.25, seed=11)
     pairs = [path(first, second, longest) for first in NAMES for second in NAMES if first != second]
     held = evaluate(pairs, dags, NAMES)
@@ -131,7 +134,7 @@ def test_paths_between_all_pairs_are_right_at_every_length(longest):
 
 
 @pytest.mark.parametrize("kind", range(11))
-def test_every_kind_of_statement_is_right_on_all_dags_of_four_nodes(kind):
+def test_every_kind_of_statement_is_right_on_all_dags_of_four_nodes(kind: Any) -> None:
     names = NAMES[:4]
     dags = np.array(all_dags(4), dtype=np.uint8)
     graphs = [naive_features.graph_of(row, names) for row in dags]
@@ -154,19 +157,20 @@ def test_every_kind_of_statement_is_right_on_all_dags_of_four_nodes(kind):
     assert 0 < held.sum() < len(dags)
 
 
-def test_python_functions_take_part_and_see_a_frozen_graph_with_names():
+def test_python_functions_take_part_and_see_a_frozen_graph_with_names() -> Any:
     names = NAMES[:5]
     dags = naive_features.random_dags(5, 50, 0.4, seed=3)
     calls = []
 
-    def watching(dag):
+    def watching(dag: Any) -> Any:
         calls.append(list(dag.nodes))
         with pytest.raises(Exception, match="Frozen graph"):
             dag.add_node("another")
         return even_number_of_edges(dag)
 
     twice = np.concatenate([dags, dags])
-    held = evaluate([custom(watching) & ~edge("A", "B"), custom(watching), even_number_of_edges], twice, names)
+    asked: list[Any] = [custom(watching) & ~edge("A", "B"), custom(watching), even_number_of_edges]
+    held = evaluate(asked, twice, names)
     check(names, twice, custom(even_number_of_edges) & ~edge("A", "B"))
     assert held[1].tolist() == held[2].tolist()
     assert held[0].tolist() == (held[1] & ~evaluate([edge("A", "B")], twice, names)[0]).tolist()
@@ -175,8 +179,8 @@ def test_python_functions_take_part_and_see_a_frozen_graph_with_names():
     assert calls[0] == names
 
 
-def test_a_python_function_that_forgets_to_answer_is_named():
-    def forgetful(dag):
+def test_a_python_function_that_forgets_to_answer_is_named() -> None:
+    def forgetful(dag: Any) -> None:
         dag.number_of_edges()
 
     with pytest.raises(InputError, match=r"forgetful\(dag\) must return True or False. Got None for DAG number 0"):
@@ -184,7 +188,7 @@ def test_a_python_function_that_forgets_to_answer_is_named():
 
 
 @pytest.mark.parametrize("relation", ["->", "~>", "--", "~>{1}", "~>{2}", " ~> { 3 } ", "~>{99}"])
-def test_matrices_agree_with_single_statements(relation):
+def test_matrices_agree_with_single_statements(relation: Any) -> None:
     names = NAMES[:6]
     dags = naive_features.random_dags(6, 300, 0.4, seed=5)
     weights = np.random.default_rng(6).random(300)
@@ -200,7 +204,7 @@ def test_matrices_agree_with_single_statements(relation):
             assert matrix[row, column] == pytest.approx(weights[held].sum(), abs=1e-12)
 
 
-def test_ancestors_agree_with_networkx():
+def test_ancestors_agree_with_networkx() -> None:
     names = NAMES
     dags = naive_features.random_dags(8, 200, 0.3, seed=7)
     found = ancestors(dags)
@@ -210,10 +214,10 @@ def test_ancestors_agree_with_networkx():
         reversed_graph = naive_features.graph_of(row, names)
         for node, mask in enumerate(masks.tolist()):
             members = {name for bit, name in enumerate(names) if mask >> bit & 1}
-            assert members == naive_features.nx.ancestors(reversed_graph, names[node])
+            assert members == nx.ancestors(reversed_graph, names[node])
 
 
-def test_sixty_four_nodes_are_enough_for_every_bit():
+def test_sixty_four_nodes_are_enough_for_every_bit() -> None:
     names = [f"X{node}" for node in range(64)]
     chain = np.array([[0] + [1 << node for node in range(63)]], dtype=np.uint64)
     asked = [
@@ -234,7 +238,7 @@ def test_sixty_four_nodes_are_enough_for_every_bit():
     assert matrix.tolist() == np.triu(np.ones((64, 64)), 1).tolist()
 
 
-def test_blocks_do_not_show():
+def test_blocks_do_not_show() -> None:
     names = NAMES[:5]
     dags = naive_features.random_dags(5, 333, 0.4, seed=8)
     asked = [
@@ -258,7 +262,7 @@ def test_blocks_do_not_show():
     assert np.allclose(whole[2], parts[2], rtol=0, atol=1e-12)
 
 
-def test_kernels_are_compiled_for_one_signature_only():
+def test_kernels_are_compiled_for_one_signature_only() -> None:
     names = NAMES[:4]
     asked = [path("A", "B"), path("A", "B", 2), d_separated("A", "B"), topological_position("A", "=", 0)]
     one = naive_features.random_dags(4, 1, 0.5, seed=1)
@@ -280,7 +284,7 @@ def test_kernels_are_compiled_for_one_signature_only():
         assert len(kernel.signatures) == 1
 
 
-def test_no_dags_give_empty_answers():
+def test_no_dags_give_empty_answers() -> None:
     none = np.zeros((0, 3), dtype=np.uint8)
     assert evaluate([edge("A", "B")], none, ["A", "B", "C"]).shape == (1, 0)
     assert evaluate([], np.zeros((4, 3), dtype=np.uint8), ["A", "B", "C"]).shape == (0, 4)
@@ -290,7 +294,7 @@ def test_no_dags_give_empty_answers():
 
 @pytest.mark.parametrize("cycle", [[2, 1, 0], [1, 0, 0], [4, 1, 2]])
 @pytest.mark.parametrize("sample", [0, 63, 64, 70, 149])
-def test_a_cycle_is_refused_by_the_number_of_its_sample(cycle, sample):
+def test_a_cycle_is_refused_by_the_number_of_its_sample(cycle: Any, sample: Any) -> None:
     dags = np.zeros((200, 3), dtype=np.uint16)
     dags[sample] = cycle
     dags[150] = cycle
@@ -304,14 +308,14 @@ def test_a_cycle_is_refused_by_the_number_of_its_sample(cycle, sample):
             weighted_matrix(relation, dags, np.ones(200))
 
 
-def test_a_cycle_in_a_later_block_keeps_its_number():
+def test_a_cycle_in_a_later_block_keeps_its_number() -> None:
     dags = np.zeros((300, 2), dtype=np.uint8)
     dags[217] = [2, 1]
     with pytest.raises(InputError, match="Graph number 217"):
         ancestors(dags, block_size=100)
 
 
-def test_what_is_not_masks_of_parents_is_refused():
+def test_what_is_not_masks_of_parents_is_refused() -> None:
     for wrong in (np.zeros((2, 3)), np.zeros((2, 3), dtype=np.int64), np.zeros(3, dtype=np.uint8)):
         with pytest.raises(InputError, match="unsigned integers, one row per DAG"):
             ancestors(wrong)
@@ -330,11 +334,11 @@ def test_what_is_not_masks_of_parents_is_refused():
 
 
 @pytest.mark.parametrize("relation", ["<-", "~>{0}", "~>{}", "", "~>{-1}", "-->", None])
-def test_an_unknown_relation_is_refused(relation):
+def test_an_unknown_relation_is_refused(relation: Any) -> None:
     with pytest.raises(InputError, match="relation must be"):
         weighted_matrix(relation, np.zeros((1, 3), dtype=np.uint8), np.ones(1))
 
 
-def test_weights_must_fit_the_dags():
+def test_weights_must_fit_the_dags() -> None:
     with pytest.raises(InputError, match=r"There are 2 DAGs, and weights of shape \(3,\)"):
         weighted_matrix("->", np.zeros((2, 3), dtype=np.uint8), np.ones(3))

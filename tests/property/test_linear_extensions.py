@@ -92,7 +92,7 @@ def binary_tree(levels: int) -> naive.Dag:
 
 
 def hooks_of_binary_tree(levels: int) -> int:
-    """n! over the product of the sizes of all subtrees."""
+    """N! over the product of the sizes of all subtrees."""
     sizes = math.prod((2 ** (levels - level) - 1) ** (2**level) for level in range(levels))
     return math.factorial(2**levels - 1) // sizes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import prediction as naive_prediction
+from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
+from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.prediction import (
     averaging,
     counting,
     discrete,
     encode_rows,
-    family_log_predictive,
     log_predictive,
     predictive_of_target,
     statistics_from,
@@ -72,7 +74,7 @@ def continuous_tables(draw: st.DrawFn) -> Table:
     return Table(names, tuple(np.ascontiguousarray(data.T)), (None,) * nodes, **extra_of(draw, generator, nodes, count))
 
 
-def twin_of(table: Table, score) -> naive_prediction.Family:
+def twin_of(table: Table, score: Any) -> naive_prediction.Family:
     match score:
         case BDeu(equivalent_sample_size=size):
             return naive_prediction.discrete_family(table, naive_prediction.bdeu_parameter(table, size))
@@ -103,7 +105,7 @@ def every_dag(nodes: int) -> np.ndarray:
 
 def sample_of(names: tuple[str, ...], parents: np.ndarray, weights: np.ndarray) -> DagSample:
     nan = np.full(len(parents), np.nan)
-    return DagSample(names, parents, nan, nan, nan, weights, "structure", "exact-layers", "given weights")
+    return DagSample(names, parents, nan, nan, nan, weights, STRUCTURE, "exact-layers", "independent", "given weights")
 
 
 def weights_for(generator: np.random.Generator, count: int, spread: float) -> np.ndarray:
@@ -137,7 +139,9 @@ def as_new_table(table: Table, rows: NewRows) -> Table:
 
 
 @given(discrete_tables(), st.sampled_from(DISCRETE_SCORES), st.integers(0, 2**32 - 1))
-def test_discrete_families_match_their_definition_also_where_levels_are_not_known(table: Table, score, seed) -> None:
+def test_discrete_families_match_their_definition_also_where_levels_are_not_known(
+    table: Table, score: Any, seed: int
+) -> None:
     nodes = len(table.names)
     statistics = sufficient_statistics(table, every_dag(nodes), score)
     children, parents = all_families(nodes)
@@ -156,7 +160,7 @@ def test_discrete_families_match_their_definition_also_where_levels_are_not_know
     st.sampled_from([score for score in DISCRETE_SCORES if score != BIC()]),
     st.integers(0, 2**32 - 1),
 )
-def test_a_discrete_family_predicts_the_rise_of_its_score(table: Table, score, seed) -> None:
+def test_a_discrete_family_predicts_the_rise_of_its_score(table: Table, score: Any, seed: int) -> None:
     assert_predicts_the_rise(table, score, rows_from(np.random.default_rng(seed), table, 2))
 
 
@@ -165,11 +169,11 @@ def test_a_discrete_family_predicts_the_rise_of_its_score(table: Table, score, s
     st.sampled_from([BGe(prior_mean=0.0), BGe(2.5, prior_mean=1.0), BGe(0.5, 11.0, prior_mean=-2.0)]),
     st.integers(0, 2**32 - 1),
 )
-def test_a_continuous_family_predicts_the_rise_of_its_score(table: Table, score, seed) -> None:
+def test_a_continuous_family_predicts_the_rise_of_its_score(table: Table, score: Any, seed: int) -> None:
     assert_predicts_the_rise(table, score, rows_from(np.random.default_rng(seed), table, 2))
 
 
-def assert_predicts_the_rise(table: Table, score, rows: NewRows) -> None:
+def assert_predicts_the_rise(table: Table, score: Any, rows: NewRows) -> None:
     nodes = len(table.names)
     statistics = sufficient_statistics(table, every_dag(nodes), score)
     children, parents = all_families(nodes)
@@ -185,7 +189,7 @@ def assert_predicts_the_rise(table: Table, score, rows: NewRows) -> None:
 
 @settings(max_examples=40)
 @given(continuous_tables(), st.integers(0, 2**32 - 1))
-def test_a_prior_mean_that_is_not_given_is_that_of_the_rows_of_training(table: Table, seed) -> None:
+def test_a_prior_mean_that_is_not_given_is_that_of_the_rows_of_training(table: Table, seed: int) -> None:
     nodes = len(table.names)
     statistics = sufficient_statistics(table, every_dag(nodes), "bge")
     children, parents = all_families(nodes)
@@ -202,7 +206,9 @@ def test_a_prior_mean_that_is_not_given_is_that_of_the_rows_of_training(table: T
 
 @settings(max_examples=60)
 @given(discrete_tables(), st.sampled_from(DISCRETE_SCORES), st.sampled_from([1.0, 300.0]), st.integers(0, 2**32 - 1))
-def test_discrete_prediction_matches_the_sum_over_all_graphs(table: Table, score, spread: float, seed: int) -> None:
+def test_discrete_prediction_matches_the_sum_over_all_graphs(
+    table: Table, score: Any, spread: float, seed: int
+) -> None:
     assert_matches_the_sum(table, score, spread, seed, tolerance=1e-9)
 
 
@@ -211,11 +217,13 @@ def test_discrete_prediction_matches_the_sum_over_all_graphs(table: Table, score
     continuous_tables(), st.sampled_from([BGe(), BGe(2.0, 20.0, 1.0)]), st.sampled_from([1.0, 300.0]),
     st.integers(0, 2**32 - 1),
 )  # fmt: skip
-def test_continuous_prediction_matches_the_sum_over_all_graphs(table: Table, score, spread: float, seed: int) -> None:
+def test_continuous_prediction_matches_the_sum_over_all_graphs(
+    table: Table, score: Any, spread: float, seed: int
+) -> None:
     assert_matches_the_sum(table, score, spread, seed, tolerance=1e-8)
 
 
-def assert_matches_the_sum(table: Table, score, spread: float, seed: int, tolerance: float) -> None:
+def assert_matches_the_sum(table: Table, score: Any, spread: float, seed: int, tolerance: float) -> None:
     generator = np.random.default_rng(seed)
     dags = every_dag(len(table.names))
     dags = dags[generator.permutation(len(dags))[:60]]
@@ -233,7 +241,7 @@ def assert_matches_the_sum(table: Table, score, spread: float, seed: int, tolera
 
 @settings(max_examples=40)
 @given(discrete_tables(), st.sampled_from(DISCRETE_SCORES), st.integers(0, 2**32 - 1))
-def test_the_probabilities_of_all_cells_sum_to_one(table: Table, score, seed: int) -> None:
+def test_the_probabilities_of_all_cells_sum_to_one(table: Table, score: Any, seed: int) -> None:
     dags = every_dag(len(table.names))
     weights = weights_for(np.random.default_rng(seed), len(dags), 5.0)
     statistics = sufficient_statistics(table, dags, score)
@@ -251,7 +259,7 @@ def test_the_probabilities_of_all_cells_sum_to_one(table: Table, score, seed: in
     ),
     st.integers(0, 2**32 - 1),
 )
-def test_the_average_over_all_graphs_is_the_rise_of_the_log_evidence(case, seed: int) -> None:
+def test_the_average_over_all_graphs_is_the_rise_of_the_log_evidence(case: Any, seed: int) -> None:
     """The weights are the posterior of the graphs, so the average is p(row and rows) / p(rows)."""
     table, score = case
     nodes = len(table.names)
@@ -268,7 +276,7 @@ def test_the_average_over_all_graphs_is_the_rise_of_the_log_evidence(case, seed:
 
 @settings(max_examples=60)
 @given(discrete_tables(), st.sampled_from(DISCRETE_SCORES), st.sampled_from([1.0, 300.0]), st.data())
-def test_levels_of_a_target_match_the_sum_over_all_graphs(table: Table, score, spread: float, data) -> None:
+def test_levels_of_a_target_match_the_sum_over_all_graphs(table: Table, score: Any, spread: float, data: Any) -> None:
     generator = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     target = data.draw(st.integers(0, len(table.names) - 1))
     dags = every_dag(len(table.names))
@@ -310,7 +318,7 @@ def larger_cases(draw: st.DrawFn) -> tuple[Table, DagSample, Table]:
 
 @settings(max_examples=25)
 @given(larger_cases(), st.sampled_from([(averaging, "_SAFE", np.inf), (discrete, "_TABLE_CELLS", 0)]))
-def test_slow_paths_agree_with_fast_ones(case, switch) -> None:
+def test_slow_paths_agree_with_fast_ones(case: Any, switch: Any) -> None:
     table, sample, new = case
     statistics = sufficient_statistics(table, sample.parents, "bdeu")
     fast = log_predictive(sample, statistics, "bdeu", new)
@@ -336,7 +344,7 @@ def test_cells_are_counted_the_same_whatever_the_room(table: Table, limits: dict
 
 @settings(max_examples=10)
 @given(larger_cases())
-def test_prediction_is_the_same_for_any_number_of_threads_and_for_merged_graphs(case) -> None:
+def test_prediction_is_the_same_for_any_number_of_threads_and_for_merged_graphs(case: Any) -> None:
     table, sample, new = case
     one, three = (
         log_predictive(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def continuous_tables(draw: st.DrawFn) -> Table:
     return Table(names, tuple(np.ascontiguousarray(data.T)), (None,) * nodes, **extra)
 
 
-def families(table: Table, max_parents: int):
+def families(table: Table, max_parents: int) -> Any:
     """Every family of at most `max_parents` parents."""
     for child in range(len(table.names)):
         others = [node for node in range(len(table.names)) if node != child]
@@ -72,7 +73,7 @@ def families(table: Table, max_parents: int):
                 yield child, list(parents)
 
 
-def assert_agrees(table: Table, score, twin, max_parents: int, threads: int = 1) -> None:
+def assert_agrees(table: Table, score: Any, twin: Any, max_parents: int, threads: int = 1) -> None:
     scores = local_scores(table, score, max_parents, engine=ThreadEngine(threads))
     assert np.isfinite(scores.values).all()
     size = 1 + (table.observations if table.counts is not None else table.rows)
@@ -84,18 +85,25 @@ def assert_agrees(table: Table, score, twin, max_parents: int, threads: int = 1)
 
 @given(discrete_tables(), st.integers(0, 5), st.sampled_from([0.01, 1.0, 7.5]))
 def test_bdeu_matches_its_definition(table: Table, max_parents: int, strength: float) -> None:
-    assert_agrees(table, BDeu(strength), lambda *family: naive_scores.bdeu(*family, strength), max_parents)
+    assert_agrees(
+        table,
+        BDeu(strength),
+        lambda table, child, parents: naive_scores.bdeu(table, child, parents, strength),
+        max_parents,
+    )
 
 
 @given(discrete_tables(), st.integers(0, 5), st.sampled_from([0.05, 0.5, 3.0]))
 def test_bde_matches_its_definition(table: Table, max_parents: int, pseudocount: float) -> None:
-    twin = lambda *family: naive_scores.dirichlet(*family, pseudocount)  # noqa: E731
+    twin = lambda table, child, parents: naive_scores.dirichlet(table, child, parents, pseudocount)  # noqa: E731
     assert_agrees(table, BDe(pseudocount), twin, max_parents)
 
 
 @given(discrete_tables(), st.integers(0, 5))
 def test_k2_matches_its_definition(table: Table, max_parents: int) -> None:
-    assert_agrees(table, K2(), lambda *family: naive_scores.dirichlet(*family, 1.0), max_parents)
+    assert_agrees(
+        table, K2(), lambda table, child, parents: naive_scores.dirichlet(table, child, parents, 1.0), max_parents
+    )
 
 
 @given(discrete_tables(), st.integers(0, 5))
@@ -120,7 +128,12 @@ def test_bge_matches_the_textbook_formula(
     if prior_mean is not None:
         mean = np.full(nodes, prior_mean)
     score = BGe(weight, None if extra_degrees is None else degrees, prior_mean)
-    assert_agrees(table, score, lambda *family: naive_scores.bge(*family, weight, degrees, mean), max_parents)
+    assert_agrees(
+        table,
+        score,
+        lambda table, child, parents: naive_scores.bge(table, child, parents, weight, degrees, mean),
+        max_parents,
+    )
 
 
 @hypothesis_settings(max_examples=40)
@@ -139,7 +152,7 @@ def test_bge_matches_the_textbook_formula(
         ]
     ),
 )
-def test_scores_do_not_depend_on_how_much_memory_the_kernel_allows_itself(table: Table, score: str, limit) -> None:
+def test_scores_do_not_depend_on_how_much_memory_the_kernel_allows_itself(table: Table, score: str, limit: Any) -> None:
     expected = local_scores(table, score).values
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(*limit)
@@ -156,7 +169,7 @@ def test_discrete_scores_are_the_same_for_any_number_of_threads(table: Table, sc
 
 @hypothesis_settings(max_examples=30)
 @given(discrete_tables(), st.randoms(use_true_random=False))
-def test_relabelling_the_nodes_permutes_the_scores(table: Table, random) -> None:
+def test_relabelling_the_nodes_permutes_the_scores(table: Table, random: Any) -> None:
     order = list(range(len(table.names)))
     random.shuffle(order)
     masks = None
@@ -185,7 +198,7 @@ def covered_edges(parents: list[set[int]]) -> list[tuple[int, int]]:
     return [(tail, head) for head, tails in enumerate(parents) for tail in tails if parents[tail] == tails - {tail}]
 
 
-def assert_equivalent(table: Table, score, random) -> None:
+def assert_equivalent(table: Table, score: Any, random: Any) -> None:
     nodes = len(table.names)
     order = list(range(nodes))
     random.shuffle(order)
@@ -207,12 +220,12 @@ def assert_equivalent(table: Table, score, random) -> None:
 
 
 @given(discrete_tables(), st.sampled_from([BDeu(), BDeu(10.0), BIC()]), st.randoms(use_true_random=False))
-def test_markov_equivalent_dags_have_equal_bdeu_and_bic_scores(table: Table, score, random) -> None:
+def test_markov_equivalent_dags_have_equal_bdeu_and_bic_scores(table: Table, score: Any, random: Any) -> None:
     assert_equivalent(Table(table.names, table.columns, table.levels, table.counts), score, random)
 
 
 @given(continuous_tables(), st.sampled_from([BGe(), BGe(2.0, 20.0, 1.0)]), st.randoms(use_true_random=False))
-def test_markov_equivalent_dags_have_equal_bge_scores(table: Table, score: BGe, random) -> None:
+def test_markov_equivalent_dags_have_equal_bge_scores(table: Table, score: BGe, random: Any) -> None:
     assert_equivalent(Table(table.names, table.columns, table.levels, table.counts), score, random)
 
 

@@ -22,7 +22,7 @@ from tests.tools import reference
 
 from dagpost._tools import memory
 from dagpost._tools.wide_floats import ZERO, to_logs
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, PrecisionError, ResourceError
 from dagpost.exact import structure
@@ -283,7 +283,7 @@ def test_probabilities_of_what_excludes_each_other_sum_to_one(case: Case) -> Non
 
 
 def test_the_sources_of_a_path_and_its_targets_tell_the_same_story() -> None:
-    """x ~> y from the descendants of x, from the ancestors of y, and from the pass over all families."""
+    """X ~> y from the descendants of x, from the ancestors of y, and from the pass over all families."""
     weights = random_weights(12, 4, seed=3, scale=3.0)
     posterior = computed(weights, 4)
     masks = np.arange(1 << 12)

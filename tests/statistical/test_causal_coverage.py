@@ -23,6 +23,7 @@ from tests.naive.causal import Pseudocounts
 from dagpost import DagPosterior
 from dagpost.causal import CausalEffect, causal_effect
 from dagpost.data.table import Table
+from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.scores import BIC, K2, BDeu, BGe
 
@@ -35,7 +36,7 @@ def sample_of(names: tuple[str, ...], graphs: list, weights: np.ndarray | None =
     nan = np.full(len(graphs), np.nan)
     parents = np.array(graphs, dtype=mask_type(len(names)))
     shares = np.full(len(graphs), 1.0 / len(graphs)) if weights is None else weights
-    return DagSample(names, parents, nan, nan, nan, shares, "structure", "exact-layers", "given weights")
+    return DagSample(names, parents, nan, nan, nan, shares, STRUCTURE, "exact-layers", "independent", "given weights")
 
 
 def complete_graphs(nodes: int) -> list:

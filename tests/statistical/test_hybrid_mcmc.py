@@ -28,7 +28,8 @@ from dagpost import datasets
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.errors import InputError
 from dagpost.families.family_sums import log_weight_of
-from dagpost.mcmc.hybrid import HybridMCMC, proposal_of
+from dagpost.mcmc.hybrid import proposal_of
+from dagpost.methods.hybrid_mcmc import HybridMCMC
 from dagpost.posterior.workspace import Workspace
 
 FLOOR = 1e-6

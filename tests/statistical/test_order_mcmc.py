@@ -18,7 +18,8 @@ from tests.tools.chain_checks import (
     sets_of,
 )
 
-from dagpost.mcmc.order import OrderMCMC, OrderState
+from dagpost.mcmc.order import OrderState
+from dagpost.methods.order_mcmc import OrderMCMC
 from dagpost.posterior.workspace import ExactWorkspace
 
 LONG = OrderMCMC(chains=4, thinning=30, burn_in=6_000)

@@ -34,7 +34,8 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.mcmc import buckets, partial_order
 from dagpost.mcmc.candidates import choose_candidates
-from dagpost.mcmc.partial_order import PartialOrderMCMC, PartialOrderState
+from dagpost.mcmc.partial_order import PartialOrderState
+from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 
@@ -202,7 +203,8 @@ def test_chains_start_from_different_bucket_orders_that_are_possible() -> None:
 
 @pytest.mark.parametrize(("setting", "value"), [("bucket_size", 0), ("bucket_size", 2.0), ("graphs_a_state", 0)])
 def test_settings_out_of_range_are_refused(setting: str, value: Any) -> None:
-    with pytest.raises(InputError, match=f"'{setting}' parameter of PartialOrderMCMC must be an int of at least"):
+    allowed = r"in \[1, 20\]" if setting == "bucket_size" else "of at least 1"
+    with pytest.raises(InputError, match=f"'{setting}' parameter of PartialOrderMCMC must be an int {allowed}"):
         PartialOrderMCMC(**{setting: value})
 
 

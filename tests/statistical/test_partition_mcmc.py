@@ -31,8 +31,9 @@ from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, log_weight_of
 from dagpost.families.numbering import family_count
-from dagpost.mcmc.partition import CHANCES, PartitionMCMC, PartitionState
+from dagpost.mcmc.partition import CHANCES, PartitionState
 from dagpost.mcmc.partition_moves import REVERSALS
+from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 LONG = PartitionMCMC(chains=4, thinning=10, burn_in=2_000)

@@ -17,7 +17,8 @@ from tests.naive import sampling as naive_sampling
 
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import forward_table
-from dagpost.posterior.weights import evidence_ratio, weigh, weighted_estimate
+from dagpost.posterior.intervals import weighted_estimate
+from dagpost.posterior.weights import evidence_ratio, weigh
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.linear_extensions import log_linear_extensions
 from dagpost.sampling.orders import sample_orders

@@ -49,16 +49,17 @@ def flip(path: Path) -> None:
 
 
 def same_fit(one: DagPosterior, other: DagPosterior) -> bool:
-    assert one._results is not None
-    assert other._results is not None
+    results = one.fitted_.results, other.fitted_.results
+    sums = [found.sums for found in results if found.sums is not None]
+    assert len(sums) == 2
     pairs = [
         (one.edge_probabilities_.to_numpy(), other.edge_probabilities_.to_numpy()),
-        (one._results.families, other._results.families),
+        (sums[0].families, sums[1].families),
         (np.array(one.log_evidence_), np.array(other.log_evidence_)),
     ]
-    if one._results.paths is not None:
-        assert other._results.paths is not None
-        pairs.append((one._results.paths, other._results.paths))
+    if sums[0].paths is not None:
+        assert sums[1].paths is not None
+        pairs.append((sums[0].paths, sums[1].paths))
     return all(np.array_equal(first, second) for first, second in pairs)
 
 

@@ -16,7 +16,7 @@ from tests.naive import posterior as naive
 from tests.naive.families import Sets, considered
 
 from dagpost._tools.progress import NO_PROGRESS
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import edge_probabilities
 from dagpost.families.numbering import family_count

@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,14 @@ import numpy as np
 import pandas as pd
 
 from dagpost import DagPosterior, datasets, local_scores
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.bootstrap import Bootstrap
 from dagpost.methods.partition_mcmc import PartitionMCMC
+from dagpost.posterior.fitting import draw_sample
+from dagpost.posterior.workspace import ExactWorkspace
 
 Arrays = dict[str, Any]
 Run = Callable[[Checkpoint | None, int], Arrays]
@@ -58,12 +62,13 @@ def chain_table(nodes: int) -> pd.DataFrame:
 def fitted(model: DagPosterior) -> Arrays:
     """All numbers of a fitted model."""
     arrays = {"edges": model.edge_probabilities_.to_numpy(), "evidence": np.array(model.log_evidence_)}
-    if model._results is not None:
-        arrays["families"] = model._results.families
-        if model._results.paths is not None:
-            arrays["paths"] = model._results.paths
-    if model._drawn is not None:
-        arrays["parents"], arrays["log_joint"] = model._drawn.parents, model._drawn.log_joint
+    sums, drawn = model.fitted_.results.sums, model.fitted_.drawn
+    if sums is not None:
+        arrays["families"] = sums.families
+        if sums.paths is not None:
+            arrays["paths"] = sums.paths
+    if drawn is not None:
+        arrays["parents"], arrays["log_joint"] = drawn.parents, drawn.log_joint
     return arrays
 
 
@@ -82,10 +87,11 @@ def sample(nodes: int, count: int, **settings: Any) -> Run:
     model = DagPosterior(max_parents=2, **settings).fit(chain_table(nodes))
 
     def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
-        model._tables.engine.workers = threads
+        workspace = model.fitted_.workspace
+        assert isinstance(workspace, ExactWorkspace)
         # As if the model came from a file, which holds no tables.
-        model._tables._forward = model._tables._structure = model._tables.structure_log_evidence = None
-        dags = model.sample(count, seed=2, checkpoint=checkpoint)
+        bare = ExactWorkspace(workspace.log_weights, workspace.max_parents, ThreadEngine(threads), NO_PROGRESS)
+        dags = draw_sample(replace(model.fitted_, workspace=bare), count, None, 0.95, 2, None, checkpoint)
         return {"parents": dags.parents, "log_joint": dags.log_joint, "weights": dags.weights}
 
     return run

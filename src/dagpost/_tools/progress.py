@@ -7,8 +7,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Protocol, Self
+from functools import partial
+from typing import Any, Self
 
 #: Called with the title of the stage, the units done and the units in all.
 ProgressCallback = Callable[[str, int, int], None]
@@ -44,42 +44,22 @@ class Stage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
 
-class Reporter(Protocol):
-    """Opens stages."""
+class Reporter:
+    """Opens stages: those that say nothing, unless another kind is given."""
+
+    def __init__(self, kind: Callable[[str, int], Stage] = Stage) -> None:
+        self._kind = kind
 
     def stage(self, title: str, total: int) -> Stage:
         """Open a stage of `total` units; use it in a `with` statement."""
-        ...
+        return self._kind(title, total)
 
 
-class _Silent:
-    def stage(self, title: str, total: int) -> Stage:
-        return Stage(title, total)
-
-
-NO_PROGRESS: Reporter = _Silent()
-
-
-class _Callback:
-    def __init__(self, callback: ProgressCallback) -> None:
-        self._callback = callback
-
-    def stage(self, title: str, total: int) -> Stage:
-        return Stage(title, total, self._callback)
-
-
-class _Terminal:
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
-
-    def stage(self, title: str, total: int) -> Stage:
-        return BarStage(title, total, patience=self._patience)
+NO_PROGRESS = Reporter()
 
 
 class BarStage(Stage):
@@ -163,9 +143,7 @@ class BarStage(Stage):
             self._task = bar.add_task(self.title + self.remark, total=self.total, completed=self.done, rate="")
             self.bar = bar
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._timer.cancel()
         with self._lock:
             self._ended = True
@@ -203,7 +181,7 @@ def readable_clock(seconds: float) -> str:
 def reporter_for(progress: bool | ProgressCallback | None, *, patience: float = PATIENCE_SECONDS) -> Reporter:
     """The reporter that a `progress=` setting asks for: None means bars if standard error is a terminal."""
     if callable(progress):
-        return _Callback(progress)
+        return Reporter(partial(Stage, report=progress))
     if progress or (progress is None and sys.stderr.isatty()):
-        return _Terminal(patience)
+        return Reporter(partial(BarStage, patience=patience))
     return NO_PROGRESS

@@ -9,8 +9,6 @@ from typing import Any
 
 from dagpost._tools.text import printable
 
-_PRIORS = {"UniformPrior": "uniform", "InDegreePrior": "indegree", "EdgePrior": "edge"}
-
 
 def readable_setting(described: Any) -> str:
     """A score, a prior, a method, or any other value.
@@ -22,10 +20,12 @@ def readable_setting(described: Any) -> str:
         values = [
             f"{name.replace('_', ' ')} {readable_setting(value)}"
             for name, value in described.items()
-            if name != "kind" and value is not None
+            if name not in ("kind", "package") and value is not None
         ]
         kind = str(described["kind"])
-        kind = _PRIORS.get(kind, kind)
+        if kind.endswith("Prior"):
+            # A prior is known by its name: "edge", not "EdgePrior".
+            kind = kind.removesuffix("Prior").lower()
         return f"{kind} ({', '.join(values)})" if values else kind
     if isinstance(described, bool):
         return "yes" if described else "no"

@@ -4,6 +4,7 @@ A message may hold marks for what Python and the command line write differently.
 
     f"Set {setting('modularity', 'order')}."       Set modularity='order'.       Set --modularity order.
     f"{parameter('seed')} must be positive."       The 'seed' must be positive.  --seed must be positive.
+    f"{quoted('seed')} and {bare('seed')}."        'seed' and seed.              --seed and --seed.
     f"Use {either('best(3)', 'dagpost best')}."    Use best(3).                  Use dagpost best.
 
 Errors and warnings keep the marks for the command line and show the words of Python.
@@ -16,17 +17,27 @@ from collections.abc import Mapping
 
 _OPEN, _BETWEEN, _CLOSE = "\ue000", "\ue001", "\ue002"
 _MARK = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
-_SETTING, _PARAMETER, _EITHER = "s", "p", "e"
+_OPTION, _EITHER = "o", "e"
 
 
 def setting(name: str, value: object) -> str:
     """A parameter with one of its values: ``name='value'``, or ``--name value``."""
-    return _mark(_SETTING, name, value if isinstance(value, str) else repr(value), repr(value))
+    return _mark(_OPTION, name, "", f"{name}={value!r}", f" {value}")
 
 
 def parameter(name: str, owner: str | None = None) -> str:
     """A parameter as the subject of a sentence: ``The 'name' parameter of Owner``, or ``--name``."""
-    return _mark(_PARAMETER, name, owner or "")
+    return _mark(_OPTION, name, owner or "", f"The '{name}'" + (f" parameter of {owner}" if owner else ""), "")
+
+
+def quoted(name: str) -> str:
+    """A parameter in quotes: ``'name'``, or ``--name``."""
+    return _mark(_OPTION, name, "", f"'{name}'", "")
+
+
+def bare(name: str) -> str:
+    """A parameter as it is: ``name``, or ``--name``."""
+    return _mark(_OPTION, name, "", name, "")
 
 
 def either(python: str, command_line: str) -> str:
@@ -42,31 +53,28 @@ def in_python(message: str) -> str:
     """
 
     def spelled(found: re.Match[str]) -> str:
-        kind, first, *rest = found[1].split(_BETWEEN)
-        if kind == _SETTING:
-            return f"{first}={rest[1]}"
-        if kind == _PARAMETER:
-            return f"The '{first}' parameter of {rest[0]}" if rest[0] else f"The '{first}'"
-        return first
+        kind, *parts = found[1].split(_BETWEEN)
+        return parts[2] if kind == _OPTION else parts[0]
 
     return _MARK.sub(spelled, message)
 
 
 def in_options(message: str, options: Mapping[str, str]) -> str:
-    """A message for people at the command line; `options` are those that are not named after their parameter.
+    """A message for people at the command line.
+
+    `options` are those that are not named after their parameter, by its name or by ``Owner.name``.
 
     >>> in_options(f"Set {setting('tiers', 'A,B')}, or {setting('max_parents', 3)}.", {"tiers": "--tier"})
     'Set --tier A,B, or --max-parents 3.'
     """
 
-    def option(name: str) -> str:
-        return options.get(name, f"--{name.replace('_', '-')}")
-
     def spelled(found: re.Match[str]) -> str:
-        kind, first, *rest = found[1].split(_BETWEEN)
-        if kind == _SETTING:
-            return f"{option(first)} {rest[0]}"
-        return option(first) if kind == _PARAMETER else rest[0]
+        kind, *parts = found[1].split(_BETWEEN)
+        if kind == _EITHER:
+            return parts[1]
+        name, owner, _, value = parts
+        usual = options.get(name, f"--{name.replace('_', '-')}")
+        return options.get(f"{owner}.{name}", usual) + value
 
     return _MARK.sub(spelled, message)
 
@@ -78,7 +86,7 @@ def parameters_in(message: str) -> list[str]:
     ['seed', 'method']
     """
     marks = [found[1].split(_BETWEEN) for found in _MARK.finditer(message)]
-    return [mark[1] for mark in marks if mark[0] != _EITHER]
+    return [mark[1] for mark in marks if mark[0] == _OPTION]
 
 
 def _mark(*parts: str) -> str:

@@ -31,6 +31,15 @@ def position_of(name: str, names: Sequence[str]) -> int:
     raise InputError(f"There is no variable {name!r}.{nearest(str(name), names)}")
 
 
+def names_in(mask: int, names: Sequence[str]) -> tuple[str, ...]:
+    """The names of the variables whose bits are set.
+
+    >>> names_in(0b101, ["A", "B", "C"])
+    ('A', 'C')
+    """
+    return tuple(name for bit, name in enumerate(names) if mask >> bit & 1)
+
+
 def nearest(name: str, known: Sequence[str]) -> str:
     """A sentence that suggests what may have been meant, or lists what there is."""
     close = difflib.get_close_matches(name, known, n=1)
@@ -51,12 +60,17 @@ def readable_level(level: object) -> str | int | float | bool:
 
 
 def printable(text: object) -> str:
-    """Text from the data with control characters shown rather than obeyed by a terminal.
+    r"""Text from the data with control characters shown rather than obeyed by a terminal.
 
-    >>> printable("a\\x1b[31m")
-    'a\\\\x1b[31m'
+    >>> printable("a\x1b[31m")
+    'a\\x1b[31m'
     """
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+
+
+def printable_lines(text: str) -> str:
+    """`printable` line by line."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def duration(seconds: float) -> str:

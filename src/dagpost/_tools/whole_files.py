@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from dagpost._tools.checks import refusal
 from dagpost.errors import InputError
@@ -28,6 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     It has the permissions of the file it replaces, or the user's default. A kill leaves the old file or none.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise refusal(path, "path", None, "the name of a file")
     # Through a link, not over it.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -57,13 +59,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
-def object_and_path(thing: Any, path: Any) -> tuple[Any, str | os.PathLike[str]]:
-    """The arguments of a function that writes: what, then where. Where first, as older versions had it, works too."""
-    if isinstance(thing, str | os.PathLike):
-        thing, path = path, thing
-    if not isinstance(path, str | os.PathLike):
-        raise refusal(path, "path", None, "the name of a file")
-    return thing, path
+def read_text(path: str | os.PathLike[str]) -> str:
+    """A file of text in UTF-8; anything else is an error."""
+    try:
+        return Path(path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{os.fspath(path)!r} is not a text file in UTF-8 (byte {error.start} cannot be).") from error
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagpost.causal.effects import causal_effect, causal_effects, interventional_probabilities
-from dagpost.causal.results import CausalEffect
-
-__all__ = ["CausalEffect", "causal_effect", "causal_effects", "interventional_probabilities"]
+from dagpost.causal.effects import causal_effect as causal_effect
+from dagpost.causal.effects import causal_effects as causal_effects
+from dagpost.causal.effects import interventional_probabilities as interventional_probabilities
+from dagpost.causal.results import CausalEffect as CausalEffect

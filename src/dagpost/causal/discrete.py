@@ -22,8 +22,7 @@ taken in blocks, so memory does not grow with their number.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +31,10 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
 from dagpost.data.table import Table
-from dagpost.prediction.counting import cell_numbers, count_families
+from dagpost.engines import Engine
+from dagpost.prediction.counting import blocks_within, cell_numbers, count_families
 from dagpost.prediction.discrete import cell_parameters
-
-if TYPE_CHECKING:
-    from dagpost.engines import Engine
-    from dagpost.scores import DirichletPrior
+from dagpost.scores import DirichletPrior
 
 #: How many configurations that do not occur are told apart.
 _SEPARATE = 64
@@ -111,12 +108,8 @@ def counted_blocks(
     speaking = Table(table.names, tuple(column[rows] for column in table.columns), table.levels, counts)
     families = masks | np.uint64(1) << np.uint64(treatment)
     sizes = cell_numbers(table.arities, np.full(len(masks), outcome), families)
-    room = np.cumsum(np.minimum(sizes, speaking.rows + _SEPARATE)) // block_cells
-    borders = [0, *(1 + np.flatnonzero(np.diff(room))).tolist(), len(masks)]
-    for first, last in pairwise(borders):
-        if first < last:
-            block = slice(first, last)
-            yield block, _count(speaking, prior, treatment, outcome, families[block], sizes[block], engine)
+    for block in blocks_within(np.minimum(sizes, speaking.rows + _SEPARATE), block_cells):
+        yield block, _count(speaking, prior, treatment, outcome, families[block], sizes[block], engine)
 
 
 def _count(
@@ -222,12 +215,8 @@ def draw_effects(
     """One effect from the distribution of each of the sets in `set_of`."""
     sizes = np.diff(np.append(elements.starts, len(elements.outer)))[set_of]
     result = np.empty(len(set_of))
-    room = np.cumsum(sizes) // block_cells
-    borders = [0, *(1 + np.flatnonzero(np.diff(room))).tolist(), len(set_of)]
-    for first, last in pairwise(borders):
-        if first < last:
-            block = slice(first, last)
-            result[block] = _draw(elements, elements.starts[set_of[block]], sizes[block], generator)
+    for block in blocks_within(sizes, block_cells):
+        result[block] = _draw(elements, elements.starts[set_of[block]], sizes[block], generator)
     return result
 
 

@@ -18,23 +18,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools import memory
+from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.text import position_of, shortened
+from dagpost._tools.text import names_in, position_of, shortened
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out
 from dagpost.causal.results import CausalEffect
-from dagpost.data.table import as_table
+from dagpost.data import as_table
+from dagpost.data.table import Table
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
+from dagpost.posterior.sample import DagSample
 from dagpost.scores import DirichletPrior, NormalWishartPrior, ParameterPrior, Score, parameter_prior_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
-    from dagpost.posterior.sample import DagSample
 
 #: A dozen numbers, most of them while the draws are made.
 _BYTES_A_DRAW = 100
@@ -125,7 +126,7 @@ def causal_effect(
         do, outcome_level = _check_levels(table, x, y, do, outcome_level)
         codes = (_code(table, x, do[0]), _code(table, x, do[1]))
         contrast = discrete.Contrast(x, y, codes, _code(table, y, outcome_level))
-        effects = discrete.discrete_effects(table, prior, contrast, groups, set_of, generator, engine or _threads())
+        effects = discrete.discrete_effects(table, prior, contrast, groups, set_of, generator, engine or ThreadEngine())
     # In any order, so that the first few are draws as good as all.
     order = generator.permutation(draws)
     return CausalEffect(
@@ -137,7 +138,7 @@ def causal_effect(
         zero_probability=min(groups.no_path, 1.0),
         mean=float(groups.weights @ effects.means),
         confidence=float(confidence),
-        adjustment_sets=tuple(_names_in(int(mask), sample.names) for mask in groups.masks),
+        adjustment_sets=tuple(names_in(int(mask), sample.names) for mask in groups.masks),
         set_probabilities=_fixed(groups.weights),
         set_means=_fixed(effects.means),
         set_of_sample=_fixed(np.where(set_of < len(effects.means), set_of, -1)[order]),
@@ -156,7 +157,7 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
 
     >>> import numpy as np
     >>> from dagpost import DagPosterior
-    >>> from dagpost.data.table import as_table
+    >>> from dagpost.data import as_table
     >>> generator = np.random.default_rng(1)
     >>> cause = generator.normal(size=200)
     >>> table = as_table(np.column_stack([cause, 2 * cause + generator.normal(size=200)]))
@@ -165,8 +166,6 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     >>> float(effects.loc["V0", "V1"].round(1)), float(effects.loc["V1", "V0"])
     (2.0, 0.0)
     """
-    import pandas as pd
-
     prior, table = _prior_of(score), as_table(table)
     _check_names(sample, table)
     if not isinstance(prior, NormalWishartPrior):
@@ -185,18 +184,11 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
                 weights = sample.weights * (above[:, y] >> np.uint64(x) & np.uint64(1))
                 shares = np.bincount(member, weights=weights, minlength=len(masks))
                 matrix[x, y] = shares[shares > 0.0] @ locations[shares > 0.0, y]
-    names = sample.names
-    return pd.DataFrame(matrix, index=pd.Index(names, name="from"), columns=pd.Index(names, name="to"))
+    return labelled(matrix, sample.names)
 
 
 def interventional_probabilities(
-    sample: DagSample,
-    table: Table,
-    score: str | Score,
-    treatment: str,
-    outcome: str,
-    *,
-    engine: Engine | None = None,
+    sample: DagSample, table: Table, score: str | Score, treatment: str, outcome: str, *, engine: Engine | None = None
 ) -> pd.DataFrame:
     """The expected probability of each level of the outcome if the treatment were set to each of its levels.
 
@@ -218,7 +210,7 @@ def interventional_probabilities(
             f"Probabilities of levels are for discrete columns, and the score {score!r} is for continuous ones. Ask "
             "for the effect of one unit: causal_effect(..., treatment, outcome)."
         )
-    result = discrete.mean_table(table, prior, x, y, groups_of(sample, x, y), engine or _threads())
+    result = discrete.mean_table(table, prior, x, y, groups_of(sample, x, y), engine or ThreadEngine())
     levels = [pd.Index(_levels(table, node), name=table.names[node]) for node in (x, y)]
     return pd.DataFrame(result, index=levels[0], columns=levels[1])
 
@@ -308,16 +300,6 @@ def _code(table: Table, node: int, level: object) -> int:
         ) from None
 
 
-def _names_in(mask: int, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for bit, name in enumerate(names) if mask >> bit & 1)
-
-
 def _fixed(array: Any) -> Any:
     array.setflags(write=False)
     return array
-
-
-def _threads() -> Engine:
-    from dagpost.engines import ThreadEngine
-
-    return ThreadEngine()

@@ -15,17 +15,16 @@ an outcome.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import kernel
 from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
-
-if TYPE_CHECKING:
-    from dagpost.data.table import Table
-    from dagpost.scores import NormalWishartPrior
+from dagpost.data.table import Table
+from dagpost.prediction.gaussian import factorise, next_row
+from dagpost.scores import NormalWishartPrior
 
 
 class Slopes(NamedTuple):
@@ -44,7 +43,7 @@ def slopes_of(table: Table, prior: NormalWishartPrior, treatment: int, masks: Ma
     """The effects of one treatment on every other column, for each adjustment set."""
     data = table.values()
     rows = speaking_rows(table, treatment)
-    weights = np.ones(len(data)) if table.counts is None else table.counts.astype(np.float64)
+    weights = table.weights.astype(np.float64)
     nodes = data.shape[1]
     degrees, floor = prior.degrees(nodes), prior.scale(nodes)
     matrix = prior.matrix(data[rows], weights[rows], prior.mean(table.names, data, weights))
@@ -96,27 +95,10 @@ def _regress(
                 size += 1
         members[size] = treatment
         size += 1
-        for place in range(size):
-            left = _next_row(matrix, members[place], members[:place], cholesky, row)
-            for before in range(place):
-                cholesky[place, before] = row[before]
-            cholesky[place, place] = math.sqrt(max(left, floor))
+        factorise(matrix, members[:size], floor, cholesky)
         pivot = cholesky[size - 1, size - 1]
         for outcome in range(nodes):
             if outcome != treatment and not masks[number] >> np.uint64(outcome) & np.uint64(1):
-                left = _next_row(matrix, outcome, members[:size], cholesky, row)
+                left = next_row(matrix, outcome, members[:size], cholesky, row)
                 locations[number, outcome] = row[size - 1] / pivot
                 scales[number, outcome] = math.sqrt(max(left, floor) / freedom[number]) / pivot
-
-
-@inlined
-def _next_row(matrix: Floats, node: int, members: Integers, cholesky: Floats, row: Floats) -> float:
-    """The row of a Cholesky factor that a node would have below those of the members; returns the pivot, squared."""
-    left: float = matrix[node, node]
-    for place in range(len(members)):
-        entry = matrix[node, members[place]]
-        for before in range(place):
-            entry -= row[before] * cholesky[place, before]
-        row[place] = entry / cholesky[place, place]
-        left -= row[place] * row[place]
-    return left

@@ -7,18 +7,16 @@ graphs that share them are one group. Time: the ancestors of all graphs, `n^2` s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 from dagpost.features import ancestors
-
-if TYPE_CHECKING:
-    from dagpost.data.table import Table
-    from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sample import DagSample
 
 
 class Groups(NamedTuple):
@@ -89,4 +87,4 @@ def speaking_rows(table: Table, treatment: int) -> NDArray[np.bool_]:
 
 def observations_in(table: Table, rows: NDArray[Any]) -> int:
     """How many observations some rows stand for."""
-    return int(rows.sum() if table.counts is None else table.counts[rows].sum())
+    return int(table.weights[rows].sum())

@@ -88,11 +88,8 @@ class CausalEffect:
         treatment, outcome = printable(self.treatment), printable(self.outcome)
         deed, changed = f"One unit more of {treatment}", outcome
         if self.do is not None:
-            first, second = (printable(level) for level in self.do)
-            deed, changed = (
-                f"Setting {treatment} to {first} rather than {second}",
-                f"P({outcome} = {printable(self.outcome_level)})",
-            )
+            level, first, second = (printable(part) for part in (self.outcome_level, *self.do))
+            deed, changed = f"Setting {treatment} to {first} rather than {second}", f"P({outcome} = {level})"
         lower, upper = self.interval()
         return (
             f"{deed} changes {changed} by {_short(self.mean)} on average, {100 * self.confidence:.6g}% between "

@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
+from dagpost._tools.spelling import bare
 
 _READABLE: dict[str, Any] = {"required": readable_edges, "forbidden": readable_edges, "tiers": readable_tiers}
+_NOT_SETTINGS = ("dagpost", "data")
 _LONGEST_SHOWN = 60
 _FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 
@@ -15,14 +17,15 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 def difference(name: str, there: Any, here: Any) -> str:
     """What differs, with both values, except for fingerprints, which mean nothing to people.
 
-    >>> difference("required", [], [["A", "B"]])
+    >>> in_python(difference("required", [], [["A", "B"]]))
     'required: none there, A -> B here'
     >>> difference("data", "0" * 32, "1" * 32)
     'data: others there than here'
     """
+    label = name if name in _NOT_SETTINGS or not name.isidentifier() else bare(name)
     if any(isinstance(value, str) and _FINGERPRINT.fullmatch(value) for value in (there, here)):
-        return f"{name}: others there than here"
-    return f"{name}: {_shown(name, there)} there, {_shown(name, here)} here"
+        return f"{label}: others there than here"
+    return f"{label}: {_shown(name, there)} there, {_shown(name, here)} here"
 
 
 def _shown(name: str, value: Any) -> str:

@@ -1,7 +1,7 @@
-"""The application that the commands belong to, and how a command ends: with which words and which exit status.
+"""The application that the commands belong to, and how a command ends: the message and the exit status.
 
-Every error that a user can mend becomes one message on standard error, in the words of the command line (wording.py).
-Anything else is a fault of ours and keeps its traceback.
+Every error that a user can correct becomes one message on standard error, in the words of the command line
+(messages.py). Anything else is a fault of ours and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import typer
 from typer.core import TyperCommand
 
 from dagpost._tools import progress
+from dagpost._tools.text import printable_lines
 from dagpost._version import __version__
+from dagpost.cli.messages import in_words, plain_complaint
 from dagpost.cli.process import EXPECTED_OS_ERRORS, INTERRUPTED, abandon_output, was_interrupted
-from dagpost.cli.wording import in_options, plain_complaint, printable_lines
 from dagpost.errors import DagpostError, DagpostWarning
 
 WRONG = 2
@@ -75,19 +76,19 @@ class _Command(TyperCommand):
 
 
 def say(text: str) -> None:
-    """A message of ours, on standard error; where that cannot be written, nobody hears it."""
+    """Write a message of ours to standard error, if that can be written."""
     with suppress(OSError):
         typer.echo(f"dagpost: {printable_lines(text)}", err=True)
 
 
 def _ending(error: BaseException) -> tuple[int, str] | None:
-    """Exit status and message; None for what is no fault of the user's."""
+    """Exit status and message; None for what is not the user's fault."""
     if isinstance(error, BrokenOffError):
         return INTERRUPTED, f"interrupted. {error}"
     if was_interrupted(error):
         return INTERRUPTED, "interrupted."
     if isinstance(error, DagpostError):
-        return WRONG, in_options(str(error))
+        return WRONG, in_words(error.marked)
     if isinstance(error, BrokenPipeError):
         # The reader of our output has gone, as `head` does: nothing is wrong.
         return 0, ""
@@ -105,13 +106,13 @@ def _remarks(*, quiet: bool) -> Iterator[None]:
     progress.NOTICES = not quiet
     with warnings.catch_warnings():
         warnings.showwarning = _show_remark
-        # Whatever the environment says of warnings: these are remarks for the user.
+        # Whatever the environment says about warnings: these are remarks for the user.
         warnings.simplefilter("ignore" if quiet else "always", DagpostWarning)
         yield
 
 
 def _show_remark(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(in_options(str(message)))
+    say(in_words(getattr(message, "marked", str(message))))
 
 
 def _print_version(value: bool) -> None:

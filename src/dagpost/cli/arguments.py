@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import fields
+import re
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from dagpost._tools.text import nearest
 from dagpost.cli.choices import Strategy
 from dagpost.cli.files import refuse_results
 from dagpost.errors import InputError
+from dagpost.methods.choice import AUTO
+from dagpost.methods.registry import METHODS
+from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
+    from dagpost._tools.registry import Registry
     from dagpost.data.table import Table
 
-
 _BINS = 3
+_ESS = "equivalent_sample_size"
 
 
 def parse_table(
@@ -28,31 +34,82 @@ def parse_table(
         raise InputError("--bins says how many levels --discretise makes. Add --discretise quantile, or leave it out.")
     refuse_results(source)
     table = read_table(source, counts=counts, interventions=interventions)
-    return (
-        table
-        if discretise is None
-        else discretise_table(table, bins=_BINS if bins is None else bins, strategy=discretise.value)
-    )
+    if discretise is None:
+        return table
+    return discretise_table(table, bins=_BINS if bins is None else bins, strategy=discretise.value)
 
 
-def parse_score(name: str, ess: float | None) -> Any:
-    """A score by its name; --ess is its equivalent sample size, where it has one."""
-    from dagpost.scores.registry import SCORES
-
-    kind: Any = SCORES.named(name)
+def parse_score(text: str, ess: float | None) -> Any:
+    """A score by its name, with settings after a colon; --ess is its equivalent sample size, where it has one."""
+    name = text.partition(":")[0]
     if ess is None:
-        return kind()
-    if "equivalent_sample_size" not in {entry.name for entry in fields(kind)}:
+        return parse_choice(text, SCORES)
+    if name in SCORES.names() and _ESS not in _settings_of(SCORES.named(name)):
         raise InputError(f"--ess is the equivalent sample size of a score; {name} has none.")
-    return kind(equivalent_sample_size=ess)
+    return parse_choice(text, SCORES, **{_ESS: ess})
 
 
-def parse_prior(text: str) -> Any:
-    """A prior by its name, such as `uniform`, with what follows a colon, such as `edge:0.1`."""
-    from dagpost.priors.registry import PRIORS
+def parse_method(text: str) -> Any:
+    """A method by its name, with settings after a colon."""
+    return text if text == AUTO else parse_choice(text, METHODS)
 
-    name, colon, argument = text.partition(":")
-    return PRIORS.named(name).from_text(argument if colon else None)
+
+def parse_choice(text: str, registry: Registry[Any], **given: Any) -> Any:
+    """What a registry has under a name, with settings as in `order-mcmc:chains=8,thinning=50`; without: the name."""
+    name, colon, written = text.partition(":")
+    if name not in registry.names():
+        raise InputError(f"--{registry.kind} has no {name!r}.{nearest(name, registry.names())}")
+    kind = registry.named(name)
+    known = _settings_of(kind)
+    if colon and not known:
+        raise InputError(f"The {registry.kind} {name} has no settings. Got {text!r}: leave out what follows the colon.")
+    chosen = dict(given)
+    for part in written.split(",") if colon else ():
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise InputError(
+                f"Settings of a {registry.kind} are written {name}:setting=value,setting=value. Got {part!r}."
+            )
+        if key not in known:
+            raise InputError(f"{name} has no setting {key!r}. It has: {', '.join(known)}.")
+        if key in chosen:
+            raise InputError(f"The setting {key!r} of {name} is given twice. Give it once.")
+        chosen[key] = _parse_value(f"{name}:{key}", value, str(known[key].type))
+    missing = [key for key, field in known.items() if key not in chosen and not _has_default(field)]
+    if missing:
+        raise InputError(f"{name} needs the setting {missing[0]!r}. Write it as {name}:{missing[0]}=value.")
+    return kind(**chosen) if chosen else name
+
+
+def _settings_of(kind: type) -> dict[str, Field[Any]]:
+    return {field.name: field for field in fields(kind) if field.init} if is_dataclass(kind) else {}
+
+
+def _has_default(field: Field[Any]) -> bool:
+    return field.default is not MISSING or field.default_factory is not MISSING
+
+
+def _parse_value(setting: str, text: str, annotation: str) -> Any:
+    """A value of the type that a setting has; several values are written A>B>C."""
+    types = set(re.findall(r"\w+", annotation))
+    if not types & {"Sequence", "tuple", "list"}:
+        return _parse_one(setting, text, types)
+    values = [_parse_one(setting, part.strip(), types) for part in text.split(">")]
+    return values if "str" in types or len(values) > 1 else values[0]
+
+
+def _parse_one(setting: str, text: str, types: set[str]) -> Any:
+    if "bool" in types:
+        if text.lower() not in ("true", "false"):
+            raise InputError(f"{setting} must be true or false. Got {text!r} instead.")
+        return text.lower() == "true"
+    if not types & {"int", "float"}:
+        return _unquoted(text)
+    kind, words = (float, "a number") if "float" in types else (int, "a whole number")
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(f"{setting} must be {words}. Got {text!r} instead.") from None
 
 
 def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
@@ -82,51 +139,3 @@ def _parse_edge(text: str) -> tuple[str, str]:
 
 def _unquoted(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'" else name
-
-
-def parse_method(text: str) -> Any:
-    """A method by its name, with settings after a colon."""
-    from dagpost._tools.text import nearest
-    from dagpost.methods.choice import AUTO
-    from dagpost.methods.registry import METHODS
-
-    name, colon, settings = text.partition(":")
-    names = (AUTO, *METHODS.names())
-    if name not in names:
-        raise InputError(f"--method has no {name!r}.{nearest(name, names)}")
-    if not colon:
-        return name
-    method = None if name == AUTO else METHODS.named(name)()
-    if method is None or not fields(method):  # type: ignore[arg-type]
-        raise InputError(f"The method {name} has no settings. Got {text!r}: leave out what follows the colon.")
-    return type(method)(**_parse_settings(name, method, settings))
-
-
-def _parse_settings(name: str, method: Any, text: str) -> dict[str, Any]:
-    """Settings as `name=value,name=value`; the kind of a value is that of the default."""
-    defaults = {field.name: getattr(method, field.name) for field in fields(method)}
-    chosen: dict[str, Any] = {}
-    for part in text.split(","):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (key and equals and value):
-            raise InputError(f"Settings of a method are written {name}:setting=value,setting=value. Got {part!r}.")
-        if key not in defaults:
-            raise InputError(f"{name} has no setting {key!r}. It has: {', '.join(defaults)}.")
-        if key in chosen:
-            raise InputError(f"The setting {key!r} of {name} is given twice. Give it once.")
-        chosen[key] = _parse_value(f"{name}:{key}", value, defaults[key])
-    return chosen
-
-
-def _parse_value(setting: str, text: str, default: Any) -> Any:
-    if isinstance(default, bool):
-        if text.lower() not in ("true", "false"):
-            raise InputError(f"{setting} must be true or false. Got {text!r} instead.")
-        return text.lower() == "true"
-    if default is None:
-        return [_unquoted(name.strip()) for name in text.split(">")]
-    kind, words = (int, "a whole number") if isinstance(default, int) else (float, "a number")
-    try:
-        return kind(text)
-    except ValueError:
-        raise InputError(f"{setting} must be {words}. Got {text!r} instead.") from None

@@ -1,14 +1,14 @@
-"""`dagpost best`: the most probable graphs of a model, or of a table, for which scores are enough."""
+"""`dagpost best`: the most probable graphs of a model, or of a table that is only scored."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dagpost._tools.text import printable
-from dagpost.cli.application import add_command, say
-from dagpost.cli.arguments import parse_edges, parse_prior, parse_score, parse_table
+from dagpost._tools.setting_text import readable_edges
+from dagpost.cli.application import say
+from dagpost.cli.arguments import parse_edges, parse_score, parse_table
 from dagpost.cli.files import load_model
 from dagpost.cli.options import (
     BinsOption,
@@ -24,32 +24,23 @@ from dagpost.cli.options import (
     RequiredOption,
     ScoreOption,
     ThreadsOption,
+    argument,
     refuse_options_of_tables,
+    setting,
 )
 from dagpost.cli.output import print_json
 
 if TYPE_CHECKING:
-    from dagpost.methods.kbest import KBest
-    from dagpost.methods.targets import STRUCTURE
     from dagpost.posterior.sample import DagSample
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, best, no_args_is_help=True)
 
 
 def best(
     ctx: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="TABLE|MODEL",
-            help="A model file, or a table as for `dagpost fit` (- reads a CSV from standard input).",
-            show_default=False,
-        ),
+        argument("TABLE|MODEL", "A model file, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
-    number: Annotated[int, typer.Option("-k", "--number", metavar="NUMBER", help="How many graphs to list.")] = 10,
+    number: Annotated[int, setting("NUMBER", "How many graphs to list.", "-k", "--number")] = 10,
     score: ScoreOption = "bdeu",
     ess: EssOption = None,
     prior: PriorOption = "uniform",
@@ -66,9 +57,8 @@ def best(
 ) -> None:
     """List the most probable graphs.
 
-    Each is counted once and shown with its share of the posterior. Of a table, only the scores are computed, and
-    nothing is kept: where that takes long, fit first. The options on scores, priors, edges and columns are for tables;
-    a model has its own.
+    Each is counted once and shown with its share of the posterior. A table is only scored, and nothing is kept: where
+    that takes long, fit first. The options on scores, priors, edges and columns are for tables; a model has its own.
 
     \b
     Example: dagpost best coronary.dagpost -k 3
@@ -77,7 +67,10 @@ def best(
 
     from dagpost._tools.checks import whole_number
     from dagpost.files.archive import is_archive
+    from dagpost.methods.kbest import KBest
+    from dagpost.methods.targets import STRUCTURE
     from dagpost.model import DagPosterior
+    from dagpost.priors import resolve_prior
 
     whole_number(number, "count")
     if source != "-" and is_archive(source):
@@ -92,7 +85,7 @@ def best(
     else:
         model = DagPosterior(
             score=parse_score(score, ess),
-            prior=parse_prior(prior),
+            prior=resolve_prior(prior),
             max_parents=max_parents,
             method=KBest.name,
             required=parse_edges(required),
@@ -107,20 +100,18 @@ def best(
 
 
 def _show(found: DagSample, *, as_json: bool) -> None:
-    shares = found.posterior_probabilities()
-    listed = [list(graph.edges) for graph in found]
+    graphs: list[dict[str, Any]] = [
+        {"log_joint": float(log), "probability": share, "edges": list(graph.edges)}
+        for log, share, graph in zip(found.log_joint, found.posterior_probabilities(), found, strict=True)
+    ]
     covered, tied = found.summary()["covered"], found.provenance["tied"]
     if as_json:
-        graphs = [
-            {"log_joint": float(log), "probability": share, "edges": edges}
-            for log, share, edges in zip(found.log_joint, shares, listed, strict=True)
-        ]
         print_json({"graphs": graphs, "covered": covered, "tied": tied})
         return
-    for rank, (log, share, edges) in enumerate(zip(found.log_joint, shares, listed, strict=True), start=1):
-        arrows = ", ".join(f"{printable(parent)} -> {printable(child)}" for parent, child in edges) or "no edges"
-        probability = "" if share is None else f"probability {share:.4f}, "
-        typer.echo(f"{rank}. {probability}log score {log:.4f}: {arrows}")
+    for rank, graph in enumerate(graphs, start=1):
+        share = "" if graph["probability"] is None else f"probability {graph['probability']:.4f}, "
+        arrows = readable_edges(graph["edges"]) if graph["edges"] else "no edges"
+        typer.echo(f"{rank}. {share}log score {graph['log_joint']:.4f}: {arrows}")
     if tied:
         typer.echo("The next graph is as good as the last one listed.")
     if covered is not None:

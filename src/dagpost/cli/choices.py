@@ -21,17 +21,17 @@ from dagpost.scores.registry import SCORES
 
 
 def methods() -> dict[str, str]:
-    """Every method, with what a few words can say of it."""
+    """Every method, with a few words about it."""
     return {AUTO: "the best that is affordable", **_summaries(METHODS)}
 
 
 def engines() -> dict[str, str]:
-    """Every engine, with what a few words can say of it."""
+    """Every engine, with a few words about it."""
     return {AUTO: "a device where there is one with enough room, else threads", **_summaries(ENGINES)}
 
 
 def priors() -> dict[str, str]:
-    """Every prior as it is typed, with what a few words can say of it."""
+    """Every prior as it is typed, with a few words about it."""
     kinds = PRIORS.classes()
     return {f"{name}:{kind.argument}" if kind.argument else name: kind.summary for name, kind in kinds.items()}
 
@@ -67,34 +67,34 @@ class Unseen(StrEnum):
 
 
 def complete_method(incomplete: str) -> list[tuple[str, str]]:
-    """Methods that begin so."""
+    """Methods whose names begin with what is typed."""
     return _beginning(methods(), incomplete)
 
 
 def complete_score(incomplete: str) -> list[tuple[str, str]]:
-    """Scores that begin so."""
+    """Scores whose names begin with what is typed."""
     return _beginning(_summaries(SCORES), incomplete)
 
 
 def complete_engine(incomplete: str) -> list[tuple[str, str]]:
-    """Engines that begin so."""
+    """Engines whose names begin with what is typed."""
     return _beginning(engines(), incomplete)
 
 
 def complete_prior(incomplete: str) -> list[tuple[str, str]]:
-    """Priors that begin so."""
+    """Priors whose names begin with what is typed."""
     return [(name.partition(":")[0] + ":" * (":" in name), words) for name, words in _beginning(priors(), incomplete)]
 
 
 def complete_dataset(incomplete: str) -> list[tuple[str, str]]:
-    """Bundled data sets that begin so."""
+    """Bundled data sets whose names begin with what is typed."""
     from dagpost.data import datasets
 
     return [(name, datasets.describe(name)) for name in datasets.names() if name.startswith(incomplete)]
 
 
 def complete_variable(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Variables, that begin so, of the model that stands on the command line."""
+    """Variables of the model on the command line whose names begin with what is typed."""
     # An option that still waits for its value keeps the arguments from being told apart.
     words = [str(ctx.params.get("model") or ""), *ctx.args]
     return [name for name in _first_names(words) if name.startswith(incomplete)]
@@ -118,7 +118,7 @@ def _first_names(words: Sequence[str]) -> list[str]:
 
 
 def _names_in(file: str) -> list[str]:
-    """The variables of a model or sample file; nothing where it is none."""
+    """The variables of a model or sample file; nothing for any other file."""
     try:
         if not Path(file).is_file():
             return []

@@ -7,21 +7,10 @@ from typing import Annotated
 
 import typer
 
-from dagpost.cli.application import add_command
 from dagpost.cli.choices import complete_dataset
 from dagpost.cli.files import may_create, shell_command
-from dagpost.cli.options import JsonOption, QuietOption
+from dagpost.cli.options import JsonOption, QuietOption, argument, option, output_option
 from dagpost.cli.output import print_columns, print_json
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group of commands."""
-    group = typer.Typer(
-        help="The bundled data sets: list them, or write one to a file.", no_args_is_help=True, rich_markup_mode=None
-    )
-    add_command(group, list_data, name="list")
-    add_command(group, export, no_args_is_help=True)
-    app.add_typer(group, name="data")
 
 
 def list_data(quiet: QuietOption = False, as_json: JsonOption = False) -> None:
@@ -42,26 +31,10 @@ def list_data(quiet: QuietOption = False, as_json: JsonOption = False) -> None:
 
 
 def export(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="As `dagpost data list` says.", autocompletion=complete_dataset, show_default=False
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="A new file; standard output unless given.", show_default=False
-        ),
-    ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", help="How many rows, of data that is drawn (asia).", show_default=False),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", help="Seed of data that is drawn (asia); 0 unless given.", show_default=False),
-    ] = None,
+    name: Annotated[str, argument("NAME", "As `dagpost data list` says.", autocompletion=complete_dataset)],
+    output: Annotated[Path | None, output_option("A new file; standard output unless given.")] = None,
+    rows: Annotated[int | None, option("NUMBER", "How many rows, of data that is drawn (asia).")] = None,
+    seed: Annotated[int | None, option("NUMBER", "Seed of data that is drawn (asia); 0 unless given.")] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write a bundled data set as CSV.

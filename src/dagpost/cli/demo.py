@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dagpost.cli.application import add_command
 from dagpost.cli.files import may_write
-from dagpost.cli.options import JsonOption, QuietOption, ThreadsOption
+from dagpost.cli.options import JsonOption, QuietOption, ThreadsOption, setting
 from dagpost.cli.output import as_content, edge_list, print_edges, print_json, summary
 from dagpost.errors import InputError
 
@@ -22,15 +21,10 @@ _QUESTIONS = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, demo)
-
-
 def demo(
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="FILE", help="Where to write the report; the model goes beside it."),
+        setting("FILE", "Where to write the report; the model goes beside it.", "-o", "--output"),
     ] = Path("dagpost-demo.html"),
     threads: ThreadsOption = None,
     quiet: QuietOption = False,

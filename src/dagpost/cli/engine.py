@@ -14,12 +14,12 @@ from dagpost.methods.choice import AUTO
 
 @contextmanager
 def chosen_engine(name: str, cluster: str | None, threads: int | None, *, quiet: bool) -> Iterator[Any]:
-    """What `DagPosterior(engine=...)` takes; of a cluster, where to watch it."""
+    """What `DagPosterior(engine=...)` takes; says where a cluster can be watched."""
     from dagpost.engines import ThreadEngine
     from dagpost.engines.dask.engine import DaskEngine
     from dagpost.engines.registry import ENGINES
 
-    # Before a table is read in vain.
+    # Refuse what is wrong before a table is read.
     ThreadEngine(threads)
     if name != AUTO:
         ENGINES.named(name)

@@ -1,7 +1,7 @@
 """Files that commands read and write: which kind they are, and whether a result may go where it is sent.
 
 A result never takes the place of something that is not a result of the same kind: `-o table.csv` must not cost anyone a
-table. That is found out before the work, not after it.
+table. This is checked before the work, not after it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from dagpost.posterior.sample import DagSample
 
 RESULT = ".dagpost"
-#: Of the folder with unfinished work beside a result.
+#: What the folder with unfinished work adds to the name of the result.
 PARTIAL = ".partial"
-#: What file systems usually allow a name, in bytes.
+#: The longest name that file systems usually allow, in bytes.
 _LONGEST_NAME = 255
 _HTML = (b"<!doctype html", b"<html")
 
 
 def load_model(path: Path, *, threads: int | None = None, quiet: bool = False) -> DagPosterior:
-    """A fitted model that works on so many threads, with bars unless the user wants quiet."""
+    """A fitted model that works on `threads` threads, with progress bars unless the user wants quiet."""
     from dagpost.model import DagPosterior
 
     return DagPosterior.load(path, threads=threads, progress=False if quiet else None)
@@ -55,8 +55,8 @@ def refuse_results(source: str) -> None:
         if path.suffix != RESULT:
             return
         raise InputError(
-            f"{source!r} is a dagpost file that was cut short or damaged, or none at all. Make it again, or give a "
-            "table, a CSV or Parquet file."
+            f"{source!r} is a dagpost file that was cut short or damaged, or is not one at all. Make it again, or give "
+            "a table, a CSV or Parquet file."
         ) from None
     raise InputError(
         f"{source!r} is a {kind} that dagpost has made, not a table. Ask it with `dagpost edges`, `query` or `report`, "
@@ -69,7 +69,7 @@ def may_write(output: Path, kind: str) -> Path:
     _check_place(output)
     if output.exists() and not _is_of_kind(output, kind):
         raise InputError(
-            f"{str(output)!r} is there already and is no dagpost {kind}; it is not written over. Name another file "
+            f"{str(output)!r} is there already and is not a dagpost {kind}; it is not written over. Name another file "
             "with -o, or move that one away."
         )
     return output
@@ -113,7 +113,7 @@ def _is_of_kind(path: Path, kind: str) -> bool:
 
 
 def default_model(table: str) -> Path | None:
-    """Where the model of a table goes unless the user says so; nowhere if the table comes from standard input."""
+    """Where the model of a table goes unless the user says where; nowhere if the table comes from standard input."""
     return None if table == "-" else Path(Path(table).stem + RESULT)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dagpost._tools.text import printable
-from dagpost.cli.application import BrokenOffError, add_command
-from dagpost.cli.arguments import parse_edges, parse_method, parse_prior, parse_score, parse_table, parse_tiers
+from dagpost.cli.application import BrokenOffError
+from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_table, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -34,9 +34,11 @@ from dagpost.cli.options import (
     TableArgument,
     ThreadsOption,
     TiersOption,
+    output_option,
+    setting,
 )
 from dagpost.cli.output import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
-from dagpost.cli.unfinished import checkpoint_for, how_to_go_on, keeping, saving
+from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 
 if TYPE_CHECKING:
     from dagpost.checkpoints import Checkpoint
@@ -45,22 +47,13 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, fit, no_args_is_help=True)
-
-
 def fit(
     table: TableArgument,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Where to keep the model. Unless given: in this folder, named after the table; of standard input, "
-            "nowhere.",
-            show_default=False,
+        output_option(
+            "Where to keep the model. Unless given: in this folder, named after the table; nowhere, if the table comes "
+            "from standard input."
         ),
     ] = None,
     score: ScoreOption = "bdeu",
@@ -69,9 +62,7 @@ def fit(
     modularity: ModularityOption = Modularity.STRUCTURE,
     max_parents: MaxParentsOption = 5,
     method: MethodOption = "auto",
-    samples: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Graphs drawn when an answer needs a sample.")
-    ] = 30_000,
+    samples: Annotated[int, setting("NUMBER", "Graphs drawn when an answer needs a sample.")] = 30_000,
     required: RequiredOption = None,
     forbidden: ForbiddenOption = None,
     tiers: TiersOption = None,
@@ -88,15 +79,16 @@ def fit(
 ) -> None:
     """Compute the posterior of a table: how probable is every edge?
 
-    A run that is broken off, by Ctrl-C or otherwise, goes on where it stopped when the same command is given again.
+    A run that was interrupted, by Ctrl-C or otherwise, resumes where it stopped when the same command is given again.
 
     \b
     Example: dagpost fit coronary.csv --counts counts
     """
     from dagpost.cli.plan import announce
     from dagpost.model import DagPosterior
+    from dagpost.priors import resolve_prior
 
-    # First: what would be said of the place for the model, which may be the same file, would mislead.
+    # First, since the model may go to the same file, and a complaint about that place would mislead.
     refuse_results(table)
     model_file = output or default_model(table)
     if model_file is not None:
@@ -104,7 +96,7 @@ def fit(
     with chosen_engine(engine, cluster, threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
-            prior=parse_prior(prior),
+            prior=resolve_prior(prior),
             modularity=modularity.value,
             max_parents=max_parents,
             method=parse_method(method),
@@ -153,7 +145,7 @@ def _show(model: DagPosterior, model_file: Path | None, *, as_json: bool, quiet:
 
 
 def _hint(listed: EdgeList, model_file: Path | None) -> None:
-    """The next command to try, as it can be pasted into a shell."""
+    """Suggest the next command, ready to be pasted into a shell."""
     from dagpost.features import path
 
     if model_file is None:
@@ -166,7 +158,7 @@ def _hint(listed: EdgeList, model_file: Path | None) -> None:
 
 
 def _broken_off(model: DagPosterior) -> bool:
-    """Whether Ctrl-C ended the chains that the edges come from: they then give what they have."""
+    """Whether Ctrl-C ended the chains early, so that the edges come from the graphs that they had by then."""
     chains = not model.exact_ and model.fitted_.method.draws == "chains"
     return chains and len(model.own_sample()) < model.samples
 
@@ -174,5 +166,5 @@ def _broken_off(model: DagPosterior) -> bool:
 def _what_is_kept(model: DagPosterior, model_file: Path | None, checkpoint: Checkpoint | None) -> str:
     had = f"the {len(model.own_sample()):,} of {model.samples:,} graphs that the chains had by then"
     if model_file is None:
-        return f"Shown is what {had} say."
-    return f"{model_file} rests on {had}; {how_to_go_on(checkpoint)}."
+        return f"The results shown rest on {had}."
+    return f"{model_file} rests on {had}; {how_to_resume(checkpoint)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
-from dagpost._tools.text import duration, printable, shortened
-from dagpost.cli.application import add_command
+from dagpost._tools.text import duration, printable, printable_lines, shortened
 from dagpost.cli.arguments import parse_table
 from dagpost.cli.options import (
     BinsOption,
@@ -21,6 +21,7 @@ from dagpost.cli.options import (
     MaxParentsOption,
     QuietOption,
     ThreadsOption,
+    argument,
     refuse_options_of_tables,
 )
 from dagpost.cli.output import print_columns, print_json
@@ -34,20 +35,11 @@ if TYPE_CHECKING:
 Line = tuple[str, str]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, info, no_args_is_help=True)
-
-
 def info(
     ctx: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="A model, a sample, or a table as for `dagpost fit` (- reads a CSV from standard input).",
-            show_default=False,
-        ),
+        argument("FILE", "A model, a sample, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
@@ -60,7 +52,7 @@ def info(
 ) -> None:
     """Say what is in a model, a sample or a table.
 
-    Of a table also what exact answers would cost. The options on columns, parents and threads are for tables.
+    For a table, also what exact answers would cost. The options on columns, parents and threads are for tables.
 
     \b
     Example: dagpost info coronary.csv --counts counts
@@ -80,18 +72,21 @@ def info(
     costs = _costs(table, max_parents, threads)
     if as_json:
         print_json({**_about_table(table), "costs": costs})
-    else:
-        _print_table(table, costs)
+        return
+    typer.echo(printable_lines(repr(table)))
+    typer.echo(f"Fingerprint {table.fingerprint()}")
+    typer.echo("What exact edges cost, roughly, and what fit would do:")
+    print_columns([_cost_row(cost) for cost in costs], indent="  ")
 
 
 def _about(file: Path, kind: str) -> dict[str, Any]:
-    """What a file says of itself, with its size and date."""
+    """What a file says about itself, with its size and date."""
     from dagpost.files import archive as storage
 
     about, arrays = storage.read_archive(file, kind)
     with zipfile.ZipFile(file) as archive:
-        year, month, day, hour, minute, _ = archive.getinfo("about.json").date_time
-    about["created"] = f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}"
+        written = datetime.datetime(*archive.getinfo("about.json").date_time)
+    about["created"] = f"{written:%Y-%m-%d %H:%M}"
     about["file"], about["bytes"] = str(file), file.stat().st_size
     about["arrays"] = {
         name: {"shape": list(array.shape), "kind": str(array.dtype), "bytes": int(array.nbytes)}
@@ -166,7 +161,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
         precision, confidence = about["guarantee"]
         lines.append(("guarantee", f"within {precision:g} of the truth with confidence {confidence:g}"))
     if about.get("chains") is not None:
-        lines.append(("chains", f"{len(about['chains']['lengths'])}, which --resume lets go on"))
+        lines.append(("chains", f"{len(about['chains']['lengths'])}, which --resume continues"))
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))
@@ -238,19 +233,12 @@ def _costs(table: Table, max_parents: int, threads: int | None) -> list[dict[str
     return costs
 
 
-def _print_table(table: Table, costs: list[dict[str, Any]]) -> None:
+def _cost_row(cost: dict[str, Any]) -> tuple[str, ...]:
     from dagpost._tools.memory import readable
 
-    typer.echo("\n".join(printable(line) for line in repr(table).split("\n")))
-    typer.echo(f"Fingerprint {table.fingerprint()}")
-    typer.echo("What exact edges cost, roughly, and what fit would do:")
-    rows = [
-        (
-            f"--modularity {cost['modularity']}",
-            duration(cost["seconds"]),
-            readable(cost["bytes"]) + ("" if cost["fits"] else " (more than is free)"),
-            f"edges {cost['edges']}, graphs by {cost['method']}",
-        )
-        for cost in costs
-    ]
-    print_columns(rows, indent="  ")
+    return (
+        f"--modularity {cost['modularity']}",
+        duration(cost["seconds"]),
+        readable(cost["bytes"]) + ("" if cost["fits"] else " (more than is free)"),
+        f"edges {cost['edges']}, graphs by {cost['method']}",
+    )

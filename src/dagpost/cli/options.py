@@ -4,23 +4,48 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from dagpost.cli.choices import Modularity as ModularityName
-from dagpost.cli.choices import (
-    Strategy,
-    complete_engine,
-    complete_method,
-    complete_prior,
-    complete_score,
-    engines,
-    methods,
-    priors,
-)
+from dagpost.cli import choices
 from dagpost.errors import InputError
 from dagpost.scores.registry import SCORES
+
+#: Options that a file of ours has settled already.
+_OF_TABLES = (
+    *("score", "ess", "prior", "max_parents", "required", "forbidden"),
+    *("counts", "interventions", "discretise", "bins"),
+)
+
+
+def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
+    """An option that takes a value; its default is described in `words`, if it has one."""
+    return typer.Option(*names, metavar=metavar, help=words, show_default=False, **more)
+
+
+def setting(metavar: str, words: str, *names: str, **more: Any) -> Any:
+    """An option that takes a value; the help shows its default."""
+    return typer.Option(*names, metavar=metavar, help=words, **more)
+
+
+def argument(metavar: str, words: str, **more: Any) -> Any:
+    """An argument that has to be given."""
+    return typer.Argument(metavar=metavar, help=words, show_default=False, **more)
+
+
+def output_option(words: str) -> Any:
+    """Where a result is written."""
+    return option("FILE", words, "-o", "--output")
+
+
+def refuse_options_of_tables(ctx: typer.Context, source: str) -> None:
+    """Refuse options that a model or a sample would ignore, where a command takes both these and tables."""
+    for name in _OF_TABLES:
+        given = ctx.get_parameter_source(name)
+        if given is not None and given.name == "COMMANDLINE":
+            written = name.replace("_", "-")
+            raise InputError(f"--{written} is for tables; {source!r} is not a table, and has its own settings.")
 
 
 def _probability(value: float) -> float:
@@ -29,131 +54,80 @@ def _probability(value: float) -> float:
     return value
 
 
-#: What a file of ours has settled already.
-_OF_TABLES = (
-    *("score", "ess", "prior", "max_parents", "required", "forbidden"),
-    *("counts", "interventions", "discretise", "bins"),
-)
-
-
-def refuse_options_of_tables(ctx: typer.Context, source: str) -> None:
-    """Options that a model or a sample would ignore are an error, where a command takes these and tables."""
-    for name in _OF_TABLES:
-        given = ctx.get_parameter_source(name)
-        if given is not None and given.name == "COMMANDLINE":
-            option = name.replace("_", "-")
-            raise InputError(f"--{option} is for tables; {source!r} is not a table, and has its own settings.")
-
+ModelArgument = Annotated[Path, argument("MODEL", "A model file written by `dagpost fit`.")]
+SourceArgument = Annotated[Path, argument("FILE", "A model or a sample file.")]
+TableArgument = Annotated[str, argument("TABLE", "A CSV or Parquet file; - reads a CSV from standard input.")]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no bars, no remarks, no hints.")]
-SeedOption = Annotated[
-    int | None,
-    typer.Option(metavar="NUMBER", help="Seed of the sample; a new one each time unless given.", show_default=False),
-]
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option(metavar="NUMBER", help="Threads to use; every core unless given.", show_default=False),
-]
+SeedOption = Annotated[int | None, option("NUMBER", "Seed of the sample; a new one each time unless given.")]
+ThreadsOption = Annotated[int | None, option("NUMBER", "Threads to use; every core unless given.")]
 EngineOption = Annotated[
     str,
-    typer.Option(
-        metavar="ENGINE",
-        autocompletion=complete_engine,
-        help=f"Where exact tables are made: {', '.join(engines())}.",
+    setting(
+        "ENGINE",
+        f"Where exact tables are made: {', '.join(choices.engines())}.",
+        autocompletion=choices.complete_engine,
     ),
 ]
 ClusterOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS", help="The scheduler of a Dask cluster to work on, as tcp://host:8786.", show_default=False
-    ),
+    str | None, option("ADDRESS", "The scheduler of a Dask cluster to work on, as tcp://host:8786.")
 ]
-TiersOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tier",
-        metavar="NAMES",
-        help="Columns of one tier, as A,B; may be repeated, earliest first: no edge leads back to an earlier tier.",
-        show_default=False,
-    ),
-]
-ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file written by `dagpost fit`.", show_default=False)
-]
-SourceArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A model or a sample file.", show_default=False)]
 MinimumOption = Annotated[
-    float, typer.Option(metavar="P", callback=_probability, help="Leave out edges that are less probable than this.")
+    float, setting("P", "Leave out edges that are less probable than this.", callback=_probability)
 ]
 
-TableArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE", help="A CSV or Parquet file; - reads a CSV from standard input.", show_default=False
-    ),
-]
-CountsOption = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column that says how many times each row was seen.", show_default=False),
-]
+CountsOption = Annotated[str | None, option("COLUMN", "Column that says how many times each row was seen.")]
 InterventionsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column that names the variable set from outside in each row.", show_default=False
-    ),
+    str | None, option("COLUMN", "Column that names the variable set from outside in each row.")
 ]
 DiscretiseOption = Annotated[
-    Strategy | None, typer.Option(help="Cut continuous columns into levels first.", show_default=False)
+    choices.Strategy | None, typer.Option(help="Cut continuous columns into levels first.", show_default=False)
 ]
-BinsOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="NUMBER", help="Number of levels that --discretise makes; 3 unless given.", show_default=False
-    ),
-]
+BinsOption = Annotated[int | None, option("NUMBER", "Number of levels that --discretise makes; 3 unless given.")]
 
 ScoreOption = Annotated[
     str,
-    typer.Option(
-        metavar="SCORE",
-        autocompletion=complete_score,
-        help=f"How well a parent set explains a column: {', '.join(SCORES.names())}.",
+    setting(
+        "SCORE",
+        f"How well a parent set explains a column: {', '.join(SCORES.names())}. Settings follow a colon, as in "
+        "bde:pseudocount=1.",
+        autocompletion=choices.complete_score,
     ),
 ]
-EssOption = Annotated[
-    float | None,
-    typer.Option(
-        metavar="NUMBER", help="Equivalent sample size of the bdeu score; 1 unless given.", show_default=False
-    ),
-]
+EssOption = Annotated[float | None, option("NUMBER", "Equivalent sample size of the bdeu score; 1 unless given.")]
 PriorOption = Annotated[
     str,
-    typer.Option(
-        metavar="PRIOR",
-        autocompletion=complete_prior,
-        help=f"What was believed before: {', '.join(priors())}.",
+    setting(
+        "PRIOR",
+        f"What was believed before: {', '.join(choices.priors())}.",
+        autocompletion=choices.complete_prior,
     ),
 ]
 ModularityOption = Annotated[
-    ModularityName, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
+    choices.Modularity, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
 ]
-MaxParentsOption = Annotated[int, typer.Option(metavar="NUMBER", help="Most parents a variable may have.")]
+MaxParentsOption = Annotated[int, setting("NUMBER", "Most parents a variable may have.")]
 MethodOption = Annotated[
     str,
-    typer.Option(
-        metavar="METHOD",
-        autocompletion=complete_method,
-        help=f"How graphs are found: {', '.join(methods())}. Settings follow a colon, as in partition-mcmc:chains=8,"
+    setting(
+        "METHOD",
+        f"How graphs are found: {', '.join(choices.methods())}. Settings follow a colon, as in partition-mcmc:chains=8,"
         "thinning=50; an order is written given-order:order=A>B>C, causes first.",
+        autocompletion=choices.complete_method,
     ),
 ]
 RequiredOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="EDGE", help='An edge that every graph has, as "A -> B". May be repeated.', show_default=False
-    ),
+    list[str] | None, option("EDGE", 'An edge that every graph has, as "A -> B". May be repeated.')
 ]
 ForbiddenOption = Annotated[
+    list[str] | None, option("EDGE", 'An edge that no graph has, as "A -> B". May be repeated.')
+]
+TiersOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="EDGE", help='An edge that no graph has, as "A -> B". May be repeated.', show_default=False),
+    option(
+        "NAMES",
+        "Columns of one tier, as A,B; may be repeated, earliest first: no edge leads back to an earlier tier.",
+        "--tier",
+    ),
 ]

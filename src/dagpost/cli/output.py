@@ -31,7 +31,7 @@ _NOT_PLAIN = re.compile(r"[^\n -~]")
 
 
 def print_json(content: object) -> None:
-    """JSON on standard output, names as they are but for what a terminal would obey; only numbers that JSON knows."""
+    """JSON on standard output: names unchanged except for what a terminal would obey, numbers that JSON knows only."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     typer.echo(_NOT_PLAIN.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text))
 
@@ -47,9 +47,8 @@ def edge_list(edges: pd.DataFrame) -> EdgeList:
 
 def print_edges(shown: EdgeList) -> None:
     """One edge a line, with a bar."""
-    block = _block()
     rows = [
-        (printable(parent), "->", printable(child), f"{probability:.4f}", block * round(_BAR * probability))
+        (printable(parent), "->", printable(child), f"{probability:.4f}", _block() * round(_BAR * probability))
         for parent, child, probability in shown
     ]
     print_columns([("parent", "", "child", "probability", ""), *rows], right=(3,))
@@ -106,14 +105,16 @@ def summary(model: DagPosterior) -> list[str]:
 
 
 def _trust(model: DagPosterior) -> str:
-    """How far sampling error reaches, where no chain says so itself."""
+    """How large the sampling error is, where no chain says so itself."""
+    from dagpost.posterior.estimate import LARGEST_ERROR, error_near_one_half
+
     if not model.target_.posterior:
         return "A share of replicates says how stable an edge is under resampling, not how probable it is."
     worth = model.own_sample().effective_samples
     if not worth > 0.0 or math.isinf(worth):
         return ""
-    error = 1.0 / math.sqrt(worth)
-    if error > 0.5:
+    error = error_near_one_half(worth)
+    if error >= LARGEST_ERROR:
         return (
             f"Do not trust it: the weighted graphs are worth only {worth:.1f} independent ones. Draw more (--samples)."
         )

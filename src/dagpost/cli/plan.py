@@ -14,7 +14,7 @@ _LONG_SECONDS = 2.0
 
 
 def announce(plan: Plan, what: str) -> None:
-    """Say what a long run will do and take; nothing of a short one, or of one that is refused for lack of memory."""
+    """Say what a long run will do and take; say nothing of a short one, or of one that the memory does not allow."""
     from dagpost.posterior.plan import busy_remark
 
     if plan.seconds < _LONG_SECONDS or not plan.fits:

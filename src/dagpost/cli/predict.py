@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.text import position_of, printable, shortened
-from dagpost.cli.application import add_command, say
+from dagpost.cli.application import say
 from dagpost.cli.choices import Unseen, complete_variable
 from dagpost.cli.files import load_model, refuse_results
-from dagpost.cli.options import InterventionsOption, JsonOption, ModelArgument, QuietOption, ThreadsOption
+from dagpost.cli.options import (
+    InterventionsOption,
+    JsonOption,
+    ModelArgument,
+    QuietOption,
+    ThreadsOption,
+    argument,
+    option,
+)
 from dagpost.cli.output import print_json
 from dagpost.errors import InputError
 
@@ -18,28 +26,18 @@ if TYPE_CHECKING:
     from dagpost.model import DagPosterior
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, predict, no_args_is_help=True)
-
-
 def predict(
     model: ModelArgument,
     rows: Annotated[
         str,
-        typer.Argument(
-            metavar="TABLE",
-            help="New rows: a table with the columns of the old one; - reads a CSV from standard input.",
-            show_default=False,
-        ),
+        argument("TABLE", "New rows: a table with the columns of the old one; - reads a CSV from standard input."),
     ],
     target: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Instead of whole rows: the probability of every level of this column.",
+        option(
+            "COLUMN",
+            "Instead of whole rows: the probability of every level of this column.",
             autocompletion=complete_variable,
-            show_default=False,
         ),
     ] = None,
     unseen: Annotated[
@@ -72,14 +70,14 @@ def predict(
 
 
 def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, quiet: bool) -> Any:
-    """The rows without what the model does not know, which is said; nothing is left out silently."""
+    """The rows without columns that the model does not know; a remark says which these are."""
     import narwhals
 
-    from dagpost.data.files import read_frame, source_name
-    from dagpost.data.table import checked_table
+    from dagpost.data.conversion import checked_table, frame_of
+    from dagpost.data.files import source_name
 
     refuse_results(source)
-    frame = narwhals.from_native(read_frame(source), eager_only=True)
+    frame = narwhals.from_native(frame_of(source), eager_only=True)
     known = {*model.names_, interventions}
     extra = [name for name in frame.columns if name not in known]
     if extra and not quiet:
@@ -92,7 +90,7 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     try:
         return checked_table(frame.to_native(), None, interventions)
     except InputError as error:
-        raise InputError(f"{source_name(source)}: {error}") from None
+        raise InputError(f"{source_name(source)}: {error.marked}") from None
 
 
 def _show_rows(logs: Any, *, as_json: bool, quiet: bool) -> None:

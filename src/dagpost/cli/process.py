@@ -1,4 +1,4 @@
-"""The command as a process: signals, streams and the exit status that are left when it ends.
+"""The command as a process: its signals, its streams and its exit status.
 
 Ctrl-C may fall anywhere, also into the import of a library that turns it into an error of its own. So the signal is
 noted when it comes, and whatever goes wrong after it is taken for its consequence.
@@ -22,7 +22,8 @@ EXPECTED_OS_ERRORS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 )
 
-_signals: list[int] = []
+#: Interrupts that came so far.
+SIGNALS: list[int] = []
 
 
 def run(load: Callable[[], Callable[..., Any]]) -> None:
@@ -52,11 +53,11 @@ def run(load: Callable[[], Callable[..., Any]]) -> None:
 
 def was_interrupted(error: BaseException | None = None) -> bool:
     """Whether an error is Ctrl-C, or came after it."""
-    return isinstance(error, KeyboardInterrupt) or bool(_signals)
+    return isinstance(error, KeyboardInterrupt) or bool(SIGNALS)
 
 
 def _note(number: int, frame: FrameType | None) -> Any:
-    _signals.append(number)
+    SIGNALS.append(number)
     return signal.default_int_handler(number, frame)
 
 

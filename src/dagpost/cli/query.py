@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from dagpost._tools.text import printable
-from dagpost.cli.application import add_command
 from dagpost.cli.choices import complete_statement
 from dagpost.cli.files import load_model, load_source
 from dagpost.cli.options import (
@@ -17,14 +16,10 @@ from dagpost.cli.options import (
     QuietOption,
     SourceArgument,
     ThreadsOption,
+    argument,
+    setting,
 )
 from dagpost.cli.output import as_content, edge_list, print_edges, print_json, summary
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    add_command(app, edges, no_args_is_help=True)
-    add_command(app, query, no_args_is_help=True)
 
 
 def edges(
@@ -59,16 +54,9 @@ def query(
     source: SourceArgument,
     statements: Annotated[
         list[str],
-        typer.Argument(
-            metavar="STATEMENT",
-            help='Such as "A ~> B", "A -> C <- B", "P(A -> B | B ~> C)".',
-            show_default=False,
-            autocompletion=_complete,
-        ),
+        argument("STATEMENT", 'Such as "A ~> B", "A -> C <- B", "P(A -> B | B ~> C)".', autocompletion=_complete),
     ],
-    confidence: Annotated[
-        float, typer.Option(metavar="P", help="Of the intervals, where an answer is not exact.")
-    ] = 0.95,
+    confidence: Annotated[float, setting("P", "Of the intervals, where an answer is not exact.")] = 0.95,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
@@ -85,7 +73,7 @@ def query(
     pa(B) = {A}   A is the only parent of B
     A _||_ B | C  C separates A from B
     f & g, f | g, !f, P(f | g)
-    "M. Work"     names that are no plain words stand in quotes
+    "M. Work"     names that are not plain words stand in quotes
 
     \b
     Example: dagpost query coronary.dagpost "Smoking ~> Pressure" "P(Smoking -> Family | Smoking ~> Pressure)"

@@ -7,32 +7,18 @@ from typing import Annotated
 
 import typer
 
-from dagpost.cli.application import add_command
 from dagpost.cli.files import load_source, may_write
-from dagpost.cli.options import JsonOption, QuietOption, SourceArgument, ThreadsOption
+from dagpost.cli.options import JsonOption, QuietOption, SourceArgument, ThreadsOption, option, output_option
 from dagpost.cli.output import print_json
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, report, no_args_is_help=True)
 
 
 def report(
     source: SourceArgument,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Where to write the page. Unless given: in this folder, named after the file.",
-            show_default=False,
-        ),
+        output_option("Where to write the page. Unless given: in this folder, named after the file."),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What the page is called.", show_default=False)
-    ] = None,
+    title: Annotated[str | None, option("TEXT", "What the page is called.")] = None,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,

@@ -9,57 +9,41 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dagpost._tools.text import printable
-from dagpost.cli.application import BrokenOffError, add_command
+from dagpost.cli.application import BrokenOffError
 from dagpost.cli.files import load_model, may_write, shell_command
-from dagpost.cli.options import JsonOption, ModelArgument, QuietOption, SeedOption, ThreadsOption
+from dagpost.cli.options import (
+    JsonOption,
+    ModelArgument,
+    QuietOption,
+    SeedOption,
+    ThreadsOption,
+    option,
+    output_option,
+    setting,
+)
 from dagpost.cli.output import print_json
-from dagpost.cli.unfinished import checkpoint_for, how_to_go_on, keeping, saving
+from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 
 if TYPE_CHECKING:
     from dagpost.posterior.sample import DagSample
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    add_command(app, sample, no_args_is_help=True)
 
 
 def sample(
     model: ModelArgument,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Where to keep the graphs. Unless given: in this folder, as NAME-graphs.dagpost.",
-            show_default=False,
-        ),
+        output_option("Where to keep the graphs. Unless given: in this folder, as NAME-graphs.dagpost."),
     ] = None,
     number: Annotated[
         int | None,
-        typer.Option(
-            "-n",
-            "--number",
-            metavar="NUMBER",
-            help="How many graphs to draw; as the model says unless given.",
-            show_default=False,
-        ),
+        option("NUMBER", "How many graphs to draw; as the model says unless given.", "-n", "--number"),
     ] = None,
     precision: Annotated[
-        float | None,
-        typer.Option(
-            metavar="P", help="Instead of a number: how near the truth a frequency shall be.", show_default=False
-        ),
+        float | None, option("P", "Instead of a number: how near the truth a frequency shall be.")
     ] = None,
-    confidence: Annotated[float, typer.Option(metavar="P", help="How sure, with --precision.")] = 0.95,
+    confidence: Annotated[float, setting("P", "How sure, with --precision.")] = 0.95,
     resume: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="SAMPLE",
-            help="Let chains go on from this sample until there are NUMBER graphs in all.",
-            show_default=False,
-        ),
+        Path | None, option("SAMPLE", "Resume the chains of this sample until there are NUMBER graphs in all.")
     ] = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
@@ -68,7 +52,7 @@ def sample(
 ) -> None:
     """Draw graphs from the posterior of a fitted model and keep them.
 
-    A run that is broken off, by Ctrl-C or otherwise, goes on where it stopped when the same command is given again.
+    A run that was interrupted, by Ctrl-C or otherwise, resumes where it stopped when the same command is given again.
 
     \b
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
@@ -100,7 +84,7 @@ def sample(
     if broken_off:
         raise BrokenOffError(
             f"{target} holds the {len(drawn):,} of {asked:,} graphs that the chains had by then; "
-            f"{how_to_go_on(checkpoint)}, and --resume {shlex.quote(str(target))} adds to them."
+            f"{how_to_resume(checkpoint)}, and --resume {shlex.quote(str(target))} adds to them."
         )
 
 

@@ -1,4 +1,4 @@
-"""Long runs that are broken off and go on: where the unfinished work lies, and what the user is told of it."""
+"""Long runs that are interrupted and resumed: where the unfinished work is kept, and what the user is told about it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def checkpoint_for(output: Path | None, *, quiet: bool) -> Checkpoint | None:
-    """Beside the result, under its name; none where no result is kept. If it is gone on from, that is said."""
+    """A checkpoint beside the result, under its name; None where no result is kept. Says when a run resumes from it."""
     from dagpost.checkpoints import Checkpoint
 
     if output is None:
@@ -25,14 +25,14 @@ def checkpoint_for(output: Path | None, *, quiet: bool) -> Checkpoint | None:
     folder = output.with_name(output.name + PARTIAL)
 
     def announce() -> None:
-        say(f"an earlier run was broken off; going on from {folder}.")
+        say(f"an earlier run was interrupted; resuming from {folder}.")
 
     return Checkpoint(folder, when_resumed=None if quiet else announce)
 
 
 @contextmanager
 def keeping(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Where Ctrl-C ends the work inside, say whether the same command can go on."""
+    """Where Ctrl-C ends the work inside, say whether the same command can resume it."""
     try:
         yield
     except BaseException as error:
@@ -46,27 +46,27 @@ def keeping(checkpoint: Checkpoint | None) -> Iterator[None]:
 
 @contextmanager
 def saving(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Where the result cannot be written, say whether the same command can go on: the work may have taken days."""
+    """Where the result cannot be written, say whether the same command can resume: the work may have taken days."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{error} {_kept(checkpoint)}".rstrip()) from error
+        raise InputError(f"{error.marked} {_kept(checkpoint)}".rstrip()) from error
 
 
 def _kept(checkpoint: Checkpoint | None) -> str:
     """A sentence on what is kept, or nothing."""
-    if checkpoint is None or not _can_go_on(checkpoint):
+    if checkpoint is None or not _can_resume(checkpoint):
         return ""
-    return f"What was done is kept in {checkpoint.folder}; {how_to_go_on(checkpoint)}."
+    return f"What was done is kept in {checkpoint.folder}; {how_to_resume(checkpoint)}."
 
 
-def how_to_go_on(checkpoint: Checkpoint | None) -> str:
+def how_to_resume(checkpoint: Checkpoint | None) -> str:
     """What the same command would do now."""
-    return f"the same command {'goes on from there' if _can_go_on(checkpoint) else 'starts anew'}"
+    return f"the same command {'resumes from there' if _can_resume(checkpoint) else 'starts anew'}"
 
 
-def _can_go_on(checkpoint: Checkpoint | None) -> bool:
-    """Whether anything was kept; a run of a few seconds leaves nothing to go on from."""
+def _can_resume(checkpoint: Checkpoint | None) -> bool:
+    """Whether anything was kept; a run of a few seconds leaves nothing to resume from."""
     from dagpost.checkpoints.folder import MANIFEST
 
     return checkpoint is not None and (checkpoint.folder / MANIFEST).exists()

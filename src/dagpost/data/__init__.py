@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dagpost.data import datasets
-from dagpost.data.discretise import discretise
-from dagpost.data.files import read_table
-from dagpost.data.table import Table, as_table
-
-__all__ = ["Table", "as_table", "datasets", "discretise", "read_table"]
+from dagpost.data import datasets as datasets
+from dagpost.data.conversion import as_table as as_table
+from dagpost.data.conversion import read_table as read_table
+from dagpost.data.discretise import discretise as discretise
+from dagpost.data.table import Table as Table

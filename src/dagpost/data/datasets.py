@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import difflib
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.checks import whole_number
-from dagpost.data.discretise import interval_names
+from dagpost._tools.spelling import quoted
+from dagpost.data.encoding import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 # Smoking, M. Work, P. Work, Pressure, Proteins, Family: the last runs fastest, "no", "<" and "neg" come
 # first. These are the counts of the file that He, Tian & Wu (2016) analysed. Another copy of the study's
@@ -73,8 +71,8 @@ def load(name: str, *, rows: int | None = None, seed: int | None = None) -> Tabl
         return entry.make(_ASIA_ROWS if rows is None else rows, 0 if seed is None else seed)
     if rows is not None or seed is not None:
         raise InputError(
-            f"The data set {name!r} is what it is: 'rows' and 'seed' are for data that is drawn, such as "
-            "'asia'. Leave them out."
+            f"The data set {name!r} is what it is: {quoted('rows')} and {quoted('seed')} are for data that is drawn, "
+            "such as 'asia'. Leave them out."
         )
     return entry.make()
 
@@ -211,8 +209,7 @@ _ENTRIES = {
         "repository, 1991).",
     ),
     "iris": _Entry(
-        _iris,
-        "150 irises: four measurements in 3 equal-width bins, and the species; scikit-learn (Fisher 1936).",
+        _iris, "150 irises: four measurements in 3 equal-width bins, and the species; scikit-learn (Fisher 1936)."
     ),
     "wine": _Entry(
         _wine,

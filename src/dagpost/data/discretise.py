@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.checks import one_of, whole_number
+from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest
-from dagpost.data.encoding import code_type
-from dagpost.data.table import Table, TableLike, checked_table, warn_about
+from dagpost.data.conversion import TableLike, checked_table, warn_about
+from dagpost.data.encoding import code_type, interval_names
+from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 Strategy = Literal["quantile", "uniform", "kmeans"]
 
@@ -129,23 +128,5 @@ def _warn_collapsed(name: str, values: NDArray[np.float64], got: int, asked: int
     warn(
         f"Column {name!r} falls into {got} {'bin' if got == 1 else 'bins'} instead of {asked}: its "
         f"{len(np.unique(values))} distinct values, some of them frequent, leave no room for more. Ask for "
-        'fewer bins, or use strategy="uniform".'
-    )
-
-
-def interval_names(edges: NDArray[np.float64], closed: Literal["left", "right"]) -> tuple[str, ...]:
-    """Intervals between the edges, written with as few digits, from 4 on, as tell the edges apart.
-
-    >>> interval_names(np.array([0.0, 1.5, 3.0]), closed="left")
-    ('[0, 1.5)', '[1.5, 3]')
-    """
-    for digits in range(4, 18):
-        texts = [f"{edge + 0.0:.{digits}g}" for edge in edges]
-        if len(set(texts)) == len(texts):
-            break
-    last = len(texts) - 2
-    return tuple(
-        f"{'[' if closed == 'left' or i == 0 else '('}{texts[i]}, "
-        f"{texts[i + 1]}{']' if closed == 'right' or i == last else ')'}"
-        for i in range(last + 1)
+        f"fewer bins, or use {setting('strategy', 'uniform')}."
     )

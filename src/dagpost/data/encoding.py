@@ -9,15 +9,13 @@ array or as a narwhals series, which stands for a series of pandas, polars or py
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Codes with their levels, or float64 values with None.
 Encoded = tuple[NDArray[Any], tuple[object, ...] | None]
@@ -189,4 +187,22 @@ def _unsupported(name: str, kind: str) -> InputError:
         f"Column {name!r} is of type {kind}. Allowed are categories, strings, integers, booleans and floats: "
         "turn it into one of these (a date, for example, into its year or month; a decimal into a float) or "
         "leave the column out."
+    )
+
+
+def interval_names(edges: NDArray[np.float64], closed: Literal["left", "right"]) -> tuple[str, ...]:
+    """Intervals between the edges, written with as few digits, from 4 on, as tell the edges apart.
+
+    >>> interval_names(np.array([0.0, 1.5, 3.0]), closed="left")
+    ('[0, 1.5)', '[1.5, 3]')
+    """
+    for digits in range(4, 18):
+        texts = [f"{edge + 0.0:.{digits}g}" for edge in edges]
+        if len(set(texts)) == len(texts):
+            break
+    last = len(texts) - 2
+    return tuple(
+        f"{'[' if closed == 'left' or i == 0 else '('}{texts[i]}, "
+        f"{texts[i + 1]}{']' if closed == 'right' or i == last else ')'}"
+        for i in range(last + 1)
     )

@@ -1,4 +1,4 @@
-"""Tables from files: CSV (any of comma, semicolon or tab between the cells) and Parquet.
+"""The cells of files: CSV (any of comma, semicolon or tab between the cells) and Parquet.
 
 A CSV file is UTF-8 text whose first line names the columns. Before pandas reads the cells, the file is
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
@@ -14,20 +14,19 @@ import io
 import os
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest
-from dagpost.data.table import Table, as_table
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import pandas
-    from numpy.typing import NDArray
+
 
 #: What stands for a missing cell in a CSV file. "None" is not among them: it is a common name of a level.
 MISSING = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null")
@@ -36,34 +35,6 @@ _SEPARATORS = (",", ";", "\t")
 _CSV_ENDINGS = (".csv", ".tsv", ".txt")
 _PARQUET_ENDINGS = (".parquet", ".pq")
 _SNIFFED_LINES = 20
-
-
-def read_table(
-    path: str | os.PathLike[str],
-    *,
-    counts: str | Sequence[int] | NDArray[Any] | None = None,
-    interventions: str | Iterable[object] | None = None,
-) -> Table:
-    """Read a CSV or Parquet file; "-" reads CSV from standard input.
-
-    `counts` and `interventions` are those of `as_table`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "weather.csv"
-    ...     _ = path.write_text("rain,wet,n\\nno,no,5\\nyes,no,1\\nyes,yes,4\\n")
-    ...     table = read_table(path, counts="n")
-    >>> table
-    Table of 2 columns and 3 rows that stand for 10 observations
-      rain  2 levels: no, yes
-      wet   2 levels: no, yes
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise InputError(
-            f"The 'path' of read_table must be a str or a path. Got {type(path).__name__} instead: data in "
-            "memory goes to as_table."
-        )
-    return as_table(path, counts=counts, interventions=interventions)
 
 
 def source_name(path: str | os.PathLike[str]) -> str:
@@ -83,7 +54,7 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
         raise InputError(
             f"{file}: {'is a folder' if file.is_dir() else f'files ending in {ending!r} are not read'}. Give "
             f"a CSV file ({', '.join(_CSV_ENDINGS)}) or a Parquet file ({', '.join(_PARQUET_ENDINGS)}); "
-            "anything else, read with pandas or polars and pass the data frame."
+            f"anything else, {either('read with pandas or polars and pass the data frame', 'save as CSV first')}."
         )
     try:
         if ending in _PARQUET_ENDINGS:
@@ -95,13 +66,6 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
 
 
 def _not_there(file: Path) -> str:
-    from dagpost.data import datasets
-
-    if str(file) in datasets.names():
-        return (
-            f"{file}: there is no such file, but there is a bundled data set of that name: "
-            f'dagpost.datasets.load("{file}").'
-        )
     folder = file.parent
     if not os.path.isdir(folder):
         return f"{file}: there is no such file, nor a folder {str(folder)!r} (now in {Path.cwd()})."
@@ -167,7 +131,10 @@ def _cells(body: str, separator: str, width: int) -> pandas.DataFrame:
 def _decoded(content: bytes, source: str) -> str:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{source}: is in UTF-16. Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').")
-    remedy = "Give a text file in UTF-8; read other formats with pandas or polars and pass the data frame."
+    other = either(
+        "read other formats with pandas or polars and pass the data frame", "save other formats as CSV first"
+    )
+    remedy = f"Give a text file in UTF-8; {other}."
     zero = content.find(b"\0")
     if zero >= 0:
         line = content.count(b"\n", 0, zero) + 1

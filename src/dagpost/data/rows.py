@@ -6,16 +6,15 @@ Interventions are masks over the columns, one per row (Cooper & Yoo, UAI 1999); 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
@@ -24,18 +23,22 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
 
     cells = _entries(given)
     if len(cells) != rows:
-        raise InputError(f"'counts' has {len(cells)} entries, but the table has {rows} rows: one per row is needed.")
+        raise InputError(
+            f"{quoted('counts')} has {len(cells)} entries, but the table has {rows} rows: one per row is needed."
+        )
     numbers = pandas.to_numeric(pandas.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
     is_text = np.array([isinstance(cell, (str, bool)) for cell in cells], dtype=bool)
     wrong = is_text | ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():
-        row = int(wrong.argmax())
+        row, column = int(wrong.argmax()), either("'counts'", "the column of --counts")
         raise InputError(
-            f"'counts' must hold whole numbers of at least 0. Got {cells[row]!r} in row {row + 1} (the first "
+            f"{column} must hold whole numbers of at least 0. Got {cells[row]!r} in row {row + 1} (the first "
             "row is row 1): correct it, or drop the row."
         )
     if not numbers.any():
-        raise InputError("'counts' are 0 in every row, so the table is empty. At least one observation is needed.")
+        raise InputError(
+            f"{quoted('counts')} are 0 in every row, so the table is empty. At least one observation is needed."
+        )
     return numbers.astype(np.int64)
 
 
@@ -44,7 +47,7 @@ def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray
     entries = _entries(given)
     if len(entries) != rows:
         raise InputError(
-            f"'interventions' has {len(entries)} entries, but the table has {rows} rows: one per row is "
+            f"{quoted('interventions')} has {len(entries)} entries, but the table has {rows} rows: one per row is "
             "needed (None where nothing was set)."
         )
     bits = {name: 1 << position for position, name in enumerate(names)}
@@ -57,7 +60,7 @@ def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray
             unknown = [name for name in targets if name not in bits]
             if unknown:
                 raise InputError(
-                    f"'interventions' names {unknown[0]!r} in row {row + 1} (the first row is row 1), which "
+                    f"{quoted('interventions')} names {unknown[0]!r} in row {row + 1} (the first row is row 1), which "
                     f"is not a column.{nearest(unknown[0], names)} Several names in one cell are separated "
                     "by ';'."
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dagpost._tools.registry import Registry
+from dagpost._tools.spelling import parameter
 from dagpost.engines.base import Engine, as_engine
 from dagpost.engines.threads import ThreadEngine
 from dagpost.errors import InputError
@@ -37,7 +38,7 @@ def resolve_engine(setting: Any, threads: int | None, nodes: int) -> Engine:
         names = ", ".join(repr(name) for name in ("auto", *classes))
         hint = f" For the cluster there: DaskEngine({engine!r})." if isinstance(engine, str) and "://" in engine else ""
         raise InputError(
-            f"The 'engine' parameter of DagPosterior must be {names}, a Dask client or an engine object. "
+            f"{parameter('engine', 'DagPosterior')} must be {names}, a Dask client or an engine object. "
             f"Got {engine!r} instead.{hint}"
         ) from None
     return found.with_threads(threads)

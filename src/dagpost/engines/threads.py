@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
+from dagpost._tools.spelling import either
 from dagpost.engines.base import CancelFlag, Engine, Item, Result
 from dagpost.errors import InputError
 
@@ -40,10 +41,11 @@ class ThreadEngine(Engine):
         if threads is not None and (
             isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= most
         ):
+            what = either("The 'threads' parameter", "--threads")
             here = f"; there {'is 1 core' if cores == 1 else f'are {cores:,} cores'} here"
             raise InputError(
-                f"The 'threads' parameter must be an int of at least 1 and at most {most:,}, or None. "
-                f"Got {threads!r} instead{here}."
+                f"{what} must be {either('an int', 'a whole number')} of at "
+                f"least 1 and at most {most:,}{either(', or None', '')}. Got {threads!r} instead{here}."
             )
         self.workers = threads or cores
 

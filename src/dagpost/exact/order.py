@@ -26,6 +26,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.spelling import setting
 from dagpost._tools.text import node_called
 from dagpost._tools.wide_floats import ZERO, check_range, from_logs, to_logs
 from dagpost.checkpoints import Tracking, tracked
@@ -170,7 +171,7 @@ def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -
         nodes,
         lambda size: _memory_needed(size, max_parents, tables, workers),
         f"The exact table of {nodes} variables",
-        "leave columns out, free memory, or use a method without tables, such as 'partition-mcmc'.",
+        "leave columns out, free memory, or use a method without tables: a chain.",
     )
 
 
@@ -246,6 +247,6 @@ def posterior_of_families(gathered: Wide, log_weights: Floats, log_scales: Float
     if not off < _LARGEST_MISS:
         raise PrecisionError(
             f"The probabilities of the parent sets of a variable miss 1 by {off:.1e}: rounding has spoiled the sums. "
-            "Use modularity='order' or a chain, such as method='partition-mcmc', and report the table."
+            f"Use {setting('modularity', 'order')} or a method of chains, and report the table."
         )
     return result

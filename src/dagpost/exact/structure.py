@@ -38,6 +38,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Exponents, Floats, Integers, Wide
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
@@ -244,7 +245,7 @@ def require_memory(nodes: int, max_parents: int, workers: int) -> None:
         nodes,
         lambda size: memory_needed(size, max_parents, workers),
         f"The exact posterior of {nodes} variables, every graph counted once,",
-        "leave columns out, or use modularity='order', which needs far less.",
+        f"leave columns out, or use {setting('modularity', 'order')}, which needs far less.",
     )
 
 
@@ -273,7 +274,7 @@ def cancelled(bound: float) -> PrecisionError:
     """The error for sums that rounding has spoiled."""
     return PrecisionError(
         "The alternating sums over all graphs cancel too far: the error of a probability may be as large as "
-        f"{bound:.1g}. Use modularity='order', whose sums do not alternate, or fewer variables."
+        f"{bound:.1g}. Use {setting('modularity', 'order')}, whose sums do not alternate, or fewer variables."
     )
 
 

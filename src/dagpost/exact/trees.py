@@ -122,7 +122,7 @@ def draw_trees(
         draw_forests(log_weights, detours, choices, uniforms, parents[rows], log_joint[rows], cancel)
         return len(uniforms)
 
-    with reporter.stage("trees", count) as stage:
+    with reporter.stage("graphs", count) as stage:
         for drawn in engine.run(block, row_blocks(count, SEED_BLOCK)):
             stage.advance(drawn)
     return parents, log_joint

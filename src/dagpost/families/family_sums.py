@@ -21,14 +21,16 @@ Memory: 8 bytes times 2^candidates a node, and up to 48 bytes a family.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.spelling import bare
 from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
 from dagpost.engines import Engine
 from dagpost.errors import NoGraphError
@@ -131,6 +133,31 @@ def largest_small_size(nodes: int, max_parents: int) -> int:
     return fitting[-1]
 
 
+def tables_without_sums(weights: FamilyWeights) -> FamilyTables:
+    """The part of the tables that takes no time: enough to look the weight of a set up."""
+    nodes, width = weights.candidates.shape
+    everyone = width == nodes - 1
+    heaviest = weights.inner.max(axis=1)
+    if not everyone:
+        heaviest = np.maximum(heaviest, weights.small.max(axis=1))
+    starts = np.zeros(nodes + 1, dtype=np.int64)
+    no_masks, no_logs = np.empty(0, dtype=np.uint64), np.empty(0)
+    return FamilyTables(
+        weights.max_parents,
+        0 if everyone else weights.small_size,
+        np.ascontiguousarray(weights.candidates, dtype=np.int64),
+        np.bitwise_or.reduce(np.uint64(1) << weights.candidates.astype(np.uint64), axis=1),
+        np.ascontiguousarray(weights.inner),
+        np.ascontiguousarray(weights.inner[:, :1] if everyone else weights.small),
+        heaviest,
+        np.zeros((nodes, 1), dtype=np.int64),
+        *(starts, no_masks, no_logs, no_logs),
+        *(starts, no_masks, no_logs, no_logs),
+        binomials(weights.max_parents).copy(),
+        size_offsets(weights.max_parents).copy(),
+    )
+
+
 def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
     """Sum and rank the weights of every node."""
     nodes, width = weights.candidates.shape
@@ -138,17 +165,14 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
     sets = parent_sets(width, weights.max_parents).copy()
     small_sets = parent_sets(nodes - 1, 0 if everyone else weights.small_size).copy()
     _require_memory(nodes, width, len(sets) + len(small_sets))
-    binomial, offset = binomials(weights.max_parents).copy(), size_offsets(weights.max_parents).copy()
+    tables = tables_without_sums(weights)
+    heaviest, masks, binomial, offset = tables.heaviest, tables.candidate_masks, tables.binomial, tables.offset
     positions = lane_positions(width, weights.max_parents)
-    heaviest = weights.inner.max(axis=1)
-    if not everyone:
-        heaviest = np.maximum(heaviest, weights.small.max(axis=1))
     if np.isneginf(heaviest).any():
         raise NoGraphError(NO_ORDER)
     spans = np.where(np.isfinite(weights.inner), heaviest[:, None] - weights.inner, 0.0).max(axis=1)
     check_range(spans)
     sums = np.empty((nodes, 1 << width), dtype=np.int64)
-    masks = np.bitwise_or.reduce(np.uint64(1) << weights.candidates.astype(np.uint64), axis=1)
 
     def tables_of(node: int, cancel: Integers) -> tuple[tuple[Masks, Floats], tuple[Masks, Floats]]:  # noqa: ARG001
         relative = weights.inner[node] - heaviest[node]
@@ -165,21 +189,8 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
         every = np.concatenate([among, beyond]), np.concatenate([relative[kept], relative_small])
         return every, (beyond, relative_small)
 
-    parts = list(engine.run(tables_of, range(nodes)))
-    return FamilyTables(
-        weights.max_parents,
-        0 if everyone else weights.small_size,
-        np.ascontiguousarray(weights.candidates, dtype=np.int64),
-        masks,
-        np.ascontiguousarray(weights.inner),
-        np.ascontiguousarray(weights.small if not everyone else weights.inner[:, :1]),
-        heaviest,
-        sums,
-        *_lists([part[0] for part in parts]),
-        *_lists([part[1] for part in parts]),
-        binomial,
-        offset,
-    )
+    ranked, beyond = zip(*engine.run(tables_of, range(nodes)), strict=True)
+    return tables._replace(sums=sums, **_lists("ranked", ranked), **_lists("beyond", beyond))
 
 
 def as_sets_of_nodes(sets: Masks, candidates: Integers) -> Masks:
@@ -194,11 +205,11 @@ def _require_memory(nodes: int, width: int, families: int) -> None:
     memory.require(
         nodes * (8 * (1 << width) + 48 * families),
         f"The tables of the parent sets of {nodes} variables",
-        "Use a smaller max_parents.",
+        f"Use a smaller {bare('max_parents')}.",
     )
 
 
-def _lists(parts: list[tuple[Masks, Floats]]) -> tuple[Integers, Masks, Floats, Floats]:
+def _lists(name: str, parts: Sequence[tuple[Masks, Floats]]) -> dict[str, Any]:
     """The sets of all nodes one after another, each node's by falling weight, and the sums of what follows."""
     start = np.concatenate([[0], np.cumsum([len(logs) for _, logs in parts])]).astype(np.int64)
     masks = np.empty(start[-1], dtype=np.uint64)
@@ -208,7 +219,7 @@ def _lists(parts: list[tuple[Masks, Floats]]) -> tuple[Integers, Masks, Floats, 
         here = slice(start[node], start[node + 1])
         masks[here], logs[here] = own_masks[falling], own_logs[falling]
         tails[here] = np.logaddexp.accumulate(own_logs[falling][::-1])[::-1]
-    return start, masks, logs, tails
+    return {f"{name}_start": start, f"{name}_masks": masks, f"{name}_logs": logs, f"{name}_tails": tails}
 
 
 def _that_matter(relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int) -> Integers:

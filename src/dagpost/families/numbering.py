@@ -30,8 +30,7 @@ def family_count(universe: int, max_parents: int) -> int:
 def binomials(max_parents: int) -> NDArray[np.int64]:
     """`C(elements, size)` for up to 64 elements and size up to `max_parents + 2`, as a read-only array."""
     table = np.array(
-        [[comb(elements, size) for size in range(max_parents + 3)] for elements in range(MAX_NODES + 1)],
-        dtype=np.int64,
+        [[comb(elements, size) for size in range(max_parents + 3)] for elements in range(MAX_NODES + 1)], dtype=np.int64
     )
     table.flags.writeable = False
     return table
@@ -71,10 +70,15 @@ def _fill_parent_sets(universe: int, max_parents: int, sets: NDArray[np.uint64])
             sets[position] = mask
             position += 1
             if step + 1 < count and mask != np.uint64(0):
-                # The next mask with as many bits is the next set in colexicographic order.
-                lowest = mask & (~mask + np.uint64(1))
-                ripple = mask + lowest
-                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
+                mask = next_of_size(mask)
+
+
+@inlined
+def next_of_size(mask: np.uint64) -> np.uint64:
+    """The next larger mask with as many bits, which is the next set in colexicographic order."""
+    lowest = mask & (~mask + np.uint64(1))
+    ripple = mask + lowest
+    return ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
 
 
 @inlined

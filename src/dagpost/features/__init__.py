@@ -6,32 +6,22 @@ itself uses.
 
 from __future__ import annotations
 
-from dagpost.features.evaluation import ancestors, evaluate, weighted_matrix
-from dagpost.features.feature import And, Feature, Not, Or
-from dagpost.features.language import Query, parse, resolve
-from dagpost.features.reductions import OneNodeReach, Term, one_node_reach, parent_conditions
-from dagpost.features.registry import STATEMENTS
-from dagpost.features.statements.edge import Edge, edge
-from dagpost.features.statements.path import Path, path
-
-__all__ = [
-    "STATEMENTS",
-    "And",
-    "Edge",
-    "Feature",
-    "Not",
-    "OneNodeReach",
-    "Or",
-    "Path",
-    "Query",
-    "Term",
-    "ancestors",
-    "edge",
-    "evaluate",
-    "one_node_reach",
-    "parent_conditions",
-    "parse",
-    "path",
-    "resolve",
-    "weighted_matrix",
-]
+from dagpost.features.evaluation import ancestors as ancestors
+from dagpost.features.evaluation import evaluate as evaluate
+from dagpost.features.evaluation import weighted_matrix as weighted_matrix
+from dagpost.features.feature import And as And
+from dagpost.features.feature import Feature as Feature
+from dagpost.features.feature import Not as Not
+from dagpost.features.feature import Or as Or
+from dagpost.features.language import Query as Query
+from dagpost.features.language import parse as parse
+from dagpost.features.language import resolve as resolve
+from dagpost.features.reductions import OneNodeReach as OneNodeReach
+from dagpost.features.reductions import Term as Term
+from dagpost.features.reductions import one_node_reach as one_node_reach
+from dagpost.features.reductions import parent_conditions as parent_conditions
+from dagpost.features.registry import STATEMENTS as STATEMENTS
+from dagpost.features.statements.edge import Edge as Edge
+from dagpost.features.statements.edge import edge as edge
+from dagpost.features.statements.path import Path as Path
+from dagpost.features.statements.path import path as path

@@ -11,6 +11,7 @@ at once with vector instructions. Memory beside the answer is a few blocks, what
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -23,9 +24,8 @@ from dagpost.families.masks import check_masks
 from dagpost.features.names import mask_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from dagpost.features.feature import Feature
+
 
 Masks = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
@@ -89,9 +89,9 @@ class Block:
 def blocks_of(parents: NDArray[Any], names: Sequence[str] = (), size: int = BLOCK_SIZE) -> Iterator[Block]:
     """The graphs in blocks of at most `size`; what is not an array of acyclic graphs is refused."""
     check_masks(parents)
-    for start in range(0, len(parents), size):
-        # Always a copy: kernels are compiled for contiguous arrays that may be written to.
-        yield Block(np.array(parents[start : start + size].T, dtype=np.uint64, order="C"), start, names)
+    # Always copies: kernels are compiled for contiguous arrays that may be written to.
+    starts = range(0, len(parents), size)
+    return (Block(np.array(parents[at : at + size].T, dtype=np.uint64, order="C"), at, names) for at in starts)
 
 
 def _ancestors_of(parents: Masks, start: int) -> Masks:

@@ -6,22 +6,18 @@ each distinct DAG of a block.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
-from dagpost.families.masks import check_masks
 from dagpost.features.blocks import BLOCK_SIZE, Flags, Masks, blocks_of
 from dagpost.features.feature import Feature, as_feature, check_variables
 from dagpost.features.forms import Arrow, vocabulary
 from dagpost.features.reader import Reader, one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 
 def evaluate(
@@ -38,7 +34,7 @@ def evaluate(
     array([[ True, False],
            [False,  True]])
     """
-    check_masks(parents)
+    blocks = blocks_of(parents, names, block_size)
     if parents.shape[1] != len(names):
         raise InputError(
             f"The DAGs have {parents.shape[1]} nodes and there are {len(names)} names. "
@@ -48,7 +44,7 @@ def evaluate(
     for statement in statements:
         check_variables(statement, names)
     held = np.empty((len(statements), len(parents)), dtype=np.bool_)
-    for block in blocks_of(parents, names, block_size):
+    for block in blocks:
         for row, statement in enumerate(statements):
             held[row, block.graphs] = block.holds(statement)
     return held
@@ -60,9 +56,9 @@ def ancestors(parents: NDArray[Any], *, block_size: int = BLOCK_SIZE) -> Masks:
     >>> ancestors(np.array([[0, 1, 2]], dtype=np.uint8))
     array([[0, 1, 3]], dtype=uint64)
     """
-    check_masks(parents)
+    blocks = blocks_of(parents, size=block_size)
     result = np.empty(parents.shape, dtype=np.uint64)
-    for block in blocks_of(parents, size=block_size):
+    for block in blocks:
         result[block.graphs] = block.ancestors().T
     return result
 
@@ -82,13 +78,13 @@ def weighted_matrix(
     """
     arrow, read = _arrow_of(relation)
     assert arrow.related is not None
-    check_masks(parents)
+    blocks = blocks_of(parents, size=block_size)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (len(parents),):
         raise InputError(f"There are {len(parents)} DAGs, and weights of shape {weights.shape}. Give one per DAG.")
     nodes = parents.shape[1]
     total = np.zeros((nodes, nodes))
-    for block in blocks_of(parents, size=block_size):
+    for block in blocks:
         part = np.zeros((nodes, nodes))
         _add_weights(arrow.related(block, *read), np.array(weights[block.graphs]), part)
         total += part

@@ -10,6 +10,7 @@ no DAG could ever satisfy, such as an edge from a variable to itself, is refused
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
@@ -18,18 +19,17 @@ import numpy as np
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.features import reductions
+from dagpost.features.reductions import Condition, FamilyCondition, OneNodeReach, ParentConditions
 from dagpost.features.registry import STATEMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import networkx as nx
 
     from dagpost.features.blocks import Block, Flags
     from dagpost.features.forms import Form
-    from dagpost.features.reductions import Condition, FamilyCondition, OneNodeReach, ParentConditions
 
-    Function = Callable[[nx.DiGraph[str]], bool]
+#: What a user may ask of a graph.
+Function = Callable[["nx.DiGraph[str]"], bool]
 
 
 class Feature(ABC):
@@ -165,6 +165,7 @@ class And(_Joined):
     join = np.logical_and
 
     def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
+        """The product of the sums of the parts."""
         return reductions.times([reductions.parent_conditions(part, names) for part in self.parts])
 
 
@@ -175,6 +176,7 @@ class Or(_Joined):
     join = np.logical_or
 
     def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
+        """One minus the sum for none of the parts."""
         return reductions.one_minus(self.none_holds(names))
 
     def none_holds(self, names: Sequence[str]) -> ParentConditions | None:
@@ -198,18 +200,22 @@ class Not(Feature):
         return f"!{self.part}" if isinstance(self.part, Not) else f"!({self.part})"
 
     def holds_in(self, block: Block) -> Flags:
+        """The graphs in which the part does not hold."""
         return ~block.holds(self.part)
 
     def family_condition(self, names: Sequence[str]) -> FamilyCondition | None:
+        """The condition of the part, negated."""
         inner = reductions.family_condition(self.part, names)
         return inner and (inner[0], reductions.negated(inner[1]))
 
     def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
+        """One minus the sum for the part; shorter where none of several parts may hold."""
         if isinstance(self.part, Or):
             return self.part.none_holds(names)
         return reductions.one_minus(reductions.parent_conditions(self.part, names))
 
     def reaches(self, names: Sequence[str]) -> list[OneNodeReach]:
+        """The conditions of the part, negated."""
         return [
             reductions.OneNodeReach(reach.node, reach.direction, reductions.negated(reach.condition))
             for reach in reductions.reaches(self.part, names)

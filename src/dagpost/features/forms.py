@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -19,8 +20,6 @@ from dagpost.errors import InputError
 from dagpost.features.registry import STATEMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dagpost.features.feature import Feature
 
 

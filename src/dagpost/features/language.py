@@ -26,17 +26,13 @@ Arrows, words and infixes, and what follows a word or an infix, come from the re
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from dagpost.errors import InputError
 from dagpost.features.feature import And, Feature, Not, Or, as_feature, bracketed, check_variables
 from dagpost.features.reader import Reader, one_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dagpost.features.tokens import Token
+from dagpost.features.tokens import Token
 
 #: Brackets and negations nested deeper than this are a slip, and would exceed the interpreter's own limit.
 _DEEPEST = 100
@@ -153,18 +149,17 @@ class _Grammar(Reader):
         self.step()
 
     def disjunction(self) -> Feature:
-        parts = [self.conjunction()]
-        while self.at("|"):
-            self.step()
-            parts.append(self.conjunction())
-        return Or(tuple(parts)) if len(parts) > 1 else parts[0]
+        return self.joined("|", self.conjunction, Or)
 
     def conjunction(self) -> Feature:
-        parts = [self.negation()]
-        while self.at("&"):
+        return self.joined("&", self.negation, And)
+
+    def joined(self, symbol: str, part: Callable[[], Feature], join: type[And | Or]) -> Feature:
+        parts = [part()]
+        while self.at(symbol):
             self.step()
-            parts.append(self.negation())
-        return And(tuple(parts)) if len(parts) > 1 else parts[0]
+            parts.append(part())
+        return join(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def negation(self) -> Feature:
         if not self.at("!", "("):

@@ -5,15 +5,13 @@ An error shows the text with a caret under the token that cannot be read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.features.forms import Arrow, vocabulary
 from dagpost.features.tokens import Token, error_at, tokens_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 _MOST_DIGITS = 9
 
@@ -129,7 +127,7 @@ class Reader:
         try:
             return make(*arguments)
         except InputError as error:
-            raise self.error(token, str(error)) from None
+            raise self.error(token, error.marked) from None
 
     def error(self, token: Token, message: str) -> InputError:
         """An error that shows the place of `token`."""

@@ -13,7 +13,8 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,6 +72,17 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
         return about, arrays
 
     return _open(path, read)
+
+
+@contextmanager
+def complete(path: str | os.PathLike[str], kind: str, remedy: str) -> Iterator[None]:
+    """Make an object from what was read; whatever is missing or does not fit is an `InputError`."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{os.fspath(path)!r} lacks parts of a {kind} ({error}). {remedy}") from error
 
 
 def _array(content: bytes) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.arrays import labelled
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.posterior.summaries.edges import check_probabilities
@@ -61,8 +62,6 @@ def matrix_of_long(long: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) -> pd.DataFrame:
     """The same from triples (from, to, probability)."""
-    import pandas as pd
-
     matrix = np.zeros((len(names), len(names)))
     seen = set()
     for parent, child, probability in triples:
@@ -72,7 +71,7 @@ def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) 
             raise InputError(f"Each pair of two variables must come once. Got {parent!r} -> {child!r} {problem}.")
         seen.add(place)
         matrix[place] = probability
-    frame = pd.DataFrame(matrix, index=pd.Index(names, name="from"), columns=pd.Index(names, name="to"))
+    frame = labelled(matrix, names)
     check_probabilities(frame)
     return frame
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.text import printable
-from dagpost._tools.whole_files import object_and_path, replacing, write_text
+from dagpost._tools.whole_files import replacing, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.frames import matrix_of_triples
@@ -41,7 +41,6 @@ def write_graphml(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
     """Write a graph, such as that of `to_networkx`, as GraphML."""
     import networkx as nx
 
-    graph, path = object_and_path(graph, path)
     _check_graph(graph)
     for name in graph.nodes:
         if _NOT_IN_XML.search(str(name)):
@@ -59,7 +58,7 @@ def write_graphml(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
 
 
 def to_dot(graph: nx.DiGraph[str]) -> str:
-    """A graph in the language of Graphviz; edges show their `probability`, undirected ones have no arrow head.
+    r"""A graph in the language of Graphviz; edges show their `probability`, undirected ones have no arrow head.
 
     >>> import networkx as nx
     >>> graph = nx.DiGraph()
@@ -67,8 +66,8 @@ def to_dot(graph: nx.DiGraph[str]) -> str:
     >>> print(to_dot(graph))
     digraph {
       "M. Work";
-      "say \\"x\\"";
-      "M. Work" -> "say \\"x\\"" [label="0.75", probability="0.75", penwidth="2.38"];
+      "say \"x\"";
+      "M. Work" -> "say \"x\"" [label="0.75", probability="0.75", penwidth="2.38"];
     }
     <BLANKLINE>
     """
@@ -92,7 +91,6 @@ def to_dot(graph: nx.DiGraph[str]) -> str:
 
 def write_dot(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
     """Write a graph in the language of Graphviz."""
-    graph, path = object_and_path(graph, path)
     write_text(path, to_dot(graph))
 
 
@@ -137,7 +135,6 @@ def _quoted(text: str) -> str:
 
 def write_json(edges: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table of probabilities, such as `edge_probabilities_`, as JSON."""
-    edges, path = object_and_path(edges, path)
     names, matrix = check_probabilities(edges)
     listed = [
         {"from": names[row], "to": names[column], "probability": float(matrix[row, column])}

@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from math import comb
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import number, refusal
 from dagpost._tools.kernels import kernel
-from dagpost._tools.whole_files import object_and_path, replacing
+from dagpost._tools.spelling import bare
+from dagpost._tools.whole_files import read_text, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
 from dagpost.scores import LocalScores
@@ -41,7 +42,7 @@ _EMPTY = "%"
 # Writing
 
 
-def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *before: Any, floor: float | None = None) -> None:
+def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *, floor: float | None = None) -> None:
     """Write the score of every parent set.
 
     Parameters
@@ -52,14 +53,7 @@ def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *before: Any, f
     floor
         Leave out parent sets whose score lies more than this below the best one of their variable. The best graph stays
         in the file if it is large enough, but probabilities of graphs become approximate.
-
-    Older versions took ``write_jkl(path, names, log_weights, max_parents, floor)``, which still works.
     """
-    if before:
-        log_weights, max_parents, *rest = before
-        scores, path = LocalScores(tuple(path), max_parents, log_weights), scores  # type: ignore[arg-type, assignment]
-        floor = rest[0] if rest else floor
-    scores, path = object_and_path(scores, path)
     if not isinstance(scores, LocalScores):
         raise refusal(type(scores).__name__, "scores", None, "LocalScores, as local_scores and read_jkl give them")
     limit = parent_limit(scores.max_parents, "write_jkl")
@@ -69,7 +63,7 @@ def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *before: Any, f
         floor = number(floor, "floor", least=0.0, allowed="a float of at least 0, or None")
     longest = max(map(len, words))
     needed = weights.shape[1] * (_BYTES_A_SET + 2 * limit * longest)
-    memory.require(needed, "Writing the parent sets of one variable", "Use a smaller max_parents.")
+    memory.require(needed, "Writing the parent sets of one variable", f"Use a smaller {bare('max_parents')}.")
     with replacing(path) as file:
         file.write(f"{len(words)}\n".encode())
         for node, row in enumerate(weights):
@@ -152,15 +146,9 @@ def read_jkl(path: str | os.PathLike[str]) -> LocalScores:
 
 def _lines(source: Path) -> list[tuple[int, str]]:
     """The lines that say something, with their numbers."""
-    try:
-        size = source.stat().st_size
-        memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer parent sets.")
-        text = source.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(f"Cannot read {str(source)!r}: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(source)!r} is not a text file in UTF-8 (byte {error.start} cannot be).") from error
-    numbered = enumerate(text.split("\n"), start=1)
+    size = source.stat().st_size if source.exists() else 0
+    memory.require(_BYTES_A_BYTE * size, f"Reading {str(source)!r}", "Use a file with fewer parent sets.")
+    numbered = enumerate(read_text(source).split("\n"), start=1)
     return [(number, line) for number, line in numbered if line.strip() and not line.startswith("#")]
 
 

@@ -82,7 +82,7 @@ def load_model(
 ) -> tuple[Fitted, dict[str, Any]]:
     """Read a model that `save_model` wrote, and the settings of its `DagPosterior`."""
     about, arrays = archive.read_archive(path, "model")
-    try:
+    with archive.complete(path, "model", "Fit the model again."):
         settings = dict(about["settings"])
         names = tuple(map(str, about["names"]))
         method = resolve_method(from_json(about["method"][0], METHODS))
@@ -109,10 +109,6 @@ def load_model(
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{os.fspath(path)!r} lacks parts of a model ({error}). Fit the model again.") from error
     return fitted, {**settings, **chosen}
 
 
@@ -142,7 +138,7 @@ def _sample_to_keep(fitted: Fitted) -> DagSample | None:
         return fitted.own_sample()
     except ResourceError as error:
         # What there is must not be lost because of what could be made again.
-        warn(f"The model is saved without a sample of its own, which could not be drawn. {error}")
+        warn(f"The model is saved without a sample of its own, which could not be drawn. {error.marked}")
         return None
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.errors import InputError
 from dagpost.files import archive as storage
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.methods.choice import target_named
 from dagpost.methods.registry import METHODS
+from dagpost.methods.targets import MODULARITIES
 from dagpost.posterior.sample import DagSample
 
 _NUMBERS = ("log_joint", "log_proposal", "log_extensions", "weights")
@@ -29,12 +29,8 @@ def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
 def load_sample(path: str | os.PathLike[str]) -> DagSample:
     """Read a sample that `save_sample` wrote."""
     about, arrays = storage.read_archive(path, "sample")
-    try:
+    with storage.complete(path, "sample", "Draw it again."):
         return sample_of(about, arrays)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{os.fspath(path)!r} lacks parts of a sample ({error}). Draw it again.") from error
 
 
 def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -62,25 +58,24 @@ def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
 
 def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSample:
     """The sample that `parts_of` took apart."""
-    guarantee, evidence = about["guarantee"], about["log_evidence"]
+    guarantee, evidence, method = about["guarantee"], about["log_evidence"], str(about["method"])
+    target = target_named(str(about["modularity"]))
+    if method in METHODS.names() and target not in (*MODULARITIES, *METHODS.named(method).targets()):
+        raise ValueError(f"{method!r} does not draw from {target!r}")
     return DagSample(
         names=tuple(map(str, about["names"])),
         parents=arrays["parents"],
         **{name: arrays[name].astype(np.float64) for name in _NUMBERS},
-        target=target_named(str(about["modularity"])),
-        method=str(about["method"]),
-        draws=_draws(about),
+        target=target,
+        method=method,
+        # Older files leave the kind of draws to their method.
+        draws=str(about["draws"]) if "draws" in about else METHODS.named(method).draws,
         estimator=str(about["estimator"]),
         log_evidence=math.nan if evidence is None else float(evidence),
         guarantee=None if guarantee is None else (float(guarantee[0]), float(guarantee[1])),
         provenance=dict(about["provenance"]),
         chains=_record(about["chains"], arrays) if about.get("chains") is not None else None,
     )
-
-
-def _draws(about: dict[str, Any]) -> str:
-    """What kind of graphs these are; older files leave that to their method."""
-    return str(about["draws"]) if "draws" in about else METHODS.named(str(about["method"])).draws
 
 
 def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainRecord:

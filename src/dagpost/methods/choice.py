@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.spelling import parameter, setting
-from dagpost.errors import InputError
+from dagpost.errors import InputError, ResourceError
 from dagpost.methods.base import Method
+from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
+from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
@@ -56,8 +58,6 @@ def choose_method(method: Method | None, modularity: str, workspace: Workspace) 
     from dagpost.methods.dds import DDS
     from dagpost.methods.exact_layers import ExactLayers
     from dagpost.methods.linear_extensions import LinearExtensions
-    from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
-    from dagpost.methods.partition_mcmc import PartitionMCMC
 
     if method is not None:
         return method, AS_ASKED
@@ -82,7 +82,11 @@ def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, 
 
     limit = min(max_parents, nodes - 1)
     if method is not None:
-        method.check_room(nodes, limit, engine)
+        try:
+            method.check_room(nodes, limit, engine)
+        except ResourceError as error:
+            chain = PartialOrderMCMC if method.modularity == "order" else PartitionMCMC
+            raise ResourceError(f"{error.marked} A chain is {setting('method', chain.name)}.") from None
     if method.needs_orders if method is not None else backend_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES

@@ -99,8 +99,8 @@ class Trees(Method):
         if self.spanning and workspace.max_parents == 0 < workspace.nodes - 1:
             forests = either("method=Trees(spanning=False)", f"--method {self.name}:spanning=false")
             raise InputError(
-                f"In a tree every variable but one has a parent, and max_parents is 0. Set {setting('max_parents', 1)} "
-                f"or more, or use {forests}, for forests."
+                f"In a tree every variable but one has a parent, and max_parents is 0. Set "
+                f"{setting('max_parents', 1)} or more, or use {forests}, for forests."
             )
         weights = workspace.log_weights_up_to_one_parent
         return workspace.once(self, lambda: tree_posterior(weights(), spanning=self.spanning, names=names))

@@ -11,7 +11,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
-from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, family_for, say
+from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, one_a_row, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,15 +129,8 @@ def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes
             )  # fmt: skip
     ax.axvline(LARGEST_R_HAT, color="0.3", linestyle="--", linewidth=1.0, label=f"{LARGEST_R_HAT}")
     labels = [edge_text(parent, child) for parent, child in zip(rows["parent"], rows["child"], strict=True)]
-    ax.set_yticks(heights, labels, family=family_for(labels))
-    ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
+    one_a_row(ax, labels, "R-hat")
     ax.set_xlim(min(0.998, float(np.min(finite, initial=1.0)) - 0.002), most)
-    ax.set_xlabel("R-hat")
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color="0.9")
-    ax.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
     if len(rows):
         ax.legend(loc="lower right", fontsize=SMALL, framealpha=0.9)
     say(ax, escaped(printable(found.verdict)))
@@ -154,7 +147,7 @@ def _moving_mean(line: Floats, window: int) -> Floats:
 
 
 def _check_chains(sample: Any) -> None:
-    if not hasattr(sample, "_chain_lengths"):
+    if not hasattr(sample, "chain_lengths"):
         raise InputError(
             "This picture is of a DagSample that chains drew, such as "
             f"DagPosterior(method='partition-mcmc').fit(table).sample(). Got {type(sample).__name__} instead."

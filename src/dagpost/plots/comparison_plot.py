@@ -9,7 +9,7 @@ import numpy as np
 
 from dagpost._tools.checks import whole_number
 from dagpost.errors import InputError
-from dagpost.plots.figures import COLOURS, SHAPES, axes_for, columns_of, edge_text, family_for, plain, say
+from dagpost.plots.figures import COLOURS, SHAPES, axes_for, columns_of, edge_text, one_a_row, plain, say
 from dagpost.plots.sources import probabilities_of
 
 if TYPE_CHECKING:
@@ -90,15 +90,8 @@ def comparison(
             label=plain(label),
             zorder=2,
         )
-    ax.set_yticks(heights, texts, family=family_for(texts))
-    ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
+    one_a_row(ax, texts, measure)
     ax.set_xlim(-0.03, 1.03)
-    ax.set_xlabel(measure)
-    ax.grid(axis="x", color="0.9")
-    ax.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     # To the left, over the names of the edges, there is always room.
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=across, frameon=False)
     if said:

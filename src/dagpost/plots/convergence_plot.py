@@ -15,6 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import one_of, whole_number
+from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, plain
 from dagpost.plots.sources import probabilities_of
@@ -164,7 +165,7 @@ def _measured(sample: Any, size: int, truth: Floats | None) -> float:
     if np.isnan(covered):
         raise InputError(
             "Delta needs the evidence of the data, with each graph counted once. This sample has none: use a model "
-            "with modularity='structure' whose edges are exact."
+            f"with {setting('modularity', 'structure')} whose edges are exact."
         )
     return covered
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.checks import whole_number
-from dagpost.plots.figures import COLOURS, axes_for, edge_text, family_for, say
+from dagpost.plots.figures import COLOURS, axes_for, edge_text, one_a_row, say
 from dagpost.plots.sources import Probabilities, interval_words, probabilities_of
 
 if TYPE_CHECKING:
@@ -45,22 +45,15 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
     said = shown.sentence
     if intervals is not None and len(chosen):
         ax.hlines(heights, *intervals[:2], color="0.45", linewidth=1.4, zorder=2)
-        ax.plot(intervals[0], heights, linestyle="none", marker="|", color="0.45", markersize=7, zorder=2)
-        ax.plot(intervals[1], heights, linestyle="none", marker="|", color="0.45", markersize=7, zorder=2)
+        for ends in intervals[:2]:
+            ax.plot(ends, heights, linestyle="none", marker="|", color="0.45", markersize=7, zorder=2)
         said = f"{said} Lines: {interval_words(intervals[2])}s."
     ax.plot(values, heights, linestyle="none", marker="o", color=COLOURS[0], markeredgecolor="black", zorder=3)
     if not chosen:
         ax.text(0.5, 0.0, f"no edge has a {shown.measure} above 0", ha="center", va="center", color="0.3")
     labels = [edge_text(shown.names[parent], shown.names[child]) for parent, child in chosen]
-    ax.set_yticks(heights, labels, family=family_for(labels))
-    ax.set_ylim(max(len(chosen), 1) - 0.5, -0.5)
+    one_a_row(ax, labels, shown.measure, grid="both")
     ax.set_xlim(-0.03, 1.03)
-    ax.set_xlabel(shown.measure)
-    ax.grid(axis="both", color="0.9")
-    ax.set_axisbelow(True)
-    ax.tick_params(axis="y", length=0)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
     say(ax, said)
     return ax
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
@@ -92,6 +92,17 @@ def say(ax: Axes, text: str, pad: float | None = None) -> None:
         title.set_x(((room.x0 + room.x1) / 2.0 - inside.x0) / max(inside.width, 1.0))
 
 
+def one_a_row(ax: Axes, labels: Sequence[str], measure: str, grid: Literal["x", "both"] = "x") -> None:
+    """Give every label a row, the first one at the top, along an axis that is called `measure`."""
+    ax.set_yticks(range(len(labels)), labels, family=family_for(labels))
+    ax.set_ylim(max(len(labels), 1) - 0.5, -0.5)
+    ax.set_xlabel(measure)
+    ax.grid(axis=grid, color="0.9")
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
 def plain(text: object, longest: int = LONGEST_LABEL) -> str:
     r"""Text as a figure shows it: not too long, and a dollar sign does not begin a formula.
 
@@ -107,10 +118,10 @@ def escaped(text: str) -> str:
 
 
 def edge_text(source: object, target: object, relation: str = "->") -> str:
-    """An edge or a path between two names, as an axis shows it.
+    r"""An edge or a path between two names, as an axis shows it.
 
     >>> edge_text("A", "$B"), edge_text("A", "B", "~>")
-    ('A → \\\\$B', 'A ~> B')
+    ('A → \\$B', 'A ~> B')
     """
     first, second = (plain(name, _LONGEST_NAME) for name in (source, target))
     # An arrow as everywhere else; a path has none of its own.
@@ -135,10 +146,10 @@ def columns_of(text: str) -> int:
 
 
 def wrapped(name: object, width: int = 14, lines: int = 2) -> tuple[str, bool]:
-    """A name over a few short lines, and whether something of it had to be left out.
+    r"""A name over a few short lines, and whether something of it had to be left out.
 
     >>> wrapped("diastolic_blood_pressure")
-    ('diastolic_\\nblood_pressure', False)
+    ('diastolic_\nblood_pressure', False)
     >>> wrapped("Pressure")
     ('Pressure', False)
     """

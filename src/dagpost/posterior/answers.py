@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
 
 #: An exact answer that would take longer than this is left to samples.
-_PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 30.0
 #: A conditional probability that rounding may have moved by more than this is not called exact.
 _LARGEST_ERROR = 1e-7
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
@@ -72,7 +72,7 @@ def exact_answer(query: Query, fitted: Fitted) -> Estimate | None:
     return exact_estimate(value, fitted.target)
 
 
-def exact_matrix(relation: str, fitted: Fitted, patience: float = _PATIENCE_SECONDS) -> Floats | None:
+def exact_matrix(relation: str, fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Floats | None:
     """The exact probability of a relation for every pair, or None where that is left to samples."""
     if relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
@@ -149,7 +149,7 @@ def _affordable(terms: Sequence[Term], tables: ExactWorkspace, modularity: str) 
     passes = sum(len(term.conditions) > 1 for term in terms)
     if modularity == "structure" and passes and not tables.structure_is_affordable():
         return False
-    return passes * tables.seconds(modularity) / 2.0 <= _PATIENCE_SECONDS
+    return passes * tables.seconds(modularity) / 2.0 <= PATIENCE_SECONDS
 
 
 def _conjunction(term: Term, tables: ExactWorkspace, results: ExactResults) -> Answer:
@@ -217,7 +217,7 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
 def _reach(reach: OneNodeReach, tables: ExactWorkspace, modularity: str) -> float | None:
     """Probability that the descendants or the ancestors of one node meet a condition."""
     if modularity == "structure":
-        if not tables.structure_is_affordable() or tables.seconds(modularity) > _PATIENCE_SECONDS:
+        if not tables.structure_is_affordable() or tables.seconds(modularity) > PATIENCE_SECONDS:
             return None
         find = tables.backend.descendant_sets if reach.direction == "descendants" else tables.backend.ancestor_sets
         sets = find(tables.structure().tables, reach.node, reporter=tables.reporter)
@@ -230,7 +230,7 @@ def _reach(reach: OneNodeReach, tables: ExactWorkspace, modularity: str) -> floa
     return float(sets[reach.condition(masks)].sum())
 
 
-def exact_paths(tables: ExactWorkspace, results: ExactResults, patience: float = _PATIENCE_SECONDS) -> Floats | None:
+def exact_paths(tables: ExactWorkspace, results: ExactResults, patience: float = PATIENCE_SECONDS) -> Floats | None:
     """The probability of a directed path for every pair, or None where that is left to samples."""
     if results.paths is not None:
         return results.paths
@@ -239,7 +239,7 @@ def exact_paths(tables: ExactWorkspace, results: ExactResults, patience: float =
     return None
 
 
-def _order_paths_affordable(tables: ExactWorkspace, sources: int, patience: float = _PATIENCE_SECONDS) -> bool:
+def _order_paths_affordable(tables: ExactWorkspace, sources: int, patience: float = PATIENCE_SECONDS) -> bool:
     return (
         paths.expected_seconds(tables.nodes, sources, tables.engine.workers) <= patience
         and paths.memory_needed(tables.nodes, 1) <= memory.available_bytes()

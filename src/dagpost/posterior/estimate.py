@@ -5,10 +5,14 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from numbers import Real
 
-from dagpost.errors import InputError
+from dagpost._tools.checks import number
+from dagpost._tools.spelling import either
 from dagpost.methods.choice import target_named
+
+#: A share that is known no better than this is not known at all.
+LARGEST_ERROR = 0.5
+_BETWEEN = either("a float between 0 and 1", "a number between 0 and 1")
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,17 +136,20 @@ def hoeffding_draws(precision: float, confidence: float) -> int:
     >>> hoeffding_draws(0.02, 0.95)
     4612
     """
-    if not _is_between_0_and_1(precision):
-        raise InputError(f"The 'precision' must be a float between 0 and 1. Got {precision!r} instead.")
+    number(precision, "precision", above=0.0, below=1.0, allowed=_BETWEEN)
     check_confidence(confidence)
     return math.ceil(math.log(2.0 / (1.0 - confidence)) / (2.0 * precision**2))
 
 
+def error_near_one_half(draws: float) -> float:
+    """Half the width of a 95% interval for a share near one half, of a number of independent draws.
+
+    >>> error_near_one_half(10_000)
+    0.01
+    """
+    return min(1.0 / math.sqrt(draws), LARGEST_ERROR)
+
+
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is no probability."""
-    if not _is_between_0_and_1(confidence):
-        raise InputError(f"The 'confidence' must be a float between 0 and 1. Got {confidence!r} instead.")
-
-
-def _is_between_0_and_1(number: object) -> bool:
-    return isinstance(number, Real) and 0.0 < float(number) < 1.0
+    """Refuse a confidence that is not a probability between 0 and 1."""
+    number(confidence, "confidence", above=0.0, below=1.0, allowed=_BETWEEN)

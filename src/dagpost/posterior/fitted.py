@@ -10,17 +10,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
+import numpy as np
+
 from dagpost._tools import memory
 from dagpost._tools.json_settings import from_json
+from dagpost._tools.setting_text import readable_setting
+from dagpost._tools.spelling import either
 from dagpost._tools.text import readable_level
 from dagpost.errors import InputError, warn
 from dagpost.mcmc.chains import ChainRun
-from dagpost.methods.base import Method, Wanted
+from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
 from dagpost.posterior.results import Results, compute
-from dagpost.posterior.sample import DagSample, make_sample
+from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
@@ -161,7 +165,7 @@ class Fitted:
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + 20 * len(self.names))
         memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
-        sequence = self.workspace.new_seed(seed if resume is None else resume.provenance["seed"])
+        sequence = self.workspace.new_seed(seed if resume is None else resume.provenance.get("seed"))
         about = {**self.provenance, "seed": sequence.entropy, "method": method.to_json()}
         previous = None if resume is None else _run_of(resume, count, about)
         found = method.draw(self.workspace, Wanted(self.names, count, sequence, previous))
@@ -185,6 +189,36 @@ class Fitted:
             return self.best(1).parents[0]
         sample = self.own_sample()
         return sample.parents[int(sample.log_joint.argmax())]
+
+
+def make_sample(
+    names: tuple[str, ...],
+    found: Draws,
+    method: Method,
+    guarantee: tuple[float, float] | None,
+    provenance: Mapping[str, Any],
+) -> DagSample:
+    """A sample of what a method found, weighted as suits the method."""
+    count = len(found.parents)
+    unknown = np.full(count, np.nan)
+    sample = DagSample(
+        names=names,
+        parents=found.parents.astype(mask_type(len(names))),
+        log_joint=found.log_joint,
+        log_proposal=unknown if found.log_proposal is None else found.log_proposal,
+        log_extensions=unknown if found.log_extensions is None else found.log_extensions,
+        weights=np.full(count, 1.0 / count),
+        target=method.target,
+        method=method.name,
+        draws=method.draws,
+        # Hoeffding's inequality is about plain frequencies.
+        estimator=method.estimator if guarantee is None else "counting",
+        log_evidence=found.log_evidence,
+        guarantee=guarantee,
+        provenance=provenance,
+        chains=found.chains,
+    )
+    return sample.reweighed()
 
 
 class Found(Generic[Made]):
@@ -228,9 +262,10 @@ def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun
 
 
 def _shown(described: Any) -> str:
-    """A score, prior or method as it is written in Python; everything else as it is."""
+    """A score, prior or method as it is written in Python, or named on the command line; all else as it is."""
     if isinstance(described, dict) and "kind" in described:
-        return repr(from_json(described, METHODS, SCORES, PRIORS))
+        found = from_json(described, METHODS, SCORES, PRIORS)
+        return either(repr(found), readable_setting({**described, "kind": found.name}))
     return repr(described)
 
 
@@ -238,7 +273,8 @@ def _warn_of_chains(sample: DagSample) -> None:
     try:
         verdict = sample.diagnostics()
     except (KeyboardInterrupt, MemoryError):
-        warn("The chains were not compared with each other; sample.diagnostics() does it.")
+        remedy = either("sample.diagnostics() does it", "draw again for that")
+        warn(f"The chains were not compared with each other; {remedy}.")
         return
     if not verdict.trusted:
         warn(verdict.verdict)

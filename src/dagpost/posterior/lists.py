@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import labelled
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix
@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior.fitted import Fitted
-
-
-def labelled(matrix: Floats, names: tuple[str, ...], rows: str, columns: str) -> pd.DataFrame:
-    """A matrix over pairs of variables as a table."""
-    import pandas as pd
-
-    return pd.DataFrame(matrix, index=pd.Index(names, name=rows), columns=pd.Index(names, name=columns))
 
 
 def edge_table(fitted: Fitted) -> pd.DataFrame:
@@ -37,7 +30,7 @@ def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
         matrix = edges if relation == "->" else edges + edges.T
     if matrix is None:
         return fitted.own_sample().probability_matrix(relation)
-    return labelled(matrix, fitted.names, "from", "to")
+    return labelled(matrix, fitted.names)
 
 
 def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[float]:

@@ -18,19 +18,17 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
-from dagpost._tools.spelling import setting
+from dagpost._tools.arrays import Floats, labelled
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
-from dagpost.methods.base import Draws, Method
 from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
-from dagpost.posterior.chain_estimate import chain_estimate
-from dagpost.posterior.estimate import Estimate, check_confidence, hoeffding_estimate
-from dagpost.posterior.weights import ESTIMATORS, WeightedSample, weigh, weighted_estimate
+from dagpost.posterior.estimate import Estimate, check_confidence
+from dagpost.posterior.shares import GIVEN, estimate_share, weigh_sample
+from dagpost.posterior.weights import ESTIMATORS, WeightedSample
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -40,8 +38,6 @@ if TYPE_CHECKING:
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 Statement = str | Feature | Query | Callable[..., bool]
 
-#: Rows picked by hand, or distinct graphs: their weights are all there is.
-_GIVEN = "given weights"
 _ARRAYS = ("parents", "log_joint", "log_proposal", "log_extensions", "weights")
 
 
@@ -101,7 +97,7 @@ class DagSample:
                 f"The parents of a DagSample must be unsigned masks of shape (graphs, {len(self.names)}). "
                 f"Got {self.parents.dtype} of shape {self.parents.shape} instead."
             )
-        if self.estimator not in (*ESTIMATORS, _GIVEN):
+        if self.estimator not in (*ESTIMATORS, GIVEN):
             raise InputError(f"A DagSample has no estimator {self.estimator!r}. Draw it again.")
         for name in _ARRAYS[1:]:
             if getattr(self, name).shape != (draws,):
@@ -110,17 +106,17 @@ class DagSample:
     @property
     def independent(self) -> bool:
         """Whether these are independent draws of equal weight of the very thing that `target` names."""
-        return self.draws == "independent" and self.estimator != _GIVEN
+        return self.draws == "independent" and self.estimator != GIVEN
 
     @property
     def from_chains(self) -> bool:
         """Whether chains drew these graphs, which therefore resemble each other."""
-        return self.draws == "chains" and self.estimator != _GIVEN
+        return self.draws == "chains" and self.estimator != GIVEN
 
     @property
     def listed(self) -> bool:
         """Whether these are some of the most probable graphs, found and not drawn."""
-        return self.draws == "listed" and self.estimator != _GIVEN
+        return self.draws == "listed" and self.estimator != GIVEN
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle holds the evidence itself, not the tables that it would come from."""
@@ -139,7 +135,7 @@ class DagSample:
         from dagpost.plots.small_graph import small_graph
 
         frequencies = self.edge_frequencies()
-        sentence = self._diagnostics.verdict if self.from_chains else ""
+        sentence = self.diagnosed.verdict if self.from_chains else ""
         table = frequencies.round(3).to_html(escape=True)
         picture = small_graph(self.names, frequencies.to_numpy(), measure=self.target.measure)
         return f"<p>{html.escape(repr(self))}. {html.escape(sentence)}</p>{picture}{table}"
@@ -170,8 +166,8 @@ class DagSample:
         if len(part) == 0:
             raise InputError("No graph is left: a DagSample has at least one.")
         if isinstance(rows, slice):
-            return part._reweighed()
-        return part._with(estimator=_GIVEN, weights=part.weights / part.weights.sum())
+            return part.reweighed()
+        return part._with(estimator=GIVEN, weights=part.weights / part.weights.sum())
 
     def __iter__(self) -> Iterator[nx.DiGraph[str]]:
         return (self._graph(row) for row in self.parents)
@@ -181,7 +177,7 @@ class DagSample:
         if not isinstance(other, DagSample):
             return NotImplemented
         kinds = [(s.names, s.target, s.method, s.estimator) for s in (self, other)]
-        if kinds[0] != kinds[1] or self.estimator == _GIVEN:
+        if kinds[0] != kinds[1] or self.estimator == GIVEN:
             raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
             raise InputError("These samples come from different data; they cannot be joined.")
@@ -200,7 +196,7 @@ class DagSample:
         engines = {s.provenance["engine"] for s in (self, other) if "engine" in s.provenance}
         if len(engines) > 1:
             provenance["engine"] = " and ".join(sorted(engines))
-        return self._with(guarantee=None, chains=None, provenance=provenance, **joined)._reweighed()
+        return self._with(guarantee=None, chains=None, provenance=provenance, **joined).reweighed()
 
     def unique(self) -> DagSample:
         """The distinct graphs, those of most weight first, each with the weight of all its repeats."""
@@ -209,7 +205,7 @@ class DagSample:
         # Ties go to the graph that was drawn first.
         falling = np.lexsort((first, -weights))
         arrays = {name: getattr(self, name)[first[falling]] for name in _ARRAYS if name != "weights"}
-        return self._with(estimator=_GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
+        return self._with(estimator=GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
@@ -227,11 +223,8 @@ class DagSample:
 
         `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
         """
-        import pandas as pd
-
-        weights = self.weights if estimator == "auto" else self._weighed(estimator, math.nan).weights
-        matrix = np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0)
-        return pd.DataFrame(matrix, index=pd.Index(self.names, name="from"), columns=pd.Index(self.names, name="to"))
+        weights = self.weights if estimator == "auto" else weigh_sample(self, estimator, math.nan).weights
+        return labelled(np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0), self.names)
 
     @overload
     def probability(  # type: ignore[overload-overlap]
@@ -269,7 +262,7 @@ class DagSample:
         held = evaluate([*(query.feature for query in queries), *conditions], self.parents, self.names)
         conditions_held = iter(held[len(queries) :])
         estimates = [
-            self._estimate(hit, None if query.given is None else next(conditions_held), estimator, confidence)
+            estimate_share(self, hit, None if query.given is None else next(conditions_held), estimator, confidence)
             for query, hit in zip(queries, held, strict=False)
         ]
         return estimates if several else estimates[0]
@@ -287,10 +280,10 @@ class DagSample:
                 f"{self!r} do not come from chains: there is nothing to diagnose. Their estimates carry their own "
                 "intervals."
             )
-        return self._diagnostics
+        return self.diagnosed
 
     @cached_property
-    def _diagnostics(self) -> ChainDiagnostics:
+    def diagnosed(self) -> ChainDiagnostics:
         acceptance = {} if self.chains is None else self.chains.acceptance
         return diagnose(self.parents, self.names, self.chain_lengths, acceptance)
 
@@ -303,11 +296,11 @@ class DagSample:
     @property
     def effective_samples(self) -> float:
         """How many independent unweighted graphs these are worth."""
-        if self.estimator == _GIVEN:
+        if self.estimator == GIVEN:
             return float(1.0 / (self.weights**2).sum())
         if self.from_chains:
-            return self._diagnostics.smallest_effective
-        return self._own_weights.effective_samples
+            return self.diagnosed.smallest_effective
+        return self.own_weights.effective_samples
 
     @property
     def covered(self) -> float:
@@ -325,7 +318,7 @@ class DagSample:
         """What a sample is worth, as JSON can hold it."""
         covered = self.covered
         return {
-            **({"diagnostics": self._diagnostics.summary()} if self.from_chains else {}),
+            **({"diagnostics": self.diagnosed.summary()} if self.from_chains else {}),
             "method": self.method,
             "estimator": self.estimator,
             "modularity": str(self.target),
@@ -360,75 +353,19 @@ class DagSample:
         return graph(self, ax=ax, **options)
 
     @cached_property
-    def _own_weights(self) -> WeightedSample:
-        return self._weighed(self.estimator)
-
-    def _weighed(self, estimator: str, log_evidence: float | None = None) -> WeightedSample:
-        if estimator not in ESTIMATORS:
-            known = ", ".join(map(repr, ("auto", *ESTIMATORS)))
-            raise InputError(f"The estimator must be one of {known}. Got {estimator!r} instead.")
-        if self.estimator == _GIVEN and estimator != "iw":
-            raise InputError(
-                "These graphs were picked from a sample, so they cannot be weighed as one. Use estimator='auto', or "
-                "the sample they come from."
-            )
-        if self.target != STRUCTURE and estimator != "counting":
-            raise InputError(
-                f"The estimator {estimator!r} is for the posterior in which every graph counts once; here it is "
-                f"{self.target.words}. Use estimator='counting', or a model with {setting('modularity', 'structure')}."
-            )
-        if estimator == "counting" and self.draws in ("weighted", "listed"):
-            raise InputError(
-                f"The graphs of {self.method!r} are not draws from this posterior: counting them would be biased. "
-                "Use estimator='auto'."
-            )
-        return weigh(
-            estimator,
-            self.parents,
-            log_joint=self.log_joint,
-            log_proposal=self.log_proposal,
-            log_extensions=self.log_extensions,
-            log_evidence=self.log_evidence if log_evidence is None else log_evidence,
-        )
+    def own_weights(self) -> WeightedSample:
+        return weigh_sample(self, self.estimator, self.log_evidence)
 
     def _with(self, **changes: Any) -> DagSample:
         """A copy with some fields changed; an evidence that nobody has asked for yet stays so."""
         return DagSample(**{**{entry.name: self.__dict__[entry.name] for entry in fields(self)}, **changes})
 
-    def _reweighed(self) -> DagSample:
+    def reweighed(self) -> DagSample:
         """The same rows with the weights that they have as a sample of their own."""
-        if self.estimator == _GIVEN:
+        if self.estimator == GIVEN:
             return self._with(weights=self.weights / self.weights.sum())
         # Weights that sum to 1 do not depend on the evidence.
-        return self._with(weights=self._weighed(self.estimator, math.nan).weights)
-
-    def _estimate(
-        self, hit: NDArray[np.bool_], condition: NDArray[np.bool_] | None, estimator: str, confidence: float
-    ) -> Estimate:
-        if self.guarantee is not None and condition is None and estimator == "auto":
-            return hoeffding_estimate(int(hit.sum()), len(hit), *self.guarantee, self.target)
-        if self.estimator == _GIVEN and estimator == "auto":
-            return self._given_estimate(hit, condition, confidence)
-        if self.from_chains and estimator in ("auto", "counting"):
-            return chain_estimate(
-                hit,
-                condition,
-                self.chain_lengths,
-                confidence,
-                self.target,
-                usual_share=self._diagnostics.smallest_effective / len(self),
-            )
-        weighed = self._own_weights if estimator in ("auto", self.estimator) else self._weighed(estimator)
-        return weighted_estimate(weighed, hit, condition, confidence=confidence, modularity=self.target)
-
-    def _given_estimate(
-        self, hit: NDArray[np.bool_], condition: NDArray[np.bool_] | None, confidence: float
-    ) -> Estimate:
-        weights = self.weights if condition is None else self.weights * condition
-        total = float(weights.sum())
-        value = float(weights[hit].sum()) / total if total > 0.0 else math.nan
-        effective = total**2 / float((weights**2).sum()) if total > 0.0 else 0.0
-        return Estimate(value, 0.0, 1.0, confidence, "weights as given", len(self), effective, self.target)
+        return self._with(weights=weigh_sample(self, self.estimator, math.nan).weights)
 
     def _graph(self, row: UnsignedMasks) -> nx.DiGraph[str]:
         import networkx as nx
@@ -438,36 +375,6 @@ class DagSample:
         for child, mask in zip(self.names, row.tolist(), strict=True):
             graph.add_edges_from((parent, child) for bit, parent in enumerate(self.names) if mask >> bit & 1)
         return graph
-
-
-def make_sample(
-    names: tuple[str, ...],
-    found: Draws,
-    method: Method,
-    guarantee: tuple[float, float] | None,
-    provenance: Mapping[str, Any],
-) -> DagSample:
-    """A sample of what a method found, weighted as suits the method."""
-    count = len(found.parents)
-    unknown = np.full(count, np.nan)
-    sample = DagSample(
-        names=names,
-        parents=found.parents.astype(mask_type(len(names))),
-        log_joint=found.log_joint,
-        log_proposal=unknown if found.log_proposal is None else found.log_proposal,
-        log_extensions=unknown if found.log_extensions is None else found.log_extensions,
-        weights=np.full(count, 1.0 / count),
-        target=method.target,
-        method=method.name,
-        draws=method.draws,
-        # Hoeffding's inequality is about plain frequencies.
-        estimator=method.estimator if guarantee is None else "counting",
-        log_evidence=found.log_evidence,
-        guarantee=guarantee,
-        provenance=provenance,
-        chains=found.chains,
-    )
-    return sample._reweighed()
 
 
 def _seeds(sample: DagSample) -> list[Any]:

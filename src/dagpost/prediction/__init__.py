@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from dagpost.prediction.averaging import log_predictive, predictive_of_target
-from dagpost.prediction.columns import family_log_predictive
-from dagpost.prediction.cross_validation import CrossValidation, cross_validate
-from dagpost.prediction.rows import NewRows, encode_rows
-from dagpost.prediction.statistics import (
-    DiscreteStatistics,
-    GaussianStatistics,
-    Statistics,
-    predicting_prior,
-    statistics_from,
-    sufficient_statistics,
-)
-
-__all__ = [
-    "CrossValidation",
-    "DiscreteStatistics",
-    "GaussianStatistics",
-    "NewRows",
-    "Statistics",
-    "cross_validate",
-    "encode_rows",
-    "family_log_predictive",
-    "log_predictive",
-    "predicting_prior",
-    "predictive_of_target",
-    "statistics_from",
-    "sufficient_statistics",
-]
+from dagpost.prediction.averaging import log_predictive as log_predictive
+from dagpost.prediction.averaging import predictive_of_target as predictive_of_target
+from dagpost.prediction.cross_validation import CrossValidation as CrossValidation
+from dagpost.prediction.cross_validation import cross_validate as cross_validate
+from dagpost.prediction.rows import NewRows as NewRows
+from dagpost.prediction.rows import encode_rows as encode_rows
+from dagpost.prediction.statistics import DiscreteStatistics as DiscreteStatistics
+from dagpost.prediction.statistics import GaussianStatistics as GaussianStatistics
+from dagpost.prediction.statistics import Statistics as Statistics
+from dagpost.prediction.statistics import predicting_prior as predicting_prior
+from dagpost.prediction.statistics import statistics_from as statistics_from
+from dagpost.prediction.statistics import sufficient_statistics as sufficient_statistics

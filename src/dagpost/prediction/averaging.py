@@ -2,10 +2,10 @@
 
     p(x | D) = sum over sampled graphs G of weight(G) * product over nodes of p(x_i | parents of i in G, D)
 
-Graphs share families, so each distinct family's column over 64 rows is worked out once (columns.py). And graphs share
-several families at a time: sorted by their families, the node with the fewest first, one graph differs from the next in
-the last few only, and the product over the others is kept. On a sample of 30,000 graphs of 20 nodes that leaves some 6
-multiplications a graph and row.
+Graphs share families, so each distinct family's column over 64 rows is worked out once (discrete.py, gaussian.py). And
+graphs share several families at a time: sorted by their families, the node with the fewest first, one graph differs
+from the next in the last few only, and the product over the others is kept. On a sample of 30,000 graphs of 20 nodes
+that leaves some 6 multiplications a graph and row.
 
 Products are taken of plain doubles, each family relative to the best one of its node in that row, so that none
 exceeds 1. A row whose sum is so small that products may have been lost is summed again in logs.
@@ -19,7 +19,7 @@ Time: graphs x rows x (families that differ from one graph to the next). Memory:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +27,24 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost._tools.progress import NO_PROGRESS
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import position_of
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
-from dagpost.prediction.columns import column_filler
+from dagpost.posterior.sample import DagSample
+from dagpost.prediction.discrete import discrete_filler
+from dagpost.prediction.gaussian import gaussian_filler
 from dagpost.prediction.rows import NewRows, Unseen, encode_rows
-from dagpost.prediction.statistics import DiscreteStatistics, Statistics, families_in
+from dagpost.prediction.statistics import (
+    DiscreteStatistics,
+    GaussianStatistics,
+    Statistics,
+    families_in,
+    prior_for,
+)
 from dagpost.prediction.strips import LANES, Fill, Wanted, strip_of
-
-if TYPE_CHECKING:
-    from dagpost._tools.progress import Reporter
-    from dagpost.engines import Engine
-    from dagpost.posterior.sample import DagSample
-    from dagpost.scores import Score
+from dagpost.scores import DirichletPrior, Score
 
 #: A sum at or above this has lost nothing to underflow that matters: what is lost of a graph is below 1e-307.
 _SAFE = 1e-280
@@ -135,6 +139,16 @@ def predictive_of_target(
     return np.ascontiguousarray((shares / shares.sum(axis=0)).T)
 
 
+def column_filler(statistics: Statistics, score: str | Score, wanted: Wanted, target: int) -> Fill:
+    """Make ready what all rows share; in the result, `target` has the level that a column asks for."""
+    prior = prior_for(statistics, score)
+    if isinstance(prior, DirichletPrior):
+        assert isinstance(statistics, DiscreteStatistics)
+        return discrete_filler(statistics, prior, wanted, target)
+    assert isinstance(statistics, GaussianStatistics)
+    return gaussian_filler(statistics, prior, wanted)
+
+
 class _Paths(NamedTuple):
     """Graphs as rows of column numbers; `changed` is the first place in which a row differs from the one before it."""
 
@@ -210,8 +224,6 @@ def _paths(columns: NDArray[np.int32]) -> _Paths:
 
 def _log_totals(layout: _Plan, rows: NewRows, engine: Engine | None, reporter: Reporter) -> Floats:
     """Log of the sum over all graphs, as (levels of the target, rows)."""
-    from dagpost.engines import ThreadEngine
-
     engine = engine or ThreadEngine()
     needed = 8 * LANES * (2 * len(layout.nodes) + len(layout.seconds.columns)) * engine.workers
     memory.require(

@@ -8,7 +8,7 @@ a family; the families are split into blocks that threads take one at a time.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.progress import Reporter
+from dagpost._tools.spelling import bare, either
+from dagpost.data.table import Table
+from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.scores.rows import check_countable, distinct_rows
 from dagpost.scores.set_functions import runs_of
-
-if TYPE_CHECKING:
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
 
 #: Cells are numbered in 63 bits.
 _MOST_CELLS = 2.0**62
@@ -64,9 +63,9 @@ def count_families(
         child = table.names[int(children[int(cells.argmax())])]
         raise InputError(
             f"A family of {child!r} has {cells.max():.2g} cells; prediction can number at most {_MOST_CELLS:.2g}. Use "
-            "a smaller max_parents, or fewer levels: discretise(data)."
+            f"a smaller {bare('max_parents')}, or fewer levels: {either('discretise(data)', '--discretise')}."
         )
-    weights = np.ones(table.rows, dtype=np.int64) if table.counts is None else table.counts
+    weights = table.weights
     parts: list[_Part] = []
     kept = 0
     with reporter.stage("counts for prediction", len(children)) as stage:
@@ -110,19 +109,22 @@ def _rows_of(codes: NDArray[np.unsignedinteger], weights: Integers, arities: tup
 def _blocks_of(node: int, children: Integers, cells: Floats, rows: int) -> list[tuple[int, int, int]]:
     """The families of a node in blocks `(node, first, last)` for whose cells room can be made."""
     first, last = (int(bound) for bound in np.searchsorted(children, [node, node + 1]))
-    room = np.cumsum(np.minimum(cells[first:last], rows)) // _BLOCK_CELLS
-    borders = [first, *(first + 1 + np.flatnonzero(np.diff(room))).tolist(), last]
-    return [(node, begin, end) for begin, end in pairwise(borders) if begin < end]
+    blocks = blocks_within(np.minimum(cells[first:last], rows), _BLOCK_CELLS)
+    return [(node, first + block.start, first + block.stop) for block in blocks]
+
+
+def blocks_within(sizes: Floats | Integers, room: int) -> list[slice]:
+    """Consecutive entries in blocks whose sizes add up to about `room`, or single ones that are larger.
+
+    >>> blocks_within(np.array([2, 2, 5, 1]), 4)
+    [slice(0, 1, None), slice(1, 2, None), slice(2, 4, None)]
+    """
+    ends = 1 + np.flatnonzero(np.diff(np.cumsum(sizes) // room))
+    return [slice(begin, end) for begin, end in pairwise([0, *ends.tolist(), len(sizes)]) if begin < end]
 
 
 def _count_block(
-    node: int,
-    first: int,
-    last: int,
-    rows: _Rows,
-    parents: Masks,
-    cells: Floats,
-    cancel: Integers,
+    node: int, first: int, last: int, rows: _Rows, parents: Masks, cells: Floats, cancel: Integers
 ) -> _Part:
     room = int(np.minimum(cells[first:last], len(rows.weights)).sum())
     sizes = np.zeros(last - first, dtype=np.int64)

@@ -18,7 +18,7 @@ import html
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.progress import NO_PROGRESS, reporter_for
-from dagpost.data.table import Table, as_table
+from dagpost.data import Table, as_table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
 from dagpost.engines.registry import resolve_engine
@@ -185,25 +185,14 @@ def _fold_on_worker(task: _Task, fold: int, cancel: CancelFlag) -> tuple[Floats,
 def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     """The log scores of the observations of one fold, and what there was to remark on."""
     table = task.table
-    counts = np.ones(table.rows, dtype=np.int64) if table.counts is None else table.counts
+    counts = table.weights
     rows = np.repeat(np.arange(table.rows), counts)
     held_out = np.bincount(rows[task.folds_of_observations() == fold], minlength=table.rows)
     model = task.kind(**task.settings, engine=engine, seed=task.seed_of(fold))
     with collected_warnings() as said:
-        model.fit(_with_counts(table, counts - held_out))
-        found = model.score_samples(_with_counts(table, held_out))
+        model.fit(table.with_counts(counts - held_out))
+        found = model.score_samples(table.with_counts(held_out))
     return np.repeat(found, held_out[held_out > 0]), list(dict.fromkeys(said))
-
-
-def _with_counts(table: Table, counts: Integers) -> Table:
-    """The rows that are left with other counts."""
-    kept = np.flatnonzero(counts)
-    return replace(
-        table,
-        columns=tuple(column[kept] for column in table.columns),
-        counts=counts[kept],
-        interventions=None if table.interventions is None else table.interventions[kept],
-    )
 
 
 def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Method:

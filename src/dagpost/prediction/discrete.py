@@ -18,6 +18,7 @@ Time: one look-up a cell, in a table of all cells of the family if it is small, 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ class _Discrete(NamedTuple):
 
 
 def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wanted: Wanted, target: int) -> Fill:
+    """Look the families up and tabulate the small ones, once for all rows."""
     real = wanted.children >= 0
     distinct = np.zeros(len(wanted.children), dtype=np.int64)
     distinct[real] = statistics.locate(wanted.children[real], wanted.parents[real])
@@ -94,11 +96,7 @@ def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wante
         levels=wanted.levels,
         **{name: np.ascontiguousarray(getattr(family, name)[column]) for name in by_column},
     )
-
-    def fill(cells: NDArray[Any], interventions: Masks, result: Floats) -> None:
-        _fill_discrete(columns, target, cells, interventions, result)
-
-    return fill
+    return partial(_fill_discrete, columns, target)
 
 
 @kernel

@@ -35,24 +35,17 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any) -> Floats:
             f"X has {X.shape[1]} features, but DagPosterior is expecting {len(fitted.names)} features as input: all "
             "columns of the training table, in their order."
         )
-    sample, workspace = fitted.own_sample(), fitted.workspace
-    statistics = statistics_of(fitted, sample.parents)
-    score = resolve_score(fitted.score)
-    return log_predictive(
-        sample, statistics, score, X, unseen=unseen, engine=workspace.engine, reporter=workspace.reporter
-    )
+    sample, where = fitted.own_sample(), _where(fitted)
+    return log_predictive(sample, statistics_of(fitted, sample.parents), fitted.score, X, unseen=unseen, **where)
 
 
 def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any) -> pd.DataFrame:
     """Probability of every level of one column given the others, averaged over graphs."""
     import pandas as pd
 
-    sample, workspace = fitted.own_sample(), fitted.workspace
+    sample, where = fitted.own_sample(), _where(fitted)
     statistics = statistics_of(fitted, sample.parents)
-    score = resolve_score(fitted.score)
-    chances = predictive_of_target(
-        sample, statistics, score, X, target, unseen=unseen, engine=workspace.engine, reporter=workspace.reporter
-    )
+    chances = predictive_of_target(sample, statistics, fitted.score, X, target, unseen=unseen, **where)
     assert isinstance(statistics, DiscreteStatistics)
     return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
 
@@ -61,7 +54,7 @@ def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | Ga
     """One graph with the posterior means of its parameters; the most probable one unless another is given."""
     masks = fitted.likeliest() if graph is None else masks_of_graph(graph, fitted.names)
     masks = masks.astype(np.uint64)
-    return bayesian_network(masks, statistics_of(fitted, masks[None, :]), resolve_score(fitted.score))
+    return bayesian_network(masks, statistics_of(fitted, masks[None, :]), fitted.score)
 
 
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:
@@ -82,8 +75,12 @@ def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
             "This model has no rows (it was made from scores, or saved without them), and nothing was counted for "
             "these graphs. Fit it to a table; save(path, rows=True) keeps the rows."
         )
-    score, workspace = resolve_score(fitted.score), fitted.workspace
-    counted = sufficient_statistics(fitted.table, parents, score, engine=workspace.engine, reporter=workspace.reporter)
+    counted = sufficient_statistics(fitted.table, parents, fitted.score, **_where(fitted))
     if len(parents) > 1:
         fitted.remember(_STATISTICS, counted)
     return counted
+
+
+def _where(fitted: Fitted) -> dict[str, Any]:
+    """Where the work runs, and who hears of it."""
+    return {"engine": fitted.workspace.engine, "reporter": fitted.workspace.reporter}

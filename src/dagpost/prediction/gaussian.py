@@ -16,7 +16,8 @@ Time: one triangular system of the size of the family a cell.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,7 @@ class _Gaussian(NamedTuple):
 
 
 def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted) -> Fill:
+    """The distribution of the parameters, worked out once for all rows."""
     from scipy.special import betaln
 
     posterior = gaussian_posterior(statistics, prior)
@@ -88,11 +90,7 @@ def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, w
         wanted.children, lists, sizes, groups, shrinkage, freedom, constants, posterior.means, posterior.matrices,
         posterior.floor,
     )  # fmt: skip
-
-    def fill(cells: NDArray[Any], interventions: Masks, result: Floats) -> None:
-        _fill_gaussian(columns, cells, interventions, result)
-
-    return fill
+    return partial(_fill_gaussian, columns)
 
 
 @kernel
@@ -115,7 +113,7 @@ def _fill_gaussian(columns: _Gaussian, cells: Floats, interventions: Masks, resu
         members[size] = child
         group = columns.groups[column]
         mean = columns.means[group]
-        _factorise(columns.matrices[group], members[: size + 1], columns.floor, cholesky)
+        factorise(columns.matrices[group], members[: size + 1], columns.floor, cholesky)
         shrinkage = columns.shrinkage[column]
         for lane in range(LANES):
             spread[lane] = 1.0
@@ -146,15 +144,21 @@ def _fill_gaussian(columns: _Gaussian, cells: Floats, interventions: Masks, resu
 
 
 @inlined
-def _factorise(matrix: Floats, members: Integers, floor: float, cholesky: Floats) -> None:
+def factorise(matrix: Floats, members: Integers, floor: float, cholesky: Floats) -> None:
     """Cholesky factor of a submatrix; no pivot is below `floor` in exact arithmetic, so none is taken to be."""
     for place in range(len(members)):
-        pivot = matrix[members[place], members[place]]
+        left = next_row(matrix, members[place], members[:place], cholesky, cholesky[place])
+        cholesky[place, place] = math.sqrt(max(left, floor))
+
+
+@inlined
+def next_row(matrix: Floats, node: int, members: Integers, cholesky: Floats, row: Floats) -> float:
+    """The row of a Cholesky factor that a node would have below those of the members; returns the pivot, squared."""
+    left: float = matrix[node, node]
+    for place in range(len(members)):
+        entry = matrix[node, members[place]]
         for before in range(place):
-            entry = matrix[members[place], members[before]]
-            for earlier in range(before):
-                entry -= cholesky[place, earlier] * cholesky[before, earlier]
-            entry /= cholesky[before, before]
-            cholesky[place, before] = entry
-            pivot -= entry * entry
-        cholesky[place, place] = math.sqrt(max(pivot, floor))
+            entry -= row[before] * cholesky[place, before]
+        row[place] = entry / cholesky[place, place]
+        left -= row[place] * row[place]
+    return left

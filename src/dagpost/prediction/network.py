@@ -16,19 +16,38 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.text import position_of
+from dagpost._tools.text import names_in, position_of
 from dagpost.errors import InputError
+from dagpost.scores import Score
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.statistics import Statistics
-    from dagpost.scores import Score
+
+
+class _Network:
+    """How networks show themselves."""
+
+    names: tuple[str, ...]
+    parents: tuple[tuple[str, ...], ...]
+
+    def __repr__(self) -> str:
+        names, edges = len(self.names), sum(map(len, self.parents))
+        return f"{type(self).__name__} of {names} variable{'s' * (names != 1)} and {edges} edge{'s' * (edges != 1)}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(', '.join(of)) or 'none'}</td></tr>"
+            for name, of in zip(self.names, self.parents, strict=True)
+        )
+        head = "<tr><th>variable</th><th>parents</th></tr>"
+        return f"<table><caption>{html.escape(repr(self))}</caption>{head}{rows}</table>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesianNetwork:
+class BayesianNetwork(_Network):
     """Discrete variables, the parents of each, and its probabilities given them; make one with `bayesian_network`.
 
     `tables[i]` has one axis a parent, in the order of `parents[i]`, and the levels of variable i along the last axis.
@@ -111,15 +130,9 @@ class BayesianNetwork:
 
         return cls(*read_network(path))
 
-    def __repr__(self) -> str:
-        return f"BayesianNetwork of {_size(self.names, self.parents)}"
-
-    def _repr_html_(self) -> str:
-        return _html(repr(self), self.names, self.parents)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GaussianNetwork:
+class GaussianNetwork(_Network):
     """Continuous variables, each a linear function of its parents and noise; make one with `bayesian_network`."""
 
     names: tuple[str, ...]
@@ -156,12 +169,6 @@ class GaussianNetwork:
             )
         return pd.DataFrame({name: values[name] for name in self.names})
 
-    def __repr__(self) -> str:
-        return f"GaussianNetwork of {_size(self.names, self.parents)}"
-
-    def _repr_html_(self) -> str:
-        return _html(repr(self), self.names, self.parents)
-
 
 def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score) -> BayesianNetwork | GaussianNetwork:
     """The network of one graph, with the posterior means of its parameters.
@@ -195,7 +202,7 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     prior = prior_for(statistics, score)
     names = statistics.names
     masks = masks_of_graph(dag, names)
-    parents = tuple(tuple(name for bit, name in enumerate(names) if int(mask) >> bit & 1) for mask in masks)
+    parents = tuple(names_in(int(mask), names) for mask in masks)
     if isinstance(prior, DirichletPrior):
         assert isinstance(statistics, DiscreteStatistics)
         return BayesianNetwork(names, statistics.levels, parents, tuple(mean_tables(statistics, prior, masks)))
@@ -223,17 +230,3 @@ def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[
 def _generator(rows: int, seed: int | None) -> np.random.Generator:
     whole_number(rows, "rows", "sample", least=0)
     return np.random.default_rng(seed_number(seed))
-
-
-def _size(names: Sequence[str], parents: Sequence[Sequence[str]]) -> str:
-    edges = sum(map(len, parents))
-    return f"{len(names)} variable{'s' * (len(names) != 1)} and {edges} edge{'s' * (edges != 1)}"
-
-
-def _html(caption: str, names: Sequence[str], parents: Sequence[Sequence[str]]) -> str:
-    rows = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{html.escape(', '.join(of)) or 'none'}</td></tr>"
-        for name, of in zip(names, parents, strict=True)
-    )
-    head = "<tr><th>variable</th><th>parents</th></tr>"
-    return f"<table><caption>{html.escape(caption)}</caption>{head}{rows}</table>"

@@ -21,6 +21,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.text import readable_level
+from dagpost._tools.whole_files import read_text, write_text
 from dagpost.errors import InputError
 
 #: What pyAgrum calls the formats.
@@ -49,8 +50,6 @@ def write_network(
     network: Parts, path: str | os.PathLike[str], labels_of: Callable[[Sequence[object]], list[str]] | None = None
 ) -> None:
     """Write a network in the format that the name of the file asks for; `labels_of` makes the labels of levels."""
-    from dagpost._tools.whole_files import write_text
-
     suffix = _suffix_of(path)
     levels = tuple(tuple(readable_level(level) for level in levels) for levels in network.levels)
     for name, few in zip(network.names, levels, strict=True):
@@ -79,13 +78,7 @@ def write_network(
 def read_network(path: str | os.PathLike[str]) -> Parts:
     """Read a network in the format that the name of the file says."""
     suffix = _suffix_of(path)
-    try:
-        content = Path(path).read_bytes().decode()
-    except OSError as error:
-        raise InputError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{os.fspath(path)!r} is not a text file in UTF-8.") from error
-    return _parts_of(content, suffix)
+    return _parts_of(read_text(path), suffix)
 
 
 def _labels(levels: Sequence[object]) -> list[str]:
@@ -97,6 +90,7 @@ def _labels(levels: Sequence[object]) -> list[str]:
 
 
 def agrum() -> Any:
+    """PyAgrum, or an error that says how to get it."""
     try:
         with warnings.catch_warnings():
             # Its extension module warns while it is loaded, and crashes where warnings are errors.

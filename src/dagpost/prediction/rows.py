@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,11 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import one_of
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import position_of, shortened
-from dagpost.data.encoding import encode, missing_cells
-from dagpost.data.table import Table, named_cells
+from dagpost.data.conversion import frame_of, named_cells
+from dagpost.data.encoding import Encoded, encode, missing_cells
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics
-
-if TYPE_CHECKING:
-    from dagpost.data.encoding import Encoded
 
 Unseen = Literal["error", "prior"]
 
@@ -93,9 +91,7 @@ def _columns_of(data: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], Mask
                     masks |= moved << np.uint64(names.index(name))
         return dict(zip(data.names, zip(data.columns, data.levels, strict=True), strict=True)), masks
     if isinstance(data, str | os.PathLike):
-        from dagpost.data.files import read_frame
-
-        data = read_frame(data)
+        data = frame_of(data)
     found, cells = named_cells(data)
     if isinstance(data, np.ndarray):
         if len(found) != len(names):

@@ -12,24 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import NO_PROGRESS
-from dagpost._tools.text import readable_level, shortened
-from dagpost.data.table import as_table
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.text import names_in, readable_level, shortened
+from dagpost.data import as_table
+from dagpost.data.table import Table
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
 from dagpost.prediction.counting import cell_numbers, count_families
 from dagpost.scores import NormalWishartPrior, ParameterPrior, Score, parameter_prior_of
-
-if TYPE_CHECKING:
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
+from dagpost.scores.set_functions import runs_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +60,7 @@ class DiscreteStatistics:
         missing = np.flatnonzero(found < 0)
         if len(missing):
             child, mask = int(children[missing[0]]), int(parents[missing[0]])
-            of = shortened([repr(name) for bit, name in enumerate(self.names) if mask >> bit & 1]) or "none"
+            of = shortened([repr(name) for name in names_in(mask, self.names)]) or "none"
             raise InputError(
                 f"Nothing was counted for {self.names[child]!r} with parents {of}, and {len(missing):,} families in "
                 "all are missing. Count again for these graphs: sufficient_statistics(table, parents, score)."
@@ -214,8 +212,6 @@ def sufficient_statistics(
         raise InputError(f"The graphs have {parents.shape[1]} nodes, but the table has {len(table.names)} columns.")
     if isinstance(prior, NormalWishartPrior):
         return _gaussian_statistics(table)
-    from dagpost.engines import ThreadEngine
-
     families = families_in(parents)
     sizes, cells, counts = count_families(
         table, families.children, families.parents, engine or ThreadEngine(), reporter
@@ -226,18 +222,13 @@ def sufficient_statistics(
 
 
 def _gaussian_statistics(table: Table) -> GaussianStatistics:
-    from dagpost.scores.set_functions import runs_of
-
     data = table.values()
     nodes = data.shape[1]
-    weights = np.ones(len(data)) if table.counts is None else table.counts.astype(np.float64)
+    weights = table.weights.astype(np.float64)
     runs = runs_of(table.interventions, nodes)
     group_of = np.zeros(nodes, dtype=np.int64)
-    observations, means, scatters = (
-        np.zeros(len(runs)),
-        np.zeros((len(runs), nodes)),
-        np.zeros((len(runs), nodes, nodes)),
-    )
+    observations, means = np.zeros(len(runs)), np.zeros((len(runs), nodes))
+    scatters = np.zeros((len(runs), nodes, nodes))
     for group, (members, observed) in enumerate(runs):
         group_of[list(members)] = group
         rows = slice(None) if observed is None else observed

@@ -6,17 +6,16 @@ knows its name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.spelling import bare
 from dagpost.errors import InputError
 from dagpost.priors.registry import PRIORS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class StructurePrior:
@@ -61,7 +60,7 @@ class StructurePrior:
         """
         raise InputError(
             f"{len(names)} columns have too many families to ask a prior for all of them, and the prior {self!r} "
-            "gives no others. Use CustomPrior(function), a smaller max_parents, or fewer columns."
+            f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
         )
 
     def in_words(self) -> str:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dagpost._tools.spelling import bare, quoted
 from dagpost._tools.text import nearest
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 #: An edge by its names: (parent, child).
 Edge = tuple[str, str]
@@ -73,12 +72,12 @@ class Constraints:
             for name in (parent, child):
                 if name not in names:
                     raise InputError(
-                        f"'{setting}' has the edge {parent} -> {child}, but there is no column {name!r}."
+                        f"{quoted(setting)} has the edge {parent} -> {child}, but there is no column {name!r}."
                         f"{nearest(name, names)}"
                     )
             if parent == child:
                 raise InputError(
-                    f"'{setting}' has the edge {parent} -> {child}: no node is its own parent. Leave it out."
+                    f"{quoted(setting)} has the edge {parent} -> {child}: no node is its own parent. Leave it out."
                 )
         return edges
 
@@ -88,7 +87,7 @@ class Constraints:
             for name in members:
                 if name not in names:
                     raise InputError(
-                        f"'tiers' has the name {name!r} in tier {number + 1}, but there is no such column."
+                        f"{quoted('tiers')} has the name {name!r} in tier {number + 1}, but there is no such column."
                         f"{nearest(name, names)}"
                     )
                 tier[name] = number
@@ -97,13 +96,13 @@ class Constraints:
 
 def _pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
     if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise InputError(f"'{setting}' must be a list of (parent, child) pairs of names. Got {edges!r} instead.")
+        raise InputError(f"{quoted(setting)} must be a list of (parent, child) pairs of names. Got {edges!r} instead.")
     checked = []
     for edge in edges:
         pair = None if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
         if pair is None or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
             raise InputError(
-                f"'{setting}' must be made of (parent, child) pairs of names, such as ('Smoking', 'Cancer'). "
+                f"{quoted(setting)} must be made of (parent, child) pairs of names, such as ('Smoking', 'Cancer'). "
                 f"Got {edge!r} instead."
             )
         checked.append((str(pair[0]), str(pair[1])))
@@ -117,21 +116,29 @@ def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:
         try:
             numbers = sorted(set(tiers.values()))
         except TypeError:
-            raise InputError(f"'tiers' must map names to numbers that can be ordered. Got {tiers!r}.") from None
+            raise InputError(
+                f"{quoted('tiers')} must map names to numbers that can be ordered. Got {tiers!r}."
+            ) from None
         tiers = [[name for name in tiers if tiers[name] == number] for number in numbers]
     if isinstance(tiers, str) or not isinstance(tiers, Iterable):
-        raise InputError(f"'tiers' must be lists of names, or a mapping from names to numbers. Got {tiers!r}.")
+        raise InputError(
+            f"{quoted('tiers')} must be lists of names, or a mapping from names to numbers. Got {tiers!r}."
+        )
     checked = []
     seen: dict[str, int] = {}
     for number, members in enumerate(tiers):
         if isinstance(members, str) or not isinstance(members, Iterable):
-            raise InputError(f"'tiers' must be lists of names; tier {number + 1} is {members!r}. Put it into a list.")
+            raise InputError(
+                f"{quoted('tiers')} must be lists of names; tier {number + 1} is {members!r}. Put it into a list."
+            )
         tier = tuple(members)
         for name in tier:
             if not isinstance(name, str):
-                raise InputError(f"'tiers' must hold names. Got {name!r} in tier {number + 1} instead.")
+                raise InputError(f"{quoted('tiers')} must hold names. Got {name!r} in tier {number + 1} instead.")
             if name in seen:
-                raise InputError(f"'tiers' has {name!r} twice, in tiers {seen[name] + 1} and {number + 1}. Keep one.")
+                raise InputError(
+                    f"{quoted('tiers')} has {name!r} twice, in tiers {seen[name] + 1} and {number + 1}. Keep one."
+                )
             seen[name] = number
         checked.append(tier)
     return tuple(checked)
@@ -181,8 +188,8 @@ def _refuse_crowd(required: list[Edge], names: tuple[str, ...], max_parents: int
         if len(parents) > max_parents:
             edges = ", ".join(f"{parent} -> {name}" for parent in parents)
             raise InputError(
-                f"{len(parents)} edges into {name!r} are required, but max_parents is {max_parents}: "
-                f"{edges}. Raise max_parents to {len(parents)} or require fewer."
+                f"{len(parents)} edges into {name!r} are required, but {bare('max_parents')} is {max_parents}: "
+                f"{edges}. Raise {bare('max_parents')} to {len(parents)} or require fewer."
             )
 
 

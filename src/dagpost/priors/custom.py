@@ -11,6 +11,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import refusal
+from dagpost._tools.text import names_in
 from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
 
@@ -50,8 +51,7 @@ class CustomPrior(StructurePrior):
         return self._weights(names[node], names, masks.tolist())
 
     def _weights(self, child: str, others: tuple[str, ...], masks: Sequence[int]) -> Floats:
-        sets = [frozenset(other for place, other in enumerate(others) if mask >> place & 1) for mask in masks]
-        return np.array([self._weight(child, parents) for parents in sets])
+        return np.array([self._weight(child, frozenset(names_in(mask, others))) for mask in masks])
 
     def _weight(self, child: str, parents: frozenset[str]) -> float:
         weight: object = self.function(child, parents)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from dagpost._tools.checks import number
+from dagpost._tools.spelling import bare, either
 from dagpost.errors import InputError
 from dagpost.priors.base import SizePrior
 
@@ -36,8 +37,8 @@ class EdgePrior(SizePrior):
             "EdgePrior",
             above=0.0,
             below=1.0,
-            allowed="a float in (0, 1)",
-            hint="For edges that must or must not be there, use required and forbidden.",
+            allowed=either("a float in (0, 1)", "a number between 0 and 1"),
+            hint=f"For edges that must or must not be there, use {bare('required')} and {bare('forbidden')}.",
         )
         object.__setattr__(self, "probability", checked)
 
@@ -51,8 +52,9 @@ class EdgePrior(SizePrior):
         try:
             return cls(float(argument or ""))
         except ValueError:
+            written = "edge" if argument is None else f"edge:{argument}"
             raise InputError(
-                f"The prior 'edge' is written edge:P with P between 0 and 1, such as edge:0.2. Got {argument!r} for P."
+                f"The prior 'edge' is written edge:P with P between 0 and 1. Got {written!r} instead."
             ) from None
 
     def log_weight_of_size(self, nodes: int, size: int) -> float:

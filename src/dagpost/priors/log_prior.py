@@ -57,12 +57,7 @@ def log_prior(
 
 
 def log_prior_of_sets(
-    prior: StructurePrior,
-    names: tuple[str, ...],
-    node: int,
-    masks: Masks,
-    required: np.uint64,
-    forbidden: np.uint64,
+    prior: StructurePrior, names: tuple[str, ...], node: int, masks: Masks, required: np.uint64, forbidden: np.uint64
 ) -> Floats:
     """The log weight of some parent sets of one node, all given as masks over all columns.
 

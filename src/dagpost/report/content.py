@@ -9,7 +9,7 @@ sum over 3^n, only where they take no longer than the fit. What is left out is i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ FAMILIES, GRAPHS = 8, 10
 LEAST_SHOWN = 0.001
 #: Exact path probabilities that take no longer than this are always worth it.
 _QUICK_SECONDS = 1.0
-#: An interval takes a look at the whole sample; no more than so many are made.
+#: An interval takes a look at the whole sample; at most this many are made.
 _MOST_INTERVALS = 400
 #: An estimate that differs from the number shown by more than this is of something else.
 _SAME = 1e-9
@@ -55,9 +55,9 @@ class Column:
 class Content:
     """The numbers of a report.
 
-    `edges` are probabilities (parent, child), `exact` says whether they are; `error_bound` is how far rounding may have
-    moved them (nan where unknown), `relative_error` whether that is in proportion. `sample` is what everything came
-    from that is not exact. `omitted` says why a part is missing.
+    `edges` are the probabilities of edges (parent, child), `exact` says whether these are exact; `error_bound` is how
+    far rounding may have moved them (nan where unknown), `relative_error` whether that is in proportion. Everything
+    that is not exact comes from `sample`. `omitted` says why a part is missing.
     """
 
     names: tuple[str, ...]
@@ -97,29 +97,11 @@ def gather(source: Fitted | DagSample) -> Content:
 
 
 def _of_model(fitted: Fitted) -> Content:
-    results, data = fitted.results, fitted.data
-    sample, omitted = _sample_of(fitted), {}
-    families = _exact_families(fitted)
-    families_exact = families is not None
-    matrix = _exact_paths(fitted)
-    paths_exact = matrix is not None
-    blankets = classes = graphs = None
-    if sample is not None:
-        families = _families_in(sample) if families is None else families
-        matrix = sample.probability_matrix("~>").to_numpy() if matrix is None else matrix
-        blankets, classes = markov_blanket_table(sample).to_numpy(), equivalence_classes(sample)
-        graphs = top_graphs(sample, GRAPHS)
-    best = _best(fitted)
-    graphs = graphs if best is None else best
-    without = _no_sample(fitted)
-    for part, value in (("families", families), ("blankets", blankets), ("paths", matrix), ("classes", classes)):
-        if value is None:
-            omitted[part] = without
-    if graphs is None:
-        omitted["graphs"] = without
+    results, data, sample = fitted.results, fitted.data, _sample_of(fitted)
     edges = np.clip(results.edges, 0.0, 1.0)
-    verdict = None if sample is None or not sample.from_chains else sample.diagnostics()
-    intervals, confidence = ({}, math.nan) if results.exact or sample is None else _intervals(sample, edges)
+    known = {"families": _exact_families(fitted), "paths": _exact_paths(fitted), "graphs": _best(fitted)}
+    parts = _parts(sample, known)
+    about_sample = {} if sample is None else _about(sample, None if results.exact else edges)
     return Content(
         names=fitted.names,
         target=fitted.target,
@@ -133,31 +115,21 @@ def _of_model(fitted: Fitted) -> Content:
         settings={**fitted.settings, "max_parents": fitted.workspace.max_parents, "engine": results.engine},
         fingerprint=data.fingerprint,
         log_evidence=results.log_evidence,
-        verdict=results.verdict or (None if verdict is None else verdict.verdict),
-        trusted=None if verdict is None else verdict.trusted,
         error_bound=math.nan if results.sums is None else results.sums.error_bound,
         relative_error=results.sums is not None and results.sums.modularity == "order",
         interventions=data.interventions,
-        sample=sample,
-        intervals=intervals,
-        interval_confidence=confidence,
-        families=families,
-        families_exact=families_exact,
-        blankets=blankets,
-        paths=matrix,
-        paths_exact=paths_exact,
-        graphs=graphs,
-        graphs_are_best=best is not None or (sample is not None and sample.listed),
-        classes=classes,
-        omitted=omitted,
+        families_exact=known["families"] is not None,
+        paths_exact=known["paths"] is not None,
+        graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
+        omitted={part: _no_sample(fitted) for part, found in parts.items() if found is None},
+        **parts,
+        **{**about_sample, "verdict": results.verdict or about_sample.get("verdict")},
     )
 
 
 def _of_sample(sample: DagSample) -> Content:
     provenance = sample.provenance
     edges = sample.edge_frequencies().to_numpy()
-    verdict = sample.diagnostics() if sample.from_chains else None
-    intervals, confidence = _intervals(sample, edges)
     return Content(
         names=sample.names,
         target=sample.target,
@@ -172,17 +144,38 @@ def _of_sample(sample: DagSample) -> Content:
         fingerprint=provenance.get("data_fingerprint"),
         interventions=bool(provenance.get("interventions", False)),
         log_evidence=sample.log_evidence,
-        verdict=None if verdict is None else verdict.verdict,
-        trusted=None if verdict is None else verdict.trusted,
-        sample=sample,
-        intervals=intervals,
-        interval_confidence=confidence,
-        families=_families_in(sample),
-        blankets=markov_blanket_table(sample).to_numpy(),
-        paths=sample.probability_matrix("~>").to_numpy(),
-        graphs=top_graphs(sample, GRAPHS),
-        classes=equivalence_classes(sample),
+        **_parts(sample, {}),
+        **_about(sample, edges),
     )
+
+
+def _parts(sample: DagSample | None, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Parts of the report: as known exactly, else as the sample has them; None without one."""
+    makers: dict[str, Callable[[DagSample], Any]] = {
+        "families": _families_in,
+        "blankets": lambda drawn: markov_blanket_table(drawn).to_numpy(),
+        "paths": lambda drawn: drawn.probability_matrix("~>").to_numpy(),
+        "graphs": lambda drawn: top_graphs(drawn, GRAPHS),
+        "classes": equivalence_classes,
+    }
+    found = {part: known.get(part) for part in makers}
+    return {
+        part: make(sample) if sample is not None and found[part] is None else found[part]
+        for part, make in makers.items()
+    }
+
+
+def _about(sample: DagSample, edges: Floats | None) -> dict[str, Any]:
+    """What a sample says of itself: whether to trust it, and the intervals of edges where these are estimates."""
+    diagnosed = sample.diagnostics() if sample.from_chains else None
+    intervals, confidence = ({}, math.nan) if edges is None else _intervals(sample, edges)
+    return {
+        "sample": sample,
+        "verdict": None if diagnosed is None else diagnosed.verdict,
+        "trusted": None if diagnosed is None else diagnosed.trusted,
+        "intervals": intervals,
+        "interval_confidence": confidence,
+    }
 
 
 # What may be computed for a report

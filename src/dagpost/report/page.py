@@ -33,7 +33,7 @@ _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
 #: Where the slider stands at first; lower, if nothing would be seen.
 _THRESHOLD = 0.5
-#: In the JSON: so many digits that what only looks like 0 or 1 is still told from it.
+#: In the JSON: enough digits to tell a number that only looks like 0 or 1 from 0 and 1.
 _DIGITS = 12
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -68,10 +68,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "certainty": tables.text(words.certainty(content)),
         "prior": tables.text(words.prior(content)),
         "arrows": tables.text(words.ARROWS + (" " + words.INTERVENTIONS if content.interventions else "")),
-        "picture": small_graph(
-            [printable(name) for name in content.names], content.edges, measure=words.measure(content)
-        ),
-        "measure": words.measure(content),
+        "picture": small_graph(list(map(printable, content.names)), content.edges, measure=content.target.measure),
+        "measure": content.target.measure,
         "legend": _legend(content),
         "edge_note": tables.text(words.about_edges(content)),
         "edges": tables.edge_table(content),
@@ -101,7 +99,7 @@ def data_of(content: Content) -> dict[str, Any]:
         "pairs": pairs,
         "unlisted": [total - len(pairs), _rounded(edges.sum() - sum(pair[2] + pair[3] for pair in pairs))],
         "posterior": content.target.posterior,
-        "measure": words.measure(content),
+        "measure": content.target.measure,
         "threshold": _first_threshold(pairs),
         "families": None if content.families is None else [_families(own) for own in content.families],
         "familiesNote": _note(content, "families", content.families_exact),
@@ -111,10 +109,10 @@ def data_of(content: Content) -> dict[str, Any]:
 
 
 def as_data(data: Any) -> str:
-    """JSON that can stand in a page: nothing in it can end the element or begin another one.
+    r"""JSON that can stand in a page: nothing in it can end the element or begin another one.
 
     >>> as_data(["</script>"])
-    '["\\\\u003c/script\\\\u003e"]'
+    '["\\u003c/script\\u003e"]'
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escape in _ESCAPES.items():
@@ -141,14 +139,12 @@ def _blankets(content: Content) -> list[list[list[float]]]:
 
 
 def _note(content: Content, part: str, exact: bool) -> str:
-    if part in content.omitted:
-        return words.omitted(content, part)
-    return words.provenance_of_part(content, exact)
+    return words.omitted(content, part) if part in content.omitted else words.provenance_of_part(content, exact)
 
 
 def _legend(content: Content) -> str:
     """What the lines of the graph mean: the same words and thresholds as in plots."""
-    measure, listed = words.measure(content), [word for word in DIRECTIONS if word != "unknown"]
+    measure, listed = content.target.measure, [word for word in DIRECTIONS if word != "unknown"]
     if not content.target.posterior:
         listed = ["picked"]
     items = [f"{_sample(direction)} direction {html.escape(LABELS[direction])}" for direction in listed]
@@ -228,7 +224,7 @@ def _library(name: str) -> str:
 
 
 def _checked_target(path: Any) -> Path:
-    """The path, if a file can be written there; refused before any work what could not be written after it."""
+    """The path, if a file can be written there; otherwise an error before any work is done."""
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise InputError(
             f"The 'path' of a report must be text or a pathlib.Path, such as 'report.html'. Got {path!r} instead."

@@ -14,7 +14,7 @@ import numpy as np
 from dagpost._tools.text import printable
 from dagpost.plots.sources import interval_words, percent
 from dagpost.report.content import GRAPHS, LEAST_SHOWN, Content
-from dagpost.report.words import best, measure, measure_of, omitted, provenance_of_part, setting_rows
+from dagpost.report.words import best, measure_of, omitted, provenance_of_part, setting_rows
 
 #: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
 _FULL = 0.72
@@ -85,7 +85,7 @@ def _bar(probability: float) -> str:
 
 
 def omission(content: Content, part: str) -> str:
-    """The sentence that stands where a part was left out."""
+    """The sentence in the place of a part that was left out."""
     return f'<p class="omitted">{text(omitted(content, part))}</p>'
 
 
@@ -188,7 +188,7 @@ def graph_table(content: Content) -> str:
     )
     return table(
         f"{_first(content, len(found))} {which}. {how}",
-        ["Rank", measure(content).capitalize(), "Edges"],
+        ["Rank", content.target.measure.capitalize(), "Edges"],
         rows,
         "graphs",
     )
@@ -215,7 +215,8 @@ def class_table(content: Content) -> str:
             f'<td class="number">{int(classes.graphs[place]):,}</td>'
             f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         )
-    heads = ["Rank", measure(content).capitalize(), *(["Certainly within"] if bounded else []), "Graphs seen", "Edges"]
+    certainly = ["Certainly within"] if bounded else []
+    heads = ["Rank", content.target.measure.capitalize(), *certainly, "Graphs seen", "Edges"]
     told = "rows in which nothing was set" if content.interventions else "data that were only observed"
     caption = (
         f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. "

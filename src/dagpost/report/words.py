@@ -16,6 +16,7 @@ from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.text import printable, shortened
 from dagpost.plots.direction import CLEAR, direction_of
 from dagpost.plots.sources import percent
+from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
@@ -28,9 +29,9 @@ _PARTS = {
     "graphs": "Most probable graphs",
     "classes": "Classes of equivalent graphs",
 }
-#: A variable with so much weight on as many parents as are allowed may well have more.
+#: A variable with this much weight on sets of as many parents as are allowed may well have more.
 _CROWDED = 0.5
-#: Pairs that are at least so often joined are counted in the first sentence of a report.
+#: Pairs joined at least this often are counted in the first sentence of a report.
 _FOUND = 0.5
 #: What is less than this is not seen in the four digits of a table.
 _SEEN = 5e-5
@@ -67,11 +68,6 @@ def trust_label(content: Content) -> tuple[str, str]:
     if content.sample is not None and content.sample.listed:
         return "From some of the best graphs only", "fair"
     return "Estimated probabilities", "fair"
-
-
-def measure(content: Content) -> str:
-    """What the numbers are."""
-    return content.target.measure
 
 
 def measure_of(content: Content) -> str:
@@ -144,7 +140,7 @@ def certainty(content: Content) -> str:
 def _replicated(content: Content) -> str:
     sample, times, close = content.sample, "many times", ""
     if sample is not None:
-        times, size = _counted(len(sample), "time"), _near_one_half(len(sample))
+        times, size = _counted(len(sample), "time"), error_near_one_half(len(sample))
         close = f" With that many graphs a share near one half is known to about ±{size:.2g} (95%)."
     return content.target.trust.format(times=times) + close
 
@@ -157,9 +153,9 @@ def _exactly(content: Content) -> str:
         bound = f" Rounding may have moved a probability by at most {_at_most(content.error_bound, 1)}{relative}{size}."
     text = (
         f"The probabilities of edges are exact: they are sums over {content.target.summed_over}, not estimates from "
-        f"some of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the probabilities "
-        "say: 0.7 means that graphs with this edge have 70% of the probability in all, given the data, the prior and "
-        "the score."
+        f"some of them.{bound} What remains uncertain is what the data leave uncertain, and that is what the "
+        "probabilities say: 0.7 means that graphs with this edge have 70% of the probability in all, given the data, "
+        "the prior and the score."
     )
     sample = content.sample
     if sample is None:
@@ -196,7 +192,7 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
             f"near 1 where they agree. {printable(verdict)} "
         )
     elif math.isfinite(sample.effective_samples) and sample.effective_samples > 0.0:
-        close = _near_one_half(sample.effective_samples)
+        close = error_near_one_half(sample.effective_samples)
         size = f"to about ±{close:.2g} (95%)" if close >= _SEEN else "far more closely than the digits shown"
         text += f"An edge with a probability near one half is known {size}. "
     covered = sample.covered
@@ -222,13 +218,8 @@ def _among(sample: DagSample) -> str:
 
 
 def _at_most(value: float, digits: int) -> str:
-    """A bound with so many digits, none of which makes it smaller than it is."""
+    """A bound with `digits` digits, rounded up."""
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(value))):.{digits}g}"
-
-
-def _near_one_half(draws: float) -> float:
-    """Half the width of a 95% interval for a share near one half."""
-    return min(2.0 * math.sqrt(0.25 / draws), 0.5)
 
 
 def _crowded(content: Content) -> list[str]:
@@ -246,10 +237,10 @@ def _crowded(content: Content) -> list[str]:
     if weight < _CROWDED:
         return []
     others = sum(own >= _CROWDED for own, _ in full) - 1
-    more = f", and {others} other variable{'' if others == 1 else 's'} with one above {_CROWDED:g}" if others else ""
-    bound, plural = "at least" if content.families_exact else "about", "" if limit == 1 else "s"
+    more = f", and {_counted(others, 'other variable')} with one above {_CROWDED:g}" if others else ""
+    bound = "at least" if content.families_exact else "about"
     return [
-        f"Mind the limit of {limit} parent{plural}: {printable(name)} has that many with a probability of {bound} "
+        f"Mind the limit of {_counted(limit, 'parent')}: {printable(name)} has that many with a probability of {bound} "
         f"{weight:.2f}{more}. Allow more parents and see what changes."
     ]
 
@@ -274,28 +265,19 @@ def prior(content: Content) -> str:
     limit = settings.get("max_parents")
     parents = ""
     if limit is not None and content.target.most_parents is None:
-        parents = f" A variable has at most {limit} parent{'' if limit == 1 else 's'}."
+        parents = f" A variable has at most {_counted(limit, 'parent')}."
     rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
     return (
-        f"{content.target.explanation} The prior: {prior_text(settings.get('prior'))}. How well a graph fits the data "
-        f"is measured by {score_text(settings.get('score'))}.{parents}{fixed} Other choices give other numbers."
+        f"{content.target.explanation} The prior: {_in_words(settings.get('prior'), PRIORS)}. How well a graph fits "
+        f"the data is measured by {_in_words(settings.get('score'), SCORES)}.{parents}{fixed} Other choices give "
+        "other numbers."
     )
 
 
 def _rules(settings: Mapping[str, Any]) -> list[str]:
     rules = [f"{key} edges" for key in ("required", "forbidden") if settings.get(key)]
     return [*rules, "tiers"] if settings.get("tiers") else rules
-
-
-def prior_text(description: Any) -> str:
-    """A prior in words."""
-    return _in_words(description, PRIORS)
-
-
-def score_text(description: Any) -> str:
-    """A score in words."""
-    return _in_words(description, SCORES)
 
 
 def _in_words(description: Any, registry: Registry[Any]) -> str:
@@ -323,7 +305,7 @@ def provenance_of_part(content: Content, exact: bool) -> str:
 
 
 def omitted(content: Content, part: str) -> str:
-    """The sentence that stands where a part was left out."""
+    """The sentence in the place of a part that was left out."""
     return f"{_PARTS[part]}: left out. {content.omitted[part]}."
 
 
@@ -333,8 +315,8 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
     rows = [
         ("Method", content.method + (f" ({printable(content.reason)})" if content.reason else "")),
         ("Counted", content.target.words),
-        ("Score", score_text(settings.get("score"))),
-        ("Prior", prior_text(settings.get("prior"))),
+        ("Score", _in_words(settings.get("score"), SCORES)),
+        ("Prior", _in_words(settings.get("prior"), PRIORS)),
         ("Most parents", _recorded(content.target.most_parents or settings.get("max_parents"))),
         ("Computed on", printable(_recorded(settings.get("engine")))),
     ]

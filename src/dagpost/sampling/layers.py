@@ -70,7 +70,7 @@ def sample_layers(
     memory.require(
         widest_wave(layout.nodes, engine.workers, 40),
         f"Drawing graphs of {layout.nodes} variables by layers",
-        "Use fewer threads, or method='linear-extensions'.",
+        "Use fewer threads, or a method that draws orders.",
     )
     draw = partial(_draw, tables, families, engine)
     return draw_in_blocks(draw, count, layout.nodes, _MOVED_TOGETHER, seed=seed, units=layout.top + 1, **tracking)

@@ -7,19 +7,15 @@ prediction and causal effects.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from dagpost._tools.arrays import Floats
+from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.data.table import Table
+from dagpost.engines import Engine
+from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
-    from dagpost.scores.parameter_priors import ParameterPrior
 
 
 class Score:
@@ -60,7 +56,7 @@ class Score:
         self,
         table: Table,
         max_parents: int,
-        values: NDArray[np.float64],
+        values: Floats,
         engine: Engine,
         reporter: Reporter,
         checkpoint: Checkpoint = NO_CHECKPOINT,
@@ -85,4 +81,4 @@ class Score:
 
     def in_words(self) -> str:
         """What a report calls the score, with the settings that matter."""
-        return repr(self)
+        return repr(self).removesuffix("()")

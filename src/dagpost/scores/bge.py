@@ -23,17 +23,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import number
+from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.data.table import Table
+from dagpost.engines import Engine
 from dagpost.scores.base import Score
 from dagpost.scores.parameter_priors import NormalWishartPrior, strength
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
     from dagpost.scores.set_functions import Target, Task
 
 
@@ -111,7 +110,7 @@ class BGe(Score):
         self,
         table: Table,
         max_parents: int,
-        values: NDArray[np.float64],
+        values: Floats,
         engine: Engine,
         reporter: Reporter,
         checkpoint: Checkpoint = NO_CHECKPOINT,
@@ -121,7 +120,7 @@ class BGe(Score):
 
         data = table.values()
         nodes = data.shape[1]
-        weights = np.ones(len(data)) if table.counts is None else table.counts.astype(np.float64)
+        weights = table.weights.astype(np.float64)
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(nodes), prior.scale(nodes)
         prior_mean = prior.mean(table.names, data, weights)
@@ -139,7 +138,7 @@ class BGe(Score):
 
     def _constants(
         self, nodes: int, max_size: int, observations: float, degrees: float, scale: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """By the size of the set: what the data do not change, and half the posterior degrees of freedom."""
         constants = np.zeros(max_size + 1)
         factors = np.zeros(max_size + 1)
@@ -159,13 +158,7 @@ def _finite(value: object) -> float:
 
 
 def _walk(
-    matrix: NDArray[np.float64],
-    floor: float,
-    constants: NDArray[np.float64],
-    factors: NDArray[np.float64],
-    target: Target,
-    task: Task,
-    cancel: NDArray[np.int64],
+    matrix: Floats, floor: float, constants: Floats, factors: Floats, target: Target, task: Task, cancel: Integers
 ) -> None:
     from dagpost.scores.determinants import determinant_sets
 

@@ -1,9 +1,9 @@
-"""How well do discrete parents explain a discrete node, given the parameters they need? (Schwarz 1978.)
+"""How well do discrete parents explain a discrete node, given the parameters they need?
 
     score_i(P) = sum over p, x of N(x, p) log(N(x, p) / N(p)) - (log m / 2) (r - 1) q
 
-for a node of `r` levels, `q` configurations of its parents (whether they occur or not) and `m` observations.
-Cost and memory are those of counting (`dagpost.scores.counting`).
+for a node of `r` levels, `q` configurations of its parents (whether they occur or not) and `m` observations (Schwarz
+1978). Cost and memory are those of counting (`dagpost.scores.counting`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,3 @@ class BIC(CountedScore):
     def parameter_prior(self) -> DirichletPrior:
         """BIC has none: Jeffreys' prior, one half of an observation in each cell, stands in for it."""
         return DirichletPrior(0.5)
-
-    def in_words(self) -> str:
-        """Its name."""
-        return "BIC"

@@ -8,14 +8,12 @@ have larger counts, and those terms are worked out on the spot.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dagpost._tools.arrays import Counts, Floats
 from dagpost._tools.kernels import inlined, kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _TABLE_BYTES = 16 * 2**20
 _MOST_TABULATED = 2048
@@ -31,10 +29,10 @@ class CellFunction(NamedTuple):
     N`.
     """
 
-    tables: NDArray[np.float64]
-    parameters: NDArray[np.float64]
-    products: NDArray[np.float64]
-    penalties: NDArray[np.float64]
+    tables: Floats
+    parameters: Floats
+    products: Floats
+    penalties: Floats
     strength: float
     entropy: bool
 
@@ -69,7 +67,7 @@ def entropy_terms(penalties: list[float], observations: int) -> CellFunction:
     return CellFunction(tables, parameters, np.empty(0), np.array(penalties), 0.0, True)
 
 
-def _products(arities: tuple[int, ...], max_size: int) -> NDArray[np.float64]:
+def _products(arities: tuple[int, ...], max_size: int) -> Floats:
     """The numbers of configurations that sets of at most `max_size` columns can have, ascending.
 
     With many different arities there are too many to tabulate; those of the larger sets are then left out.
@@ -90,7 +88,7 @@ def _products(arities: tuple[int, ...], max_size: int) -> NDArray[np.float64]:
     return products
 
 
-def _tabulate(parameters: NDArray[np.float64], entropy: bool, largest_count: int) -> NDArray[np.float64]:
+def _tabulate(parameters: Floats, entropy: bool, largest_count: int) -> Floats:
     room = _TABLE_BYTES // (8 * parameters.size)
     tables = np.empty((parameters.size, min(largest_count, _MOST_TABULATED, room) + 1))
     _fill_tables(parameters, entropy, tables)
@@ -98,7 +96,7 @@ def _tabulate(parameters: NDArray[np.float64], entropy: bool, largest_count: int
 
 
 @kernel
-def _fill_tables(parameters: NDArray[np.float64], entropy: bool, tables: NDArray[np.float64]) -> None:
+def _fill_tables(parameters: Floats, entropy: bool, tables: Floats) -> None:
     for row in range(tables.shape[0]):
         total = 0.0
         lost = 0.0
@@ -162,7 +160,7 @@ def parameter_of(configurations: float, cells: CellFunction) -> float:
 
 
 @inlined
-def sum_terms(counts: NDArray[np.uint32], length: np.int64, row: int, parameter: float, cells: CellFunction) -> float:
+def sum_terms(counts: Counts, length: np.int64, row: int, parameter: float, cells: CellFunction) -> float:
     """The sum of the terms of the first `length` counts."""
     total = 0.0
     tabulated = np.uint32(cells.tables.shape[1] if row >= 0 else 0)

@@ -6,19 +6,16 @@ counting (`dagpost.scores.counting`).
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
+from dagpost._tools.arrays import Floats
+from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.data.table import Table
+from dagpost.engines import Engine
 from dagpost.scores.base import Score
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
     from dagpost.scores.cells import CellFunction
 
 
@@ -37,7 +34,7 @@ class CountedScore(Score):
         self,
         table: Table,
         max_parents: int,
-        values: NDArray[np.float64],
+        values: Floats,
         engine: Engine,
         reporter: Reporter,
         checkpoint: Checkpoint = NO_CHECKPOINT,
@@ -45,6 +42,4 @@ class CountedScore(Score):
         """Write the score of every family of at most `max_parents` parents into `values`."""
         from dagpost.scores.discrete_runs import fill_by_counting
 
-        terms = partial(self.terms, table.arities, max_parents + 1)
-        variants = self.variants(table.arities)
-        fill_by_counting(table, max_parents, values, variants, terms, engine, reporter, checkpoint)
+        fill_by_counting(self, table, max_parents, values, engine, reporter, checkpoint)

@@ -18,17 +18,15 @@ needs more (from 48 nodes with 6 parents on; the result itself is then over 4 GB
 from __future__ import annotations
 
 import queue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
 from dagpost.scores.set_functions import Target, insert_sorted, write_set
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _SCRATCH_BYTES = 60 * 2**20
 _MOST_COUNTERS = 2**22
@@ -39,41 +37,33 @@ _MERGE_FOR_SETS = 8
 class Scratch(NamedTuple):
     """What a running task writes: counters (always left zero), labels by level, and lists of merged rows."""
 
-    counters: NDArray[np.uint32]
-    new_label: NDArray[np.uint32]
-    occupied: NDArray[np.uint32]
-    labels: NDArray[np.uint32]
-    rows: NDArray[np.uint32]
-    weights: NDArray[np.uint32]
+    counters: Counts
+    new_label: Counts
+    occupied: Counts
+    labels: Counts
+    rows: Counts
+    weights: Counts
 
 
 class Walk(NamedTuple):
     """The path of the depth-first walk; index 0 is the empty set."""
 
-    label_count: NDArray[np.int64]
-    row_list: NDArray[np.int64]
-    length: NDArray[np.int64]
-    configurations: NDArray[np.float64]
-    nodes: NDArray[np.int64]
-    has_wanted: NDArray[np.bool_]
-    next_position: NDArray[np.int64]
+    label_count: Integers
+    row_list: Integers
+    length: Integers
+    configurations: Floats
+    nodes: Integers
+    has_wanted: Flags
+    next_position: Integers
 
 
 @inlined
 def _count_dense(
-    length: int,
-    rows: NDArray[np.uint32],
-    weights: NDArray[np.uint32],
-    labels: NDArray[np.uint32],
-    column: NDArray[np.uint16],
-    arity: np.uint64,
-    cell_count: int,
-    scratch: Scratch,
+    row_list: int, length: int, labels: Counts, column: Codes, arity: np.uint64, cell_count: int, scratch: Scratch
 ) -> np.int64:
     """Count, then sweep all cells: the occupied ones, in order, get the new labels 0, 1, 2, ..."""
-    counters = scratch.counters
-    occupied = scratch.occupied
-    new_label = scratch.new_label
+    rows, weights = scratch.rows[row_list], scratch.weights[row_list]
+    counters, occupied, new_label = scratch.counters, scratch.occupied, scratch.new_label
     for place in range(length):
         counters[labels[place] * arity + column[rows[place]]] += weights[place]
     found = np.uint32(0)
@@ -88,22 +78,21 @@ def _count_dense(
 
 @inlined
 def _count_sparse(
+    row_list: int,
     length: int,
-    rows: NDArray[np.uint32],
-    weights: NDArray[np.uint32],
-    labels: NDArray[np.uint32],
-    column: NDArray[np.uint16],
+    labels: Counts,
+    column: Codes,
     arity: np.uint64,
     label_count: int,
-    result: NDArray[np.uint32],
+    result: Counts,
     scratch: Scratch,
 ) -> np.int64:
     """Count and walk the rows again in place of the cells, which are many more; `result` gets the new labels.
 
     Labels are taken in ranges for which the counters suffice: nearly always that is one range.
     """
-    counters = scratch.counters
-    new_label = scratch.new_label
+    rows, weights = scratch.rows[row_list], scratch.weights[row_list]
+    counters, new_label = scratch.counters, scratch.new_label
     per_range = np.uint64(counters.size) // arity
     low = np.uint64(0)
     found = np.uint32(0)
@@ -128,17 +117,17 @@ def _count_sparse(
 
 @inlined
 def _merge_rows(
+    row_list: int,
+    merged_list: int,
     length: int,
-    rows: NDArray[np.uint32],
-    weights: NDArray[np.uint32],
-    labels: NDArray[np.uint32],
-    prefix: NDArray[np.uint32],
+    labels: Counts,
+    prefix: Counts,
     prefix_count: np.uint64,
-    merged_rows: NDArray[np.uint32],
-    merged_weights: NDArray[np.uint32],
-    counters: NDArray[np.uint32],
+    scratch: Scratch,
 ) -> int:
     """Keep one row for each label and configuration of the columns below; `labels` shrinks in place."""
+    rows, weights, counters = scratch.rows[row_list], scratch.weights[row_list], scratch.counters
+    merged_rows, merged_weights = scratch.rows[merged_list], scratch.weights[merged_list]
     for place in range(length):
         counters[labels[place] * prefix_count + prefix[rows[place]]] += weights[place]
     kept = 0
@@ -168,23 +157,12 @@ def _start(top: int, rows: Rows, scratch: Scratch, walk: Walk) -> None:
     walk.length[0] = count
     prefix_count = rows.prefix_counts[top + 1]
     if 0 < prefix_count <= scratch.counters.size:
-        walk.length[0] = _merge_rows(
-            count,
-            scratch.rows[0],
-            scratch.weights[0],
-            scratch.labels[0],
-            rows.prefixes[top + 1],
-            np.uint64(prefix_count),
-            scratch.rows[0],
-            scratch.weights[0],
-            scratch.counters,
-        )
+        prefix = rows.prefixes[top + 1]
+        walk.length[0] = _merge_rows(0, 0, count, scratch.labels[0], prefix, np.uint64(prefix_count), scratch)
 
 
 @inlined
-def _write(
-    size: int, found: np.int64, occupied: NDArray[np.uint32], cells: CellFunction, target: Target, walk: Walk
-) -> None:
+def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, target: Target, walk: Walk) -> None:
     """Sum the terms of the occupied cells and write `A`, and `B` where the set can be a parent set."""
     configurations = walk.configurations[size]
     row = row_of(configurations, cells)
@@ -200,23 +178,14 @@ def _write(
 
 @inlined
 def _place(
-    size: int,
-    position: int,
-    write: bool,
-    rows: Rows,
-    cells: CellFunction,
-    target: Target,
-    scratch: Scratch,
-    walk: Walk,
+    size: int, position: int, write: bool, rows: Rows, cells: CellFunction, target: Target, scratch: Scratch, walk: Walk
 ) -> None:
     """Add the column at `position` to the set of level `size - 1`, score it, and label the rows below it."""
     arity = rows.arities[position]
     node = rows.order[position]
     row_list = walk.row_list[size - 1]
     length = walk.length[size - 1]
-    own_rows = scratch.rows[row_list]
-    own_weights = scratch.weights[row_list]
-    labels = scratch.labels[size - 1]
+    own_rows, labels = scratch.rows[row_list], scratch.labels[size - 1]
     column = rows.codes[position]
     cell_count = walk.label_count[size - 1] * arity
     descend = size < target.max_size and position > 0
@@ -225,29 +194,19 @@ def _place(
     insert_sorted(walk.nodes[size - 1], size - 1, node, walk.nodes[size])
     result = scratch.labels[size]
     if cell_count <= 2 * length + 16 and cell_count < scratch.counters.size:
-        found = _count_dense(length, own_rows, own_weights, labels, column, np.uint64(arity), cell_count, scratch)
+        found = _count_dense(row_list, length, labels, column, np.uint64(arity), cell_count, scratch)
         if descend:
             for place in range(length):
                 result[place] = scratch.new_label[labels[place] * np.uint64(arity) + column[own_rows[place]]]
     else:
         found = _count_sparse(
-            length,
-            own_rows,
-            own_weights,
-            labels,
-            column,
-            np.uint64(arity),
-            walk.label_count[size - 1],
-            result,
-            scratch,
+            row_list, length, labels, column, np.uint64(arity), walk.label_count[size - 1], result, scratch
         )
     if write:
         _write(size, found, scratch.occupied, cells, target, walk)
     if not descend:
         return
-    walk.label_count[size] = found
-    walk.row_list[size] = row_list
-    walk.length[size] = length
+    walk.label_count[size], walk.row_list[size], walk.length[size] = found, row_list, length
     prefix_count = rows.prefix_counts[position]
     if size > 1 and prefix_count > 0 and found * prefix_count <= scratch.counters.size:
         sets = 0
@@ -255,29 +214,13 @@ def _place(
             sets += target.binomial[position, more]
         if sets >= _MERGE_FOR_SETS:
             walk.row_list[size] = size
-            walk.length[size] = _merge_rows(
-                length,
-                own_rows,
-                own_weights,
-                result,
-                rows.prefixes[position],
-                np.uint64(prefix_count),
-                scratch.rows[size],
-                scratch.weights[size],
-                scratch.counters,
-            )
+            prefix = rows.prefixes[position]
+            walk.length[size] = _merge_rows(row_list, size, length, result, prefix, np.uint64(prefix_count), scratch)
 
 
 @kernel
 def count_sets(
-    top: int,
-    first: int,
-    last: int,
-    rows: Rows,
-    cells: CellFunction,
-    target: Target,
-    scratch: Scratch,
-    cancel: NDArray[np.int64],
+    top: int, first: int, last: int, rows: Rows, cells: CellFunction, target: Target, scratch: Scratch, cancel: Integers
 ) -> None:
     """Score the sets of a task (see `tasks_of`); returns early, scores missing, once `cancel` is raised."""
     levels = target.max_size + 1

@@ -7,15 +7,12 @@ Cholesky factor. Time: about `size^2` per set.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import kernel
 from dagpost.scores.set_functions import Target, insert_sorted, write_set
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @kernel
@@ -23,12 +20,12 @@ def determinant_sets(
     top: int,
     first: int,
     last: int,
-    matrix: NDArray[np.float64],
+    matrix: Floats,
     floor: float,
-    constants: NDArray[np.float64],
-    factors: NDArray[np.float64],
+    constants: Floats,
+    factors: Floats,
     target: Target,
-    cancel: NDArray[np.int64],
+    cancel: Integers,
 ) -> None:
     """Write `constants[size] - factors[size] * log det` of the submatrix of each set of one task.
 

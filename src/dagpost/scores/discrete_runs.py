@@ -7,11 +7,16 @@ keeps what their tasks have finished. Cost and memory are those of counting.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.data.table import Table
+from dagpost.engines import Engine
 from dagpost.families.numbering import family_count
 from dagpost.scores.cells import CellFunction
 from dagpost.scores.counting import count_sets, scratch_pool
@@ -30,32 +35,20 @@ from dagpost.scores.set_functions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table
-    from dagpost.engines import Engine
+    from dagpost.scores.counted import CountedScore
 
 
 def fill_by_counting(
+    score: CountedScore,
     table: Table,
     max_parents: int,
-    values: NDArray[np.float64],
-    variant_of: tuple[int, ...],
-    terms_of: Callable[[list[int], int], CellFunction],
+    values: Floats,
     engine: Engine,
     reporter: Reporter,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> None:
-    """Fill `values` with the scores whose terms `terms_of(variants, observations)` gives.
-
-    `variant_of` says for each node which function `B` it takes; `terms_of` is asked for the variants of a
-    run.
-    """
-    codes = table.codes()
-    weights = np.ones(codes.shape[1], dtype=np.int64) if table.counts is None else table.counts
+    """Fill `values` with a score that says what is summed over the cells."""
+    codes, weights, variant_of = table.codes(), table.weights, score.variants(table.arities)
     check_countable(table.names, table.arities, int(weights.sum()))
     nodes = len(table.names)
     runs = [
@@ -74,7 +67,7 @@ def fill_by_counting(
             variants = sorted({variant_of[node] for node in wanted})
             own_codes = codes if used.all() else codes[:, used]
             rows = distinct_rows(own_codes, weights[used], table.arities, wanted)
-            cells = terms_of(variants, int(weights[used].sum()))
+            cells = score.terms(table.arities, max_parents + 1, variants, int(weights[used].sum()))
             target = target_of(values, wanted, max_parents, len(variants))
             by_node = {node: variants.index(variant_of[node]) for node in wanted}
             saved = saved_tasks(target, number, checkpoint)
@@ -90,15 +83,15 @@ def fill_by_counting(
 
 def _counted_by(
     engine: Engine, rows: Rows, cells: CellFunction, target: Target, run: int, checkpoint: Checkpoint
-) -> NDArray[np.float64] | None:
+) -> Floats | None:
     """The sums of every set from an engine that counts in a way of its own, where it has one that suits the table.
 
     It counts in one go, and a checkpoint has all of it or nothing.
     """
     shape = 1 + cells.penalties.size, family_count(len(target.values), target.max_size)
-    totals: list[NDArray[np.float64]] = []
+    totals: list[Floats] = []
 
-    def kept(_: str) -> list[NDArray[np.float64]]:
+    def kept(_: str) -> list[Floats]:
         # Room only where there is something to read.
         if not totals:
             totals.append(np.empty(shape))
@@ -112,12 +105,10 @@ def _counted_by(
     return totals[0]
 
 
-def _pooled_walk(
-    rows: Rows, cells: CellFunction, target: Target, workers: int
-) -> Callable[[Task, NDArray[np.int64]], None]:
+def _pooled_walk(rows: Rows, cells: CellFunction, target: Target, workers: int) -> Callable[[Task, Integers], None]:
     pool = scratch_pool(rows, target.max_size, workers)
 
-    def walk(task: Task, cancel: NDArray[np.int64]) -> None:
+    def walk(task: Task, cancel: Integers) -> None:
         scratch = pool.get()
         try:
             count_sets(*task, rows, cells, target, scratch, cancel)

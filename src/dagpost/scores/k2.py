@@ -41,7 +41,3 @@ class K2(CountedScore):
     def parameter_prior(self) -> DirichletPrior:
         """A pseudocount of one in every cell."""
         return DirichletPrior(1.0)
-
-    def in_words(self) -> str:
-        """Its name."""
-        return "K2"

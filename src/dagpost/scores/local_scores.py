@@ -12,24 +12,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from inspect import signature
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import refusal, whole_number
-from dagpost._tools.progress import NO_PROGRESS
-from dagpost._tools.text import nearest
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import bare
+from dagpost._tools.text import names_in, nearest
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.data.conversion import TableLike, as_table
+from dagpost.engines import Engine, ThreadEngine, as_engine
 from dagpost.errors import InputError
+from dagpost.scores.base import Score
 from dagpost.scores.resolve import resolve_score
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Reporter
-    from dagpost.data.table import Table, TableLike
-    from dagpost.engines import Engine
-    from dagpost.scores.base import Score
 
 #: No node can have more parents than this.
 MOST_PARENTS = 12
@@ -50,7 +48,7 @@ class LocalScores:
     #: The most parents a node can have here: never more than there are other nodes.
     max_parents: int
     #: Row i: the scores of node i by the number of the parent set.
-    values: NDArray[np.float64]
+    values: Floats
 
     def score(self, child: str | int, parents: Iterable[str | int]) -> float:
         """The score of one family, by names or column numbers."""
@@ -87,7 +85,7 @@ class LocalScores:
             raise InputError(f"Parent sets are numbered from 0 to {families - 1}. Got {number!r} instead.")
         mask = int(parent_sets(len(self.names) - 1, self.max_parents)[number])
         others = [name for position, name in enumerate(self.names) if position != node]
-        return frozenset(name for position, name in enumerate(others) if mask >> position & 1)
+        return frozenset(names_in(mask, others))
 
     def up_to(self, max_parents: int) -> LocalScores:
         """The scores of the sets of at most `max_parents` parents, which come first.
@@ -168,8 +166,6 @@ def local_scores(
     ----------
     Cooper & Yoo (1999), Causal discovery from a mixture of experimental and observational data. UAI 15.
     """
-    from dagpost.data.table import as_table
-    from dagpost.engines import ThreadEngine, as_engine
     from dagpost.families.numbering import family_count
 
     chosen = resolve_score(score)
@@ -179,7 +175,13 @@ def local_scores(
     limit = min(limit, nodes - 1)
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
-    _fill(chosen, table, limit, values, ThreadEngine() if engine is None else as_engine(engine), reporter, checkpoint)
+    given = table, limit, values, ThreadEngine() if engine is None else as_engine(engine), reporter
+    if "checkpoint" in signature(chosen.fill).parameters:
+        chosen.fill(*given, checkpoint)
+    else:
+        # A score that takes no checkpoint is kept as a whole.
+        for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
+            chosen.fill(*given)
     return LocalScores(table.names, limit, values)
 
 
@@ -188,31 +190,13 @@ def parent_limit(value: object, owner: str) -> int:
     return whole_number(value, "max_parents", owner, least=0, most=MOST_PARENTS)
 
 
-def _fill(
-    score: Score,
-    table: Table,
-    max_parents: int,
-    values: NDArray[np.float64],
-    engine: Engine,
-    reporter: Reporter,
-    checkpoint: Checkpoint,
-) -> None:
-    if "checkpoint" in signature(score.fill).parameters:
-        score.fill(table, max_parents, values, engine, reporter, checkpoint)
-        return
-    # A score that takes no checkpoint is kept as a whole.
-    for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
-        score.fill(table, max_parents, values, engine, reporter)
-
-
 def _require_memory(nodes: int, max_parents: int) -> None:
-    from dagpost._tools.memory import available_bytes, require
     from dagpost.families.numbering import family_count
 
     def needed(limit: int) -> int:
         return 8 * (nodes * family_count(nodes - 1, limit) + family_count(nodes, limit))
 
-    free = available_bytes()
+    free = memory.available_bytes()
     fitting = [limit for limit in range(max_parents + 1) if needed(limit) <= free]
-    remedy = f"The largest max_parents that fits is {fitting[-1]}." if fitting else "Free some memory first."
-    require(needed(max_parents), f"Scoring {nodes} nodes with up to {max_parents} parents", remedy)
+    remedy = f"The largest {bare('max_parents')} that fits is {fitting[-1]}." if fitting else "Free some memory first."
+    memory.require(needed(max_parents), f"Scoring {nodes} nodes with up to {max_parents} parents", remedy)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
-from dagpost._tools.spelling import parameter
+from dagpost._tools.spelling import either, parameter
 from dagpost.errors import InputError
 
 #: Far outside what makes sense, and well inside what arithmetic can carry through every table.
@@ -21,7 +21,7 @@ _SMALLEST, _LARGEST = 1e-100, 1e100
 
 def strength(value: object, name: str, owner: str) -> float:
     """How many imagined rows a prior is worth, as a float, or an error that names the parameter."""
-    allowed = f"a float in [{_SMALLEST:g}, {_LARGEST:g}]"
+    allowed = either(f"a float in [{_SMALLEST:g}, {_LARGEST:g}]", f"a number above 0 and below {_LARGEST:g}")
     return number(value, name, owner, least=_SMALLEST, most=_LARGEST, allowed=allowed)
 
 

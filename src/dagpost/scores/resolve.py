@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
 from dagpost.scores.base import Score
+from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
-
-if TYPE_CHECKING:
-    from dagpost.scores.parameter_priors import ParameterPrior
 
 
 def resolve_score(score: Any) -> Score:

@@ -8,15 +8,14 @@ this happens often.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dagpost._tools.arrays import Codes, Counts, Integers
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _PREFIX_BYTES = 24 * 2**20
 _MOST_CELLS = 2**22
@@ -32,12 +31,12 @@ class Rows(NamedTuple):
     are, 0 where nothing is gained by merging on them.
     """
 
-    codes: NDArray[np.uint16]
-    arities: NDArray[np.int64]
-    order: NDArray[np.int64]
-    weights: NDArray[np.uint32]
-    prefixes: NDArray[np.uint32]
-    prefix_counts: NDArray[np.int64]
+    codes: Codes
+    arities: Integers
+    order: Integers
+    weights: Counts
+    prefixes: Counts
+    prefix_counts: Integers
 
 
 def check_countable(names: tuple[str, ...], arities: tuple[int, ...], observations: int) -> None:
@@ -56,15 +55,12 @@ def check_countable(names: tuple[str, ...], arities: tuple[int, ...], observatio
 
 
 def distinct_rows(
-    codes: NDArray[np.unsignedinteger],
-    weights: NDArray[np.int64],
-    arities: tuple[int, ...],
-    wanted: tuple[int, ...],
+    codes: NDArray[np.unsignedinteger], weights: Integers, arities: tuple[int, ...], wanted: tuple[int, ...]
 ) -> Rows:
     """Merge equal rows of `codes` (columns by rows); the `wanted` columns get the top positions."""
     order = _order_of(codes, wanted)
     row_count = codes.shape[1]
-    prefixes: list[NDArray[np.uint32]] = [np.zeros(row_count, dtype=np.uint32)]
+    prefixes: list[Counts] = [np.zeros(row_count, dtype=np.uint32)]
     counts = [1]
     numbers = prefixes[0]
     for node in order:
@@ -107,9 +103,7 @@ def _order_of(codes: NDArray[np.unsignedinteger], wanted: tuple[int, ...]) -> li
     return sorted(range(codes.shape[0]), key=lambda node: (node in chosen, information(node)))
 
 
-def _extend(
-    numbers: NDArray[np.uint32], column: NDArray[np.unsignedinteger], arity: int, count: int
-) -> tuple[NDArray[np.uint32], int]:
+def _extend(numbers: Counts, column: NDArray[np.unsignedinteger], arity: int, count: int) -> tuple[Counts, int]:
     """Number the configurations of the columns so far with one more column, in the order they occur."""
     if count * arity <= _MOST_CELLS:
         result = np.empty_like(numbers)
@@ -121,13 +115,7 @@ def _extend(
 
 
 @kernel
-def _renumber(
-    numbers: NDArray[np.uint32],
-    column: NDArray[np.uint16],
-    arity: int,
-    seen: NDArray[np.uint32],
-    result: NDArray[np.uint32],
-) -> np.int64:
+def _renumber(numbers: Counts, column: Codes, arity: int, seen: Counts, result: Counts) -> np.int64:
     found = np.uint32(0)
     for row in range(numbers.size):
         key = numbers[row] * np.uint64(arity) + column[row]

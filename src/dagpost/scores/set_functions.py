@@ -15,23 +15,18 @@ Beside the result there is one number per set of at most `max_parents` nodes and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import comb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.families.numbering import binomials, family_count, size_offsets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from dagpost._tools.progress import Stage
-    from dagpost.checkpoints import SavedSteps
-    from dagpost.engines import Engine
+from dagpost._tools.progress import Stage
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, SavedSteps
+from dagpost.engines import Engine
+from dagpost.families.numbering import binomials, family_count, next_of_size, size_offsets
 
 #: Top position, first and last second position of the sets of a task.
 Task = tuple[int, int, int]
@@ -45,12 +40,12 @@ _SMALLEST_SHARE = 128
 class Target(NamedTuple):
     """Where a kernel writes: the result, the table of `B`, and the numbering of both."""
 
-    values: NDArray[np.float64]
-    base: NDArray[np.float64]
-    binomial: NDArray[np.int64]
-    parent_offset: NDArray[np.int64]
-    node_offset: NDArray[np.int64]
-    wanted: NDArray[np.bool_]
+    values: Floats
+    base: Floats
+    binomial: Integers
+    parent_offset: Integers
+    node_offset: Integers
+    wanted: Flags
     max_size: int
 
 
@@ -58,10 +53,10 @@ class Run(NamedTuple):
     """Nodes that are scored from the same rows: `observed` is None where all rows count."""
 
     nodes: tuple[int, ...]
-    observed: NDArray[np.bool_] | None
+    observed: Flags | None
 
 
-def target_of(values: NDArray[np.float64], wanted: tuple[int, ...], max_parents: int, variants: int) -> Target:
+def target_of(values: Floats, wanted: tuple[int, ...], max_parents: int, variants: int) -> Target:
     """The place to write the scores of the `wanted` nodes, with room for `variants` functions `B`."""
     nodes = values.shape[0]
     chosen = np.zeros(nodes, dtype=np.bool_)
@@ -71,7 +66,7 @@ def target_of(values: NDArray[np.float64], wanted: tuple[int, ...], max_parents:
     return Target(values, base, binomials(max_parents), offsets[nodes - 1], offsets[nodes], chosen, max_parents + 1)
 
 
-def runs_of(interventions: NDArray[np.uint64] | None, nodes: int) -> list[Run]:
+def runs_of(interventions: Masks | None, nodes: int) -> list[Run]:
     """Nodes grouped by the rows that count for them: those where the node was not set (Cooper & Yoo 1999)."""
     if interventions is None:
         return [Run(tuple(range(nodes)), None)]
@@ -131,7 +126,7 @@ def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = NO_CHECKPOINT
 
 
 def fill_run(
-    walk: Callable[[Task, NDArray[np.int64]], None],
+    walk: Callable[[Task, Integers], None],
     variant_of: dict[int, int],
     target: Target,
     engine: Engine,
@@ -149,7 +144,7 @@ def fill_run(
 def subtract_bases(variant_of: dict[int, int], target: Target, engine: Engine, stage: Stage) -> None:
     """Take `B` off the nodes of `variant_of`."""
 
-    def subtract(node: int, cancel: NDArray[np.int64]) -> None:
+    def subtract(node: int, cancel: Integers) -> None:
         subtract_base(node, variant_of[node], target, cancel)
 
     for _ in engine.run(subtract, list(variant_of)):
@@ -157,7 +152,7 @@ def subtract_bases(variant_of: dict[int, int], target: Target, engine: Engine, s
 
 
 @inlined
-def write_set(nodes: NDArray[np.int64], size: int, value: float, target: Target) -> np.int64:
+def write_set(nodes: Integers, size: int, value: float, target: Target) -> np.int64:
     """Write `A(Z)` for the ascending `nodes` of `Z`; return the number of `Z` among all sets of nodes.
 
     Taking `z_j` out of `Z` moves the elements above it down by one place in the universe and by one rank in
@@ -179,7 +174,7 @@ def write_set(nodes: NDArray[np.int64], size: int, value: float, target: Target)
 
 
 @kernel
-def write_totals(totals: NDArray[np.float64], target: Target) -> None:
+def write_totals(totals: Floats, target: Target) -> None:
     """Write `A` and the variants of `B` of all sets, whose numbers are the columns of `totals` (row 0 is `A`)."""
     universe = target.values.shape[0]
     nodes = np.empty(target.max_size + 1, dtype=np.int64)
@@ -199,13 +194,11 @@ def write_totals(totals: NDArray[np.float64], target: Target) -> None:
                     target.base[variant, number] = totals[variant + 1, number]
             number += 1
             if step + 1 < count and mask != np.uint64(0):
-                lowest = mask & (~mask + np.uint64(1))
-                ripple = mask + lowest
-                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
+                mask = next_of_size(mask)
 
 
 @inlined
-def insert_sorted(nodes: NDArray[np.int64], size: int, node: int, result: NDArray[np.int64]) -> None:
+def insert_sorted(nodes: Integers, size: int, node: int, result: Integers) -> None:
     """`result` becomes the `size` ascending `nodes` with `node` put in its place."""
     place = size
     while place > 0 and nodes[place - 1] > node:
@@ -217,7 +210,7 @@ def insert_sorted(nodes: NDArray[np.int64], size: int, node: int, result: NDArra
 
 
 @kernel
-def subtract_base(node: int, variant: int, target: Target, cancel: NDArray[np.int64]) -> None:
+def subtract_base(node: int, variant: int, target: Target, cancel: Integers) -> None:
     """Take `B(P)` off every entry of `node`.
 
     The sets of all nodes that leave `node` out, in their order, are its parent sets in theirs.
@@ -239,6 +232,4 @@ def subtract_base(node: int, variant: int, target: Target, cancel: NDArray[np.in
                 parents += 1
             number += 1
             if step + 1 < count and mask != np.uint64(0):
-                lowest = mask & (~mask + np.uint64(1))
-                ripple = mask + lowest
-                mask = ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
+                mask = next_of_size(mask)

@@ -21,9 +21,8 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.kbest import tie_tolerance
-from dagpost.families.family_sums import NO_ORDER, FamilyTables, FamilyWeights, log_weight_of
+from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_weight_of
 from dagpost.families.graphs import draw_graph
-from dagpost.families.numbering import binomials, size_offsets
 from dagpost.mcmc.order import random_order
 from dagpost.mcmc.reversal import find_descendants, is_acyclic
 
@@ -65,31 +64,6 @@ def log_weights_of_graphs(families: FamilyTables, parents: Masks) -> Floats:
     result = np.empty(len(parents))
     _weigh(families, np.array(parents, dtype=np.uint64, order="C"), result)
     return result
-
-
-def tables_without_sums(weights: FamilyWeights) -> FamilyTables:
-    """The part of `family_tables` that a climb from a given graph reads, without the sums that take time."""
-    nodes, width = weights.candidates.shape
-    everyone = width == nodes - 1
-    heaviest = weights.inner.max(axis=1)
-    if not everyone:
-        heaviest = np.maximum(heaviest, weights.small.max(axis=1))
-    starts = np.zeros(nodes + 1, dtype=np.int64)
-    no_masks, no_logs = np.empty(0, dtype=np.uint64), np.empty(0)
-    return FamilyTables(
-        weights.max_parents,
-        0 if everyone else weights.small_size,
-        np.ascontiguousarray(weights.candidates, dtype=np.int64),
-        np.bitwise_or.reduce(np.uint64(1) << weights.candidates.astype(np.uint64), axis=1),
-        np.ascontiguousarray(weights.inner),
-        np.ascontiguousarray(weights.inner[:, :1] if everyone else weights.small),
-        heaviest,
-        np.zeros((nodes, 1), dtype=np.int64),
-        *(starts, no_masks, no_logs, no_logs),
-        *(starts, no_masks, no_logs, no_logs),
-        binomials(weights.max_parents).copy(),
-        size_offsets(weights.max_parents).copy(),
-    )
 
 
 def _checked(families: FamilyTables, start: Masks) -> Masks:

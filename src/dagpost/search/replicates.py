@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -30,12 +29,18 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag, Item, Result
-from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables, largest_small_size
+from dagpost.families.family_sums import (
+    FamilyTables,
+    FamilyWeights,
+    family_tables,
+    largest_small_size,
+    tables_without_sums,
+)
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.priors import StructurePrior, log_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, local_scores
-from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph, tables_without_sums
+from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph
 
 
 def bootstrap_dags(
@@ -79,8 +84,8 @@ def bootstrap_dags(
         return start if cancel[0] else _climb_from(weights, start)
 
     parents = np.empty((count, len(table.names)), dtype=np.uint64)
-    saved = checkpoint.stage("bootstrap", range(count), lambda replicate: [parents[replicate]])
-    with reporter.stage("bootstrap", count) as stage:
+    saved = checkpoint.stage("replicates", range(count), lambda replicate: [parents[replicate]])
+    with reporter.stage("replicates", count) as stage:
         for _ in saved.finished:
             stage.advance(1)
         for replicate, found in saved.run(engine.tasks, block, range(count)):
@@ -91,15 +96,7 @@ def bootstrap_dags(
 
 def resampled(table: Table, generator: np.random.Generator) -> Table:
     """As many observations as `table` has, drawn from its rows with replacement."""
-    counts = np.ones(table.rows) if table.counts is None else table.counts
-    drawn = generator.multinomial(table.observations, counts / table.observations)
-    kept = np.flatnonzero(drawn)
-    return replace(
-        table,
-        columns=tuple(column[kept] for column in table.columns),
-        counts=drawn[kept],
-        interventions=None if table.interventions is None else table.interventions[kept],
-    )
+    return table.with_counts(generator.multinomial(table.observations, table.weights / table.observations))
 
 
 class _Here(Engine):

@@ -12,9 +12,10 @@ import pytest
 from dagpost import DagPosterior, datasets
 from dagpost.causal import CausalEffect, causal_effect, causal_effects, discrete, interventional_probabilities
 from dagpost.causal.groups import Groups, groups_of, share_out
-from dagpost.data.table import Table, as_table
+from dagpost.data import Table, as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError, ResourceError
+from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import DagSample, mask_type
 from dagpost.scores import BDeu, BGe, DirichletPrior
 
@@ -23,7 +24,7 @@ def sample_of(names: tuple[str, ...], graphs: list[list[int]], weights: list[flo
     nan = np.full(len(graphs), np.nan)
     shares = np.full(len(graphs), 1.0 / len(graphs)) if weights is None else np.array(weights)
     parents = np.array(graphs, dtype=mask_type(len(names)))
-    return DagSample(names, parents, nan, nan, nan, shares, "structure", "exact-layers", "given weights")
+    return DagSample(names, parents, nan, nan, nan, shares, STRUCTURE, "exact-layers", "independent", "given weights")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def test_an_edge_without_direction_gives_a_mixture_of_zero_and_the_effect() -> N
     assert effect.zero_probability == pytest.approx(0.5, abs=1e-9)
     assert effect.positive_probability == pytest.approx(0.5, abs=0.01)
     assert effect.interval()[0] == 0.0
-    assert effect.mean == pytest.approx(0.5 * np.polyfit(*table.values().T, 1)[0], rel=0.02)
+    assert effect.mean == pytest.approx(0.5 * np.polyfit(table.values()[:, 0], table.values()[:, 1], 1)[0], rel=0.02)
 
 
 def test_no_path_is_no_effect_at_all() -> None:

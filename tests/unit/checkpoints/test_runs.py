@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.broken_off import Stopped, StoppingEngine, broken_off, eager, flip, parts, same_fit, same_sample
+from tests.tools.engines import SlowEngine
 
 from dagpost import DagPosterior, DagSample, LocalScores, datasets, local_scores
-from dagpost._tools.progress import reporter_for
+from dagpost._tools.progress import NO_PROGRESS, reporter_for
 from dagpost.checkpoints import Checkpoint
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
 from dagpost.families.numbering import family_count
@@ -102,7 +103,7 @@ def test_a_sample_that_is_broken_off_anywhere_has_the_same_graphs(
     model = DagPosterior(max_parents=2, **settings).fit(datasets.load("coronary"))
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagSample:
-        model._tables.engine = engine
+        model.fitted_.workspace.run_on(engine, NO_PROGRESS)
         return model.sample(count, seed=3, checkpoint=checkpoint)
 
     whole = attempt(ThreadEngine(1), None)
@@ -120,7 +121,7 @@ def test_chains_that_were_gone_on_with_may_be_broken_off_too(folder: Path) -> No
     shorter, whole = model.sample(450, seed=3), model.sample(1_100, seed=3)
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint) -> DagSample:
-        model._tables.engine = engine
+        model.fitted_.workspace.run_on(engine, NO_PROGRESS)
         return model.sample(1_100, resume=shorter, checkpoint=checkpoint)
 
     assert all(same_sample(broken_off(attempt, folder, place), whole) for place in (0, 1, 2, 3, 5, 6, 7))
@@ -139,13 +140,15 @@ def test_damaged_rounds_of_chains_are_run_again(folder: Path) -> None:
         eager(folder).remove()
 
 
-def test_the_best_graphs_are_not_searched_for_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_graphs_are_not_searched_for_again(folder: Path) -> None:
     model = DagPosterior(max_parents=1, method="kbest").fit(datasets.load("coronary").to_pandas().iloc[:, :3])
     # There are fewer graphs than that.
     whole = model.sample(100)
     assert 1 < len(whole) < 100
     assert same_sample(model.sample(100, checkpoint=eager(folder)), whole)
-    monkeypatch.setattr("dagpost.methods.drawing.best_dags", None)
+    model.fitted_.workspace.run_on(StoppingEngine(0), NO_PROGRESS)
+    with pytest.raises(Stopped):
+        model.sample(100)
     found = model.sample(100, checkpoint=eager(folder))
     assert same_sample(found, whole)
     assert found.provenance == whole.provenance
@@ -169,7 +172,6 @@ def test_bootstrap_replicates_that_were_found_are_not_looked_for_again(folder: P
 def test_scores_among_candidates_are_kept_node_by_node(
     table: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dagpost.methods.drawing.MOST_FAMILIES", 100)
     monkeypatch.setattr("dagpost.families.family_sums.MOST_FAMILIES", 100)
 
     def stop(title: str, done: int, _: int) -> None:
@@ -303,17 +305,17 @@ def test_a_seed_that_was_drawn_is_drawn_once(folder: Path) -> None:
     assert not same_sample(first, model.sample(500))
 
 
-def test_the_method_that_was_chosen_stays_chosen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_method_that_was_chosen_stays_chosen(folder: Path) -> None:
     table = datasets.load("coronary")
     first = DagPosterior(max_parents=2, seed=1).fit(table, checkpoint=eager(folder))
     # By now the machine seems too slow for the sums over all graphs.
-    monkeypatch.setattr("dagpost.posterior.workspace.ExactWorkspace.structure_is_affordable", lambda _: False)
-    second = DagPosterior(max_parents=2, seed=1).fit(table, checkpoint=eager(folder))
+    slow = SlowEngine()
+    second = DagPosterior(max_parents=2, engine=slow, seed=1).fit(table, checkpoint=eager(folder))
     assert first.method_ == second.method_ == "exact-layers"
     assert first.method_reason_ == second.method_reason_
     assert same_fit(first, second)
     with pytest.warns(DagpostWarning, match="estimated"):
-        assert DagPosterior(max_parents=2, seed=1).fit(table).method_ == "linear-extensions"
+        assert DagPosterior(max_parents=2, engine=slow, seed=1).fit(table).method_ == "linear-extensions"
 
 
 def test_scores_that_leave_a_variable_nothing_are_refused_by_its_name() -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from tests.tools.cli_checks import Run, process
 
-from dagpost import DagPosterior, __version__, datasets, scores
+from dagpost import DagPosterior, __version__, datasets
 from dagpost.cli import choices
-from dagpost.methods import drawing as methods
+from dagpost.engines.registry import ENGINES
+from dagpost.methods.registry import METHODS
 from dagpost.priors import resolve_prior
+from dagpost.scores import SCORES, resolve_score
 
 COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "report", "info", "demo")
 GROUP = (("data", "list"), ("data", "export"))
@@ -53,13 +55,13 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
 
 
 def test_the_names_that_shells_complete_are_those_of_the_library() -> None:
-    assert set(choices.METHODS) == {"auto", *methods.METHODS}
-    for score in choices.ScoreName:
-        assert scores.resolve_score(score.value) is not None
-    for prior in choices.PRIORS:
-        assert prior.endswith(":") or resolve_prior(prior) is not None
+    assert list(choices.methods()) == ["auto", *METHODS.names()]
+    assert list(choices.engines()) == ["auto", *ENGINES.names()]
+    assert [name for name, _ in choices.complete_score("")] == list(SCORES.names())
+    assert all(resolve_score(name) is not None for name in SCORES.names())
+    assert all(":" in prior or resolve_prior(prior) is not None for prior in choices.priors())
     assert choices.complete_method("part") == [
-        (name, words) for name, words in choices.METHODS.items() if name.startswith("part")
+        (name, words) for name, words in choices.methods().items() if name.startswith("part")
     ]
     assert [name for name, _ in choices.complete_dataset("i")] == ["iris"]
     assert [name for name, _ in choices.complete_prior("")] == ["uniform", "indegree", "edge:"]

@@ -162,7 +162,7 @@ def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> Non
     kept = tmp_path / "wide.dagpost.partial"
     _, errors = interrupted(started(tmp_path, *arguments, **environment), (kept / "manifest.json").exists)
     assert errors.splitlines()[-1] == (
-        "dagpost: interrupted. What was done is kept in wide.dagpost.partial; the same command goes on from there."
+        "dagpost: interrupted. What was done is kept in wide.dagpost.partial; the same command resumes from there."
     )
     other = process(tmp_path, *arguments, "--seed", "7")
     assert other.returncode == 2
@@ -170,7 +170,7 @@ def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> Non
     assert "To resume, repeat exactly the command that began it" in other.stderr
     assert "going on" not in other.stderr
     result = process(tmp_path, *arguments)
-    assert "an earlier run was broken off; going on from wide.dagpost.partial" in result.stderr
+    assert "an earlier run was interrupted; resuming from wide.dagpost.partial" in result.stderr
     assert not kept.exists()
     whole = DagPosterior(max_parents=2).fit(tmp_path / "wide.csv")
     assert json.loads(result.stdout)["log_evidence"] == whole.log_evidence_
@@ -188,13 +188,13 @@ def test_chains_that_are_broken_off_leave_what_they_have(tmp_path: Path) -> None
     assert 0 < len(drawn) < 3_000_000
     assert f"DagSample of {len(drawn):,} graphs" in output
     assert re.search(r"dagpost: interrupted\. graphs holds the [\d,]+ of 3,000,000 graphs", errors)
-    assert "the same command goes on from there, and --resume graphs adds to them" in errors
+    assert "the same command resumes from there, and --resume graphs adds to them" in errors
 
 
 def statuses(monkeypatch: pytest.MonkeyPatch, application: Callable[..., None]) -> int:
     """The exit status of the process if this is what the commands do."""
-    monkeypatch.setitem(sys.modules, "dagpost.cli.commands", SimpleNamespace(app=application))  # type: ignore[misc]
-    monkeypatch.setattr(cli_process, "_signals", [])
+    monkeypatch.setitem(sys.modules, "dagpost.cli.commands", SimpleNamespace(app=application))
+    monkeypatch.setattr(cli_process, "SIGNALS", [])
     monkeypatch.setattr(cli_process, "_leave", sys.exit)
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -235,4 +235,4 @@ def test_other_ends_keep_their_status(monkeypatch: pytest.MonkeyPatch) -> None:
     assert statuses(monkeypatch, ends_with(2)) == 2
     assert statuses(monkeypatch, lambda **_: None) == 0
     with pytest.raises(ZeroDivisionError):
-        statuses(monkeypatch, lambda **_: 1 // 0)  # type: ignore[arg-type, return-value]
+        statuses(monkeypatch, lambda **_: 1 // 0)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dagpost.methods.chain_costs import expected_seconds
 from tests.tools.cli_checks import Run, write_wide_table
 
 from dagpost import DagPosterior, HybridMCMC, OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, read_table
-from dagpost.cli.wording import duration
+from dagpost._tools.text import duration
+from dagpost.cli.plan import announce
 from dagpost.engines import ThreadEngine
+from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import order, structure
-from dagpost.posterior import plan
 
 
 @pytest.mark.parametrize(
-    ("columns", "settings", "steps", "method"),
+    ("columns", "settings", "stages", "method"),
     [
         (22, {}, ["scores", "tables"], "exact-layers"),
         (22, {"modularity": "order"}, ["scores", "tables", "samples"], "dds"),
@@ -32,15 +31,15 @@ from dagpost.posterior import plan
     ],
 )
 def test_the_plan_names_the_stages_and_the_method(
-    columns: int, settings: dict[str, Any], steps: list[str], method: str, tmp_path: Path
+    columns: int, settings: dict[str, Any], stages: list[str], method: str, tmp_path: Path
 ) -> None:
     table = read_table(tmp_path / write_wide_table(tmp_path, columns))
     model = DagPosterior(max_parents=2, threads=2, **settings)
-    found = plan.plan_of(model, table)
-    assert [step.name for step in found.steps] == steps
+    found = model.plan(table)
+    assert [stage.stage for stage in found.stages] == stages
     assert found.method == method
     assert found.exact == (columns < 40 and method != "bootstrap")
-    costs = {step.name: (step.seconds, step.size) for step in found.steps}
+    costs = {stage.stage: (stage.seconds, stage.size) for stage in found.stages}
     if columns == 22 and not settings:
         assert costs["tables"] == (structure.expected_seconds(22, 2), structure.memory_needed(22, 2, 2))
     if columns == 22 and settings:
@@ -49,9 +48,10 @@ def test_the_plan_names_the_stages_and_the_method(
 
 def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> None:
     table = read_table(tmp_path / write_wide_table(tmp_path, 5))
-    for settings in ({}, {"modularity": "order"}, {"method": "kbest"}, {"method": "given-order"}):
-        model = DagPosterior(samples=50, **settings)  # type: ignore[arg-type]
-        found = plan.plan_of(model, table)
+    every: list[dict[str, Any]] = [{}, {"modularity": "order"}, {"method": "kbest"}, {"method": "given-order"}]
+    for settings in every:
+        model = DagPosterior(samples=50, **settings)
+        found = model.plan(table)
         model.fit(table)
         assert (found.method, found.reason, found.exact) == (model.method_, model.method_reason_, model.exact_)
 
@@ -60,25 +60,42 @@ def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> Non
 def test_the_time_of_tables_is_that_of_the_engine_that_makes_them(
     modularity: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
+    class Sums(HostBackend):
+        """Sums somewhere else, where there is room for everything."""
+
+        name = "elsewhere"
+        in_this_process = False
+
+        def order_fits(self, *_: Any, **__: Any) -> bool:
+            return True
+
+        structure_fits = order_fits
+
+        def require_order(self, *_: Any, **__: Any) -> None:
+            pass
+
+        def order_seconds(self, *_: Any, **__: Any) -> float:
+            return 123.0
+
+        def structure_seconds(self, *_: Any, **__: Any) -> float:
+            return 123.0
+
     class Elsewhere(ThreadEngine):
         """Threads here, and tables somewhere else."""
 
-        sums = SimpleNamespace(
-            order_fits=lambda *_: True,
-            structure_fits=lambda *_: True,
-            require_order=lambda *_: None,
-            order_seconds=lambda *_, **__: 123.0,
-            structure_seconds=lambda *_, **__: 123.0,
-        )
+        name = ""
+
+        def backend(self) -> HostBackend:
+            return Sums(self)
 
     table = read_table(tmp_path / write_wide_table(tmp_path, 24))
     model = DagPosterior(max_parents=2, modularity=modularity, engine=Elsewhere(2))
-    found = plan.plan_of(model, table)
-    [step] = [step for step in found.steps if step.name == "tables"]
-    assert step.seconds == 123.0
+    found = model.plan(table)
+    [tables] = [stage for stage in found.stages if stage.stage == "tables"]
+    assert tables.seconds == 123.0
     # What does not fit here may fit there, and is announced.
-    monkeypatch.setattr("dagpost._tools.memory.available_bytes", lambda: int(step.size) - 1)
-    plan.announce(found, "24 variables")
+    monkeypatch.setattr("dagpost._tools.memory.available_bytes", lambda: int(tables.size) - 1)
+    announce(found, "24 variables")
     assert "about 2 minutes" in capsys.readouterr().err
 
 
@@ -87,39 +104,39 @@ def test_a_sample_that_takes_long_is_announced(
 ) -> None:
     model = DagPosterior.load(chained)
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
-    found = plan.plan_of_sample(model, 10_000_000)
-    plan.announce(found, "10,000,000 graphs of 3 variables")
+    found = model.plan_sample(10_000_000)
+    announce(found, "10,000,000 graphs of 3 variables")
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "10,000,000 graphs of 3 variables. What will be done:"
     assert said[1].startswith("  samples  10,000,000 graphs from 2 chains  about ")
     assert said[2] == "Method: structure-mcmc (as asked)."
     assert "Ctrl-C" in said[3]
-    plan.announce(plan.plan_of_sample(model, 100), "100 graphs")
+    announce(model.plan_sample(100), "100 graphs")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("os.cpu_count", lambda: 8)
     monkeypatch.setattr("os.getloadavg", lambda: (16.0, 0.0, 0.0), raising=False)
-    plan.announce(found, "10,000,000 graphs of 3 variables")
+    announce(found, "10,000,000 graphs of 3 variables")
     said = capsys.readouterr().err.splitlines()
     assert said[3] == "The machine is busy with other work, so it may all take up to 3 times as long."
 
 
 @pytest.mark.parametrize("method", [OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC])
 def test_the_time_of_chains_grows_with_graphs_and_columns_and_shrinks_with_workers(method: Any) -> None:
-    seconds, spread = expected_seconds(method(), 30_000, 12, 5, 2)
-    assert spread == 1.0
-    assert expected_seconds(method(), 300_000, 12, 5, 2)[0] > 2.0 * seconds
-    assert expected_seconds(method(), 30_000, 12, 5, 4)[0] == pytest.approx(seconds / 2.0)
+    usual = method().cost_of_draws(30_000, 12, 5, 2)
+    assert usual.uncertainty == 1.0
+    assert method().cost_of_draws(300_000, 12, 5, 2).seconds > 2.0 * usual.seconds
+    assert method().cost_of_draws(30_000, 12, 5, 4).seconds == pytest.approx(usual.seconds / 2.0)
     # Four chains on three workers make two waves a round.
-    assert expected_seconds(method(), 30_000, 12, 5, 3)[0] == pytest.approx(seconds)
-    wider, spread = expected_seconds(method(), 30_000, 40, 3, 2)
-    assert wider > seconds
-    assert spread > 1.0
+    assert method().cost_of_draws(30_000, 12, 5, 3).seconds == pytest.approx(usual.seconds)
+    wider = method().cost_of_draws(30_000, 40, 3, 2)
+    assert wider.seconds > usual.seconds
+    assert wider.uncertainty > 1.0
 
 
 def test_times_that_depend_on_the_data_are_a_range(tmp_path: Path) -> None:
     table = read_table(tmp_path / write_wide_table(tmp_path, 30))
     model = DagPosterior(method=PartitionMCMC(), max_parents=3, threads=2)
-    line = plan.plan_lines(plan.plan_of(model, table))[-1]
+    line = model.plan(table).lines()[-2]
     assert re.match(r"  samples  30,000 graphs from 4 chains +\d+ seconds to \d minutes, ", line)
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.tools.cli_checks import Run, write_table, write_wide_table
 
 from dagpost import DagPosterior
+from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import structure
 
 
@@ -32,7 +33,8 @@ def test_best_of_a_table_needs_its_scores_only(
     run: Run, table: str, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = run("best", model, "-k", "4", "--json").stdout
-    monkeypatch.setattr(DagPosterior, "fit", lambda *_, **__: pytest.fail("computed the whole posterior"))
+    for sums in ("structure_posterior", "family_probabilities"):
+        monkeypatch.setattr(HostBackend, sums, lambda *_, **__: pytest.fail("computed the whole posterior"))
     assert json.loads(run("best", table, "-k", "4", "--json").stdout) == json.loads(expected)
 
 
@@ -93,7 +95,7 @@ def test_info_of_a_model_says_what_is_in_it(run: Run, table: str, tmp_path: Path
         "model file +m, ",
         r"written +20\d\d-\d\d-\d\d \d\d:\d\d by dagpost \d",
         "data +3 variables, 400 observations",
-        f"fingerprint +{fitted._about_data['data_fingerprint']}",
+        f"fingerprint +{fitted.fitted_.data.fingerprint}",
         r"score +BDeu \(equivalent sample size 1\.0\)",
         r"prior +edge \(probability 0\.2\)",
         "forbidden +A -> C",
@@ -114,7 +116,7 @@ def test_info_of_a_sample_says_where_it_comes_from(run: Run, chained: str) -> No
     text = run("info", "graphs").stdout
     assert re.search(r"^graphs +200$", text, re.MULTILINE)
     assert re.search(r"^method +StructureMCMC \(chains 2, thinning 2, burn in 0, reversals", text, re.MULTILINE)
-    assert re.search(r"^chains +2, which --resume lets go on$", text, re.MULTILINE)
+    assert re.search(r"^chains +2, which --resume continues$", text, re.MULTILINE)
     assert json.loads(run("info", "graphs", "--json").stdout)["provenance"]["seed"] == 4
 
 

@@ -94,9 +94,9 @@ def test_where_the_result_cannot_be_written_the_work_is_kept_and_that_is_said(
         assert one_message(run(*command, "-o", "new", "-q", status=2)) == f"{without}\n"
         patched.setenv("DAGPOST_CHECKPOINT_SECONDS", "0")
         assert one_message(run(*command, "-o", "new", "-q", status=2)) == (
-            f"{without} What was done is kept in new.partial; the same command goes on from there.\n"
+            f"{without} What was done is kept in new.partial; the same command resumes from there.\n"
         )
-    assert "going on from new.partial" in run(*command, "-o", "new").stderr
+    assert "resuming from new.partial" in run(*command, "-o", "new").stderr
     assert not (tmp_path / "new.partial").exists()
 
 

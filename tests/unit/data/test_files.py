@@ -194,7 +194,7 @@ def test_a_folder_or_another_ending_is_refused(write: Any, tmp_path: Path) -> No
 
 
 def test_read_table_takes_paths_only() -> None:
-    with pytest.raises(InputError, match=r"must be a str or a path. Got DataFrame"):
+    with pytest.raises(InputError, match=r"must be a str or a path. Got 'DataFrame'"):
         read_table(pd.DataFrame())
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -89,8 +89,8 @@ def test_blocks_run_at_the_same_time_but_no_more_than_there_are_workers() -> Non
 
 
 def test_results_not_yet_taken_are_bounded() -> None:
-    finished = []
-    run = ThreadEngine(2).run(lambda item, _cancel: finished.append(item), range(100))
+    finished: list[int] = []
+    run: Any = ThreadEngine(2).run(lambda item, _cancel: finished.append(item), range(100))
     next(run)
     time.sleep(0.1)
     assert len(finished) <= 6
@@ -108,7 +108,7 @@ def test_an_error_in_a_block_comes_out_and_the_pool_ends(threads: int) -> None:
             raise ZeroDivisionError("block 4")
         return item
 
-    found = []
+    found: list[int] = []
     run = ThreadEngine(threads).run(block, range(1000))
 
     def take_all() -> None:
@@ -130,7 +130,7 @@ def test_leaving_early_raises_the_cancel_flag_and_waits_for_running_blocks() -> 
         ended.append(item)
         return item
 
-    run = ThreadEngine(2).run(block, [0, 1, 2, 3])
+    run: Any = ThreadEngine(2).run(block, [0, 1, 2, 3])
     assert next(run) == 0
     run.close()
     assert not dagpost_threads()
@@ -157,7 +157,7 @@ def test_all_cores_are_used_unless_told_otherwise() -> None:
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "two", True, 100_000])
 def test_a_number_of_threads_that_is_none_is_refused(threads: object) -> None:
     with pytest.raises(InputError, match=r"'threads' parameter must be an int of at least 1"):
-        ThreadEngine(threads)  # type: ignore[arg-type]
+        ThreadEngine(threads)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")

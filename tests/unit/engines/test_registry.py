@@ -99,7 +99,7 @@ def test_results_say_which_engine_ran_them() -> None:
 
 def test_scores_run_on_an_engine_of_somebody_else() -> None:
     engine = FromElsewhere()
-    found = local_scores(CORONARY, "bdeu", 2, engine=engine)  # type: ignore[arg-type]
+    found = local_scores(CORONARY, "bdeu", 2, engine=engine)
     assert engine.blocks > 0
     assert np.array_equal(found.values, local_scores(CORONARY, "bdeu", 2).values)
     assert as_engine(engine).workers == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def statements() -> Iterator[dict[str, type[Feature]]]:
     STATEMENTS.remove("indirect")
 
 
-def test_its_text_is_read_and_written(statements):
+def test_its_text_is_read_and_written(statements: Any) -> None:
     query = parse("crowd(A, 2) & !(A => B) | A -> C", NAMES)
     crowded, indirect = statements["crowded"]("A", 2), statements["indirect"]("A", "B")
     assert query.feature == (crowded & ~indirect) | edge("A", "C")
@@ -98,7 +99,7 @@ def test_its_text_is_read_and_written(statements):
     assert parse("A => B => C", NAMES).feature == indirect & statements["indirect"]("B", "C")
 
 
-def test_its_word_is_quoted_when_it_is_a_name_and_listed_when_another_is_misspelt():
+def test_its_word_is_quoted_when_it_is_a_name_and_listed_when_another_is_misspelt() -> None:
     assert str(edge("crowd", "A")) == '"crowd" -> A'
     with pytest.raises(InputError, match=r"There are pa\( \), .*, pos\( \) and crowd\( \)\."):
         parse("crowded(A, 2)", NAMES)
@@ -106,7 +107,7 @@ def test_its_word_is_quoted_when_it_is_a_name_and_listed_when_another_is_misspel
         parse("A", NAMES)
 
 
-def test_its_slips_are_shown_with_a_caret():
+def test_its_slips_are_shown_with_a_caret() -> None:
     with pytest.raises(InputError, match="Expected a number of parents, a whole number, but found 'B'") as caught:
         parse("crowd(A, B)", NAMES)
     assert str(caught.value).splitlines()[-1] == " " * 11 + "^"
@@ -114,7 +115,7 @@ def test_its_slips_are_shown_with_a_caret():
         parse("A => A", NAMES)
 
 
-def test_it_is_evaluated_over_many_graphs(statements):
+def test_it_is_evaluated_over_many_graphs(statements: Any) -> None:
     asked = [parse(text, NAMES).feature for text in ("crowd(C, 2)", "A => B", "A ~> B & !(A -> B)")]
     crowded, indirect, spelled_out = evaluate(asked, DAGS, NAMES)
     assert crowded.tolist() == (PARENTS[:, 2] >= 2).tolist()
@@ -122,21 +123,21 @@ def test_it_is_evaluated_over_many_graphs(statements):
     assert 0 < indirect.sum() < len(DAGS)
 
 
-def test_it_has_a_matrix_of_all_pairs():
+def test_it_has_a_matrix_of_all_pairs() -> None:
     weights = np.random.default_rng(1).random(len(DAGS))
     expected = weighted_matrix("~>", DAGS, weights) - weighted_matrix("->", DAGS, weights)
     assert weighted_matrix("=>", DAGS, weights) == pytest.approx(expected, abs=1e-12)
 
 
-def test_it_is_answered_exactly_where_it_has_a_condition_on_parents(statements):
+def test_it_is_answered_exactly_where_it_has_a_condition_on_parents(statements: Any) -> None:
     assert parent_conditions(statements["indirect"]("A", "B"), NAMES) is None
     model = DagPosterior().fit(datasets.load("coronary"))
     lonely, orphan = model.probability(["!crowd(Smoking, 1)", "pa(Smoking) = {}"])
     assert (lonely.rule, float(lonely)) == ("exact", float(orphan))
 
 
-def test_two_statements_cannot_share_a_sign(statements):
-    class Imitation(statements["indirect"]):
+def test_two_statements_cannot_share_a_sign(statements: Any) -> None:
+    class Imitation(statements["indirect"]):  # type: ignore[misc, name-defined]
         name = "imitation"
 
     try:
@@ -146,7 +147,7 @@ def test_two_statements_cannot_share_a_sign(statements):
         STATEMENTS.remove("imitation")
 
 
-def test_a_statement_without_a_way_to_evaluate_it_is_named():
+def test_a_statement_without_a_way_to_evaluate_it_is_named() -> Any:
     class Vague(Feature):
         def __str__(self) -> str:
             return "vague"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ IN_NEITHER_WAY = [
 ]
 
 
-def indicator(found, dags):
+def indicator(found: Any, dags: Any) -> Any:
     """The signed sum of conjunctions, evaluated on each DAG."""
     total = np.full(len(dags), found.constant)
     for term in found.terms:
@@ -118,32 +119,32 @@ def indicator(found, dags):
     return total
 
 
-def reached(found):
+def reached(found: Any) -> Any:
     masks = DESCENDANTS if found.direction == "descendants" else ANCESTORS
     return found.condition(masks[:, found.node])
 
 
 @pytest.mark.parametrize(("feature", "terms"), ABOUT_PARENTS, ids=str)
-def test_the_sum_of_conjunctions_is_the_statement(feature, terms):
+def test_the_sum_of_conjunctions_is_the_statement(feature: Any, terms: Any) -> None:
     found = parent_conditions(feature, NAMES)
     assert indicator(found, DAGS).tolist() == evaluate([feature], DAGS, NAMES)[0].astype(int).tolist()
     assert terms is None or len(found.terms) == terms
 
 
 @pytest.mark.parametrize(("feature", "node", "direction"), ABOUT_REACH, ids=str)
-def test_the_condition_on_one_reach_is_the_statement(feature, node, direction):
+def test_the_condition_on_one_reach_is_the_statement(feature: Any, node: Any, direction: Any) -> None:
     found = one_node_reach(feature, NAMES)
     assert (found.node, found.direction) == (node, direction)
     assert reached(found).tolist() == evaluate([feature], DAGS, NAMES)[0].tolist()
 
 
 @pytest.mark.parametrize("feature", IN_NEITHER_WAY, ids=str)
-def test_other_statements_are_left_to_samples(feature):
+def test_other_statements_are_left_to_samples(feature: Any) -> None:
     assert parent_conditions(feature, NAMES) is None
     assert one_node_reach(feature, NAMES) is None
 
 
-def test_statements_about_edges_have_no_reach_and_paths_no_parent_conditions():
+def test_statements_about_edges_have_no_reach_and_paths_no_parent_conditions() -> None:
     assert one_node_reach(A_B, NAMES) is None
     assert one_node_reach(parent_set("B", ["A"]), NAMES) is None
     assert parent_conditions(path("A", "B"), NAMES) is None
@@ -151,7 +152,7 @@ def test_statements_about_edges_have_no_reach_and_paths_no_parent_conditions():
     assert parent_conditions(descendant_set("A", ["B"]), NAMES) is None
 
 
-def test_on_two_nodes_a_path_is_an_edge_and_both_answers_exist():
+def test_on_two_nodes_a_path_is_an_edge_and_both_answers_exist() -> None:
     feature = path("A", "B", longest=1)
     assert parent_conditions(feature, ["A", "B"]) is not None
     assert one_node_reach(path("A", "B"), ["A", "B"]).condition(np.array([0, 2], np.uint64)).tolist() == [
@@ -160,34 +161,34 @@ def test_on_two_nodes_a_path_is_an_edge_and_both_answers_exist():
     ]
 
 
-def test_conditions_take_masks_of_any_parent_sets():
+def test_conditions_take_masks_of_any_parent_sets() -> None:
     found = parent_conditions(parent_set("B", ["A", "C"]) | D_B, NAMES)
     masks = np.array([0b0000, 0b0101, 0b1000, 0b1101, 0b0001], dtype=np.uint64)
     assert found.terms[0].conditions[1](masks).tolist() == [False, True, True, True, False]
     assert found.terms[0].conditions[1](masks[:0]).tolist() == []
 
 
-def test_one_conjunction_may_hold_any_number_of_conditions():
+def test_one_conjunction_may_hold_any_number_of_conditions() -> None:
     names = [f"X{node}" for node in range(20)]
     chain = And(tuple(edge(*ends) for ends in pairwise(names)))
     assert len(parent_conditions(chain, names).terms) == 1
     assert len(parent_conditions(Or(chain.parts), names).terms) == 1
 
 
-def test_too_many_terms_are_not_multiplied_out():
+def test_too_many_terms_are_not_multiplied_out() -> None:
     names = [f"X{node}" for node in range(14)]
     pairs = [adjacent(*ends) for ends in zip(names[::2], names[1::2], strict=True)]
     assert len(parent_conditions(And(tuple(pairs[:5])), names).terms) == 32 == MOST_TERMS
     assert parent_conditions(And(tuple(pairs)), names) is None
 
 
-def test_names_may_be_any_text():
+def test_names_may_be_any_text() -> None:
     names = ["M. Work", "in", "P"]
     assert list(parent_conditions(edge("M. Work", "P"), names).terms[0].conditions) == [2]
     assert one_node_reach(path("P", "in"), names).node == 2
 
 
-def some_features():
+def some_features() -> Any:
     two = st.permutations(NAMES).map(lambda order: order[:2])
     leaves = st.one_of(
         two.map(lambda ends: edge(*ends)),
@@ -213,7 +214,7 @@ def some_features():
 
 @settings(max_examples=300)
 @given(some_features())
-def test_whatever_is_reduced_is_reduced_rightly(feature):
+def test_whatever_is_reduced_is_reduced_rightly(feature: Any) -> None:
     held = evaluate([feature], DAGS, NAMES)[0]
     found = parent_conditions(feature, NAMES)
     assert found is None or indicator(found, DAGS).tolist() == held.astype(int).tolist()
@@ -221,7 +222,7 @@ def test_whatever_is_reduced_is_reduced_rightly(feature):
     assert reach is None or reached(reach).tolist() == held.tolist()
 
 
-def test_a_v_structure_with_more_is_right_on_five_nodes():
+def test_a_v_structure_with_more_is_right_on_five_nodes() -> None:
     names = [*NAMES, "E"]
     dags = np.array(all_dags(5), dtype=np.uint64)
     for feature in (v_structure("A", "E", "B") & ~in_markov_blanket("A", "D"), descendant_set("E", []) | C_D):

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -45,7 +47,7 @@ text = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 
 
 @st.composite
-def tables(draw, names=text):
+def tables(draw: Any, names: Any = text) -> Any:
     labels = draw(st.lists(st.one_of(names, st.sampled_from(ODD_NAMES)), min_size=1, max_size=6, unique=True))
     generator = np.random.default_rng(draw(st.integers(0, 2**32)))
     matrix = generator.random((len(labels), len(labels))) * (generator.random((len(labels), len(labels))) < 0.7)
@@ -57,16 +59,16 @@ def tables(draw, names=text):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: Any) -> Any:
     return tmp_path_factory.mktemp("exports")
 
 
 @pytest.fixture(scope="module")
-def edges():
+def edges() -> Any:
     return DagPosterior().fit(datasets.load("coronary")).edge_probabilities_
 
 
-def same(found, expected):
+def same(found: Any, expected: Any) -> None:
     assert list(found.index) == list(expected.index)
     assert list(found.columns) == list(expected.columns)
     assert np.array_equal(found.to_numpy(), expected.to_numpy())
@@ -76,7 +78,7 @@ def same(found, expected):
 
 
 @given(tables())
-def test_the_long_form_lists_every_pair_once_and_leads_back(table):
+def test_the_long_form_lists_every_pair_once_and_leads_back(table: Any) -> None:
     long = long_table(table)
     assert long.columns.to_list() == ["from", "to", "probability"]
     assert len(long) == len(table) * (len(table) - 1)
@@ -95,17 +97,17 @@ def test_the_long_form_lists_every_pair_once_and_leads_back(table):
         ([("A", "B", 1.5)], "between 0 and 1. Got 1.5"),
     ],
 )
-def test_a_long_form_that_makes_no_sense_is_refused(rows, message):
+def test_a_long_form_that_makes_no_sense_is_refused(rows: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         matrix_of_long(pd.DataFrame(rows, columns=["from", "to", "probability"]), ["A", "B"])
 
 
-def test_a_long_form_needs_its_three_columns():
+def test_a_long_form_needs_its_three_columns() -> None:
     with pytest.raises(InputError, match="There is no 'probability'"):
         matrix_of_long(pd.DataFrame({"from": ["A"], "to": ["B"]}), ["A", "B"])
 
 
-def test_xarray_has_the_names_along_both_dimensions(edges):
+def test_xarray_has_the_names_along_both_dimensions(edges: Any) -> None:
     pytest.importorskip("xarray")
     array = to_xarray(edges)
     assert array.dims == ("parent", "child")
@@ -115,7 +117,7 @@ def test_xarray_has_the_names_along_both_dimensions(edges):
     np.testing.assert_array_equal(array.to_numpy(), edges.to_numpy())
 
 
-def test_without_xarray_it_is_said_how_to_get_it(edges, monkeypatch):
+def test_without_xarray_it_is_said_how_to_get_it(edges: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(InputError, match="needs the package xarray, which is not installed: pip install xarray"):
         to_xarray(edges)
@@ -125,7 +127,7 @@ def test_without_xarray_it_is_said_how_to_get_it(edges, monkeypatch):
 
 
 @given(tables(), st.sampled_from([0.0, 0.5]))
-def test_networkx_has_all_variables_and_the_probable_edges(table, threshold):
+def test_networkx_has_all_variables_and_the_probable_edges(table: Any, threshold: Any) -> None:
     graph = to_networkx(table, threshold)
     assert list(graph) == list(table.index)
     assert dict(graph.edges) == {
@@ -140,7 +142,7 @@ xml_text = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_charac
 
 
 @given(tables(xml_text))
-def test_graphml_is_read_back_by_networkx(folder, table):
+def test_graphml_is_read_back_by_networkx(folder: Any, table: Any) -> None:
     graph = to_networkx(table)
     path = folder / "graph.graphml"
     write_graphml(graph, path)
@@ -150,7 +152,7 @@ def test_graphml_is_read_back_by_networkx(folder, table):
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "\x1b[31m", "\ufffe"])
-def test_names_that_xml_cannot_hold_are_refused_before_anything_is_written(tmp_path, name):
+def test_names_that_xml_cannot_hold_are_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="has a character that XML cannot hold"):
         write_graphml(nx.DiGraph([(name, "B")]), tmp_path / "graph.graphml")
     assert list(tmp_path.iterdir()) == []
@@ -162,7 +164,7 @@ DOT_EDGE = re.compile(rf"  {DOT_STRING} -> {DOT_STRING}(?: \[((?:[a-z]+={DOT_STR
 
 
 @given(tables())
-def test_dot_has_one_line_a_variable_and_one_line_an_edge(table):
+def test_dot_has_one_line_a_variable_and_one_line_an_edge(table: Any) -> None:
     graph = to_networkx(table)
     first, *lines, last = to_dot(graph).rstrip("\n").split("\n")
     assert (first, last) == ("digraph {", "}")
@@ -177,14 +179,14 @@ def test_dot_has_one_line_a_variable_and_one_line_an_edge(table):
         assert f'probability="{data["probability"]!r}"' in match[3]
 
 
-def test_plain_names_stand_in_dot_as_they_are():
-    graph = nx.DiGraph()
+def test_plain_names_stand_in_dot_as_they_are() -> None:
+    graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_edge("M. Work", "é", probability=0.5)
     assert '  "M. Work" -> "é" [label="0.50", probability="0.5", penwidth="1.75"];' in to_dot(graph).split("\n")
     assert to_dot(nx.DiGraph([("A", "B")])) == 'digraph {\n  "A";\n  "B";\n  "A" -> "B";\n}\n'
 
 
-def test_undirected_edges_are_drawn_once_without_an_arrow_head():
+def test_undirected_edges_are_drawn_once_without_an_arrow_head() -> None:
     # A -- B, and A -> C <- B... the two into C stay directed.
     dot = to_dot(pattern_graph(np.array([2, 1, 3], dtype=np.uint8), NAMES[:3]))
     assert dot.count("->") == 3
@@ -192,7 +194,7 @@ def test_undirected_edges_are_drawn_once_without_an_arrow_head():
     assert '"A" -> "C";' in dot
 
 
-def test_dot_is_read_by_graphviz(tmp_path):
+def test_dot_is_read_by_graphviz(tmp_path: Path) -> None:
     program = shutil.which("dot")
     if program is None:
         pytest.skip("Graphviz is not installed")
@@ -207,7 +209,7 @@ def test_dot_is_read_by_graphviz(tmp_path):
     assert len(content["edges"]) == len(ODD_NAMES) * (len(ODD_NAMES) - 1) // 2
 
 
-def test_dot_is_read_by_pydot():
+def test_dot_is_read_by_pydot() -> None:
     # pydot uses names of pyparsing that are going away.
     with warnings.catch_warnings(action="ignore"):
         pydot = pytest.importorskip("pydot")
@@ -218,7 +220,7 @@ def test_dot_is_read_by_pydot():
 
 
 @given(tables())
-def test_json_is_read_back_to_the_last_digit(folder, table):
+def test_json_is_read_back_to_the_last_digit(folder: Any, table: Any) -> None:
     path = folder / "edges.json"
     write_json(table, path)
     again = read_json(path)
@@ -248,7 +250,7 @@ def test_json_is_read_back_to_the_last_digit(folder, table):
         (lambda content: content["edges"].append(dict(content["edges"][0])), "more than once"),
     ],
 )
-def test_a_json_file_that_was_changed_is_refused(tmp_path, change, message):
+def test_a_json_file_that_was_changed_is_refused(tmp_path: Path, change: Any, message: str) -> None:
     path = tmp_path / "edges.json"
     write_json(pd.DataFrame([[0.0, 0.5], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"]), path)
     content = json.loads(path.read_text())
@@ -259,14 +261,14 @@ def test_a_json_file_that_was_changed_is_refused(tmp_path, change, message):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe\x00", b'{"dagpost": "edges"', b"[" * 100_000])
-def test_what_is_no_json_file_of_ours_is_refused(tmp_path, content):
+def test_what_is_no_json_file_of_ours_is_refused(tmp_path: Path, content: Any) -> None:
     path = tmp_path / "edges.json"
     path.write_bytes(content)
     with pytest.raises(InputError):
         read_json(path)
 
 
-def test_a_file_that_is_not_there_is_an_error_that_says_so(tmp_path):
+def test_a_file_that_is_not_there_is_an_error_that_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no file"):
         read_json(tmp_path / "nothing.json")
 
@@ -274,11 +276,11 @@ def test_a_file_that_is_not_there_is_an_error_that_says_so(tmp_path):
 # Whole or not at all
 
 
-def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path):
+def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "graph.dot"
     path.write_text("old")
 
-    def broken():
+    def broken() -> None:
         with replacing(path) as file:
             file.write(b"half")
             raise KeyboardInterrupt
@@ -289,8 +291,8 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path):
     assert os.listdir(tmp_path) == ["graph.dot"]
 
 
-def test_a_full_disk_is_an_error_that_says_so(tmp_path):
-    def broken():
+def test_a_full_disk_is_an_error_that_says_so(tmp_path: Path) -> None:
+    def broken() -> None:
         with replacing(tmp_path / "graph.dot"):
             raise OSError(28, "No space left on device")
 
@@ -299,13 +301,13 @@ def test_a_full_disk_is_an_error_that_says_so(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path, edges):
+def test_a_folder_that_is_not_there_is_an_error_that_says_so(tmp_path: Path, edges: Any) -> None:
     with pytest.raises(InputError, match=r"Cannot write .* Name a folder that exists and that you may write to"):
         write_json(edges, tmp_path / "nowhere" / "edges.json")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
-def test_permissions_are_those_of_the_file_that_is_replaced(tmp_path, edges):
+def test_permissions_are_those_of_the_file_that_is_replaced(tmp_path: Path, edges: Any) -> None:
     plain, path = tmp_path / "plain", tmp_path / "edges.json"
     plain.write_text("")
     write_json(edges, path)
@@ -315,7 +317,7 @@ def test_permissions_are_those_of_the_file_that_is_replaced(tmp_path, edges):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_writing_goes_through_a_link(tmp_path, edges):
+def test_writing_goes_through_a_link(tmp_path: Path, edges: Any) -> None:
     (tmp_path / "target.json").write_text("old")
     (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
     write_json(edges, tmp_path / "link.json")
@@ -326,7 +328,7 @@ def test_writing_goes_through_a_link(tmp_path, edges):
 # Chains
 
 
-def chain_sample():
+def chain_sample() -> Any:
     """Two chains of six and five graphs of two variables; B -> A never occurs."""
     rows = [[0, draw % 2] for draw in range(11)]
     record = ChainRecord(
@@ -342,7 +344,7 @@ def chain_sample():
     return replace(sample_of(rows, None, np.arange(11.0), method="order-mcmc"), chains=record)
 
 
-def test_chains_go_to_arviz_by_chain_and_draw():
+def test_chains_go_to_arviz_by_chain_and_draw() -> None:
     pytest.importorskip("arviz_base")
     tree = to_arviz(chain_sample())
     edge = tree["posterior"]["edge"]
@@ -354,17 +356,17 @@ def test_chains_go_to_arviz_by_chain_and_draw():
     assert tree["posterior"].attrs["method"] == "order-mcmc"
 
 
-def test_independent_draws_are_told_that_they_need_no_diagnostics():
+def test_independent_draws_are_told_that_they_need_no_diagnostics() -> None:
     with pytest.raises(InputError, match="Independent draws need no R-hat"):
         to_arviz(sample_of([[0, 1]]))
 
 
-def test_a_part_of_a_chain_is_no_chain():
+def test_a_part_of_a_chain_is_no_chain() -> None:
     with pytest.raises(InputError, match="Give the whole sample of a chain"):
         to_arviz(replace(chain_sample(), chains=None))
 
 
-def test_without_arviz_it_is_said_how_to_get_it(monkeypatch):
+def test_without_arviz_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "arviz_base", None)
     with pytest.raises(
         InputError, match="needs the package arviz-base, which is not installed: pip install arviz-base"
@@ -372,7 +374,7 @@ def test_without_arviz_it_is_said_how_to_get_it(monkeypatch):
         to_arviz(chain_sample())
 
 
-def test_more_edges_than_fit_are_refused(monkeypatch):
+def test_more_edges_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("arviz_base")
     monkeypatch.setattr(memory, "available_bytes", lambda: 100)
     with pytest.raises(ResourceError, match="Every edge of 11 graphs needs 132 bytes"):

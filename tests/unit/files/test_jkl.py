@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,12 +34,12 @@ C 2
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: Any) -> Any:
     return tmp_path_factory.mktemp("jkl")
 
 
 @st.composite
-def weights(draw):
+def weights(draw: Any) -> Any:
     """Names, weights that span thousands of nats, some forbidden, and the most parents."""
     names = draw(
         st.lists(st.one_of(st.text(max_size=5), st.sampled_from(ODD_NAMES)), min_size=1, max_size=6, unique=True)
@@ -52,7 +54,7 @@ def weights(draw):
 
 
 @given(weights())
-def test_what_is_read_is_what_was_written(folder, case):
+def test_what_is_read_is_what_was_written(folder: Any, case: Any) -> None:
     names, values, max_parents = case
     path = folder / "scores.jkl"
     write_jkl(LocalScores(tuple(names), max_parents, values), path)
@@ -66,7 +68,7 @@ def test_what_is_read_is_what_was_written(folder, case):
 
 
 @given(weights())
-def test_a_plain_reader_finds_every_parent_set_with_its_score(folder, case):
+def test_a_plain_reader_finds_every_parent_set_with_its_score(folder: Any, case: Any) -> None:
     names, values, max_parents = case
     path = folder / "plain.jkl"
     write_jkl(LocalScores(tuple(names), max_parents, values), path)
@@ -75,7 +77,7 @@ def test_a_plain_reader_finds_every_parent_set_with_its_score(folder, case):
 
 
 @given(st.text(), st.text())
-def test_words_have_no_spaces_and_lead_back_to_their_names(first, second):
+def test_words_have_no_spaces_and_lead_back_to_their_names(first: Any, second: Any) -> None:
     for name in (first, *ODD_NAMES):
         word = _word_of(name)
         assert len(word.split()) == 1
@@ -86,12 +88,12 @@ def test_words_have_no_spaces_and_lead_back_to_their_names(first, second):
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Zs", "Zl", "Zp", "Cs"]), min_size=1))
-def test_words_of_other_programs_are_never_mixed_up(word):
+def test_words_of_other_programs_are_never_mixed_up(word: Any) -> None:
     other = _name_of(word)
     assert other == word or _word_of(other) == word
 
 
-def test_scores_of_real_data_survive_the_round_trip(tmp_path):
+def test_scores_of_real_data_survive_the_round_trip(tmp_path: Path) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 5)
     write_jkl(scores, tmp_path / "coronary.jkl")
     again = read_jkl(tmp_path / "coronary.jkl")
@@ -100,7 +102,7 @@ def test_scores_of_real_data_survive_the_round_trip(tmp_path):
     assert again.score("Proteins", ["M. Work"]) == scores.score("Proteins", ["M. Work"])
 
 
-def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path):
+def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path: Path) -> None:
     values = np.array([[-10.0, -1.0, -12.0], [-5.0, -6.0, -np.inf], [-3.0, -4.5, -2.0]])
     write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "all.jkl")
     write_jkl(LocalScores(tuple(NAMES[:3]), 1, values), tmp_path / "some.jkl", floor=9.0)
@@ -112,7 +114,7 @@ def test_a_floor_leaves_out_what_is_far_below_the_best(tmp_path):
 
 
 @pytest.mark.parametrize("floor", [-1.0, math.nan, True, "10"])
-def test_a_floor_is_not_negative(tmp_path, floor):
+def test_a_floor_is_not_negative(tmp_path: Path, floor: Any) -> None:
     with pytest.raises(InputError, match="'floor' must be a float of at least 0, or None"):
         write_jkl(LocalScores(("A",), 0, np.zeros((1, 1))), tmp_path / "scores.jkl", floor=floor)
 
@@ -130,22 +132,15 @@ def test_a_floor_is_not_negative(tmp_path, floor):
         (["A"], np.zeros((1, 1)), 13, r"'max_parents' parameter of write_jkl must be an int in \[0, 12\]"),
     ],
 )
-def test_what_cannot_be_written_is_refused(tmp_path, names, values, max_parents, message):
+def test_what_cannot_be_written_is_refused(
+    tmp_path: Path, names: Any, values: Any, max_parents: Any, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         write_jkl(LocalScores(tuple(names), max_parents, values), tmp_path / "scores.jkl")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_arguments_in_the_order_of_older_versions_are_taken(tmp_path):
-    scores = local_scores(datasets.load("coronary"), "bdeu", 2)
-    write_jkl(scores, tmp_path / "new.jkl", floor=5.0)
-    write_jkl(tmp_path / "old.jkl", scores.names, scores.values, scores.max_parents, 5.0)
-    write_jkl(str(tmp_path / "other.jkl"), scores.names, scores.values, scores.max_parents, floor=5.0)
-    texts = [(tmp_path / name).read_text() for name in ("new.jkl", "old.jkl", "other.jkl")]
-    assert texts[0] == texts[1] == texts[2]
-
-
-def test_what_are_not_scores_or_not_a_path_is_refused(tmp_path):
+def test_what_are_not_scores_or_not_a_path_is_refused(tmp_path: Path) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu", 1)
     with pytest.raises(InputError, match=r"'scores' must be LocalScores, as local_scores .* Got 'ndarray' instead"):
         write_jkl(scores.values, tmp_path / "scores.jkl")
@@ -156,13 +151,13 @@ def test_what_are_not_scores_or_not_a_path_is_refused(tmp_path):
 # Reading
 
 
-def read(tmp_path, content):
+def read(tmp_path: Path, content: Any) -> Any:
     path = tmp_path / "scores.jkl"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_jkl(path)
 
 
-def test_a_file_of_another_program_is_read(tmp_path):
+def test_a_file_of_another_program_is_read(tmp_path: Path) -> None:
     found = read(tmp_path, GOOD)
     assert found.names == ("A", "B", "C")
     assert found.max_parents == 2
@@ -173,7 +168,7 @@ def test_a_file_of_another_program_is_read(tmp_path):
     assert np.isfinite(found.values).sum() == 5
 
 
-def test_line_endings_comments_and_blank_lines_change_nothing(tmp_path):
+def test_line_endings_comments_and_blank_lines_change_nothing(tmp_path: Path) -> None:
     expected = read(tmp_path, GOOD)
     other = "# made by hand\r\n\r\n" + GOOD.replace("\n", " \r\n").replace("B 1", "\r\n# next\r\nB   1")
     found = read(tmp_path, other)
@@ -181,7 +176,7 @@ def test_line_endings_comments_and_blank_lines_change_nothing(tmp_path):
     np.testing.assert_array_equal(found.values, expected.values)
 
 
-def test_one_variable_and_sixty_four_are_read(tmp_path):
+def test_one_variable_and_sixty_four_are_read(tmp_path: Path) -> None:
     alone = read(tmp_path, "1\nA 1\n-2.5 0\n")
     assert (alone.max_parents, alone.values.tolist()) == (0, [[-2.5]])
     names = [f"V{i}" for i in range(64)]
@@ -190,12 +185,12 @@ def test_one_variable_and_sixty_four_are_read(tmp_path):
     np.testing.assert_array_equal(read_jkl(tmp_path / "wide.jkl").values, values)
 
 
-def without(line):
+def without(line: Any) -> Any:
     lines = GOOD.split("\n")
     return "\n".join(lines[: line - 1] + lines[line:])
 
 
-def changed(line, text):
+def changed(line: Any, text: str) -> Any:
     lines = GOOD.split("\n")
     return "\n".join([*lines[: line - 1], text, *lines[line:]])
 
@@ -245,13 +240,13 @@ MANY = " ".join(f"V{i}" for i in range(1, 14))
         (b"1\n\xff 1\n0 0\n", "is not a text file in UTF-8"),
     ],
 )
-def test_a_bad_file_is_refused_with_its_line(tmp_path, content, message):
+def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, content: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, content)
 
 
 @given(st.integers(0, len(GOOD) - 1), st.sampled_from(list("0129 -.\nABC#%_e")))
-def test_a_changed_character_is_refused_or_read_as_it_stands(folder, place, character):
+def test_a_changed_character_is_refused_or_read_as_it_stands(folder: Any, place: Any, character: Any) -> None:
     content = GOOD[:place] + character + GOOD[place + 1 :]
     path = folder / "changed.jkl"
     path.write_text(content)
@@ -267,12 +262,12 @@ def test_a_changed_character_is_refused_or_read_as_it_stands(folder, place, char
 
 
 @pytest.mark.parametrize("name", ["nothing.jkl", "."])
-def test_what_is_not_a_file_is_refused(tmp_path, name):
+def test_what_is_not_a_file_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="Cannot read"):
         read_jkl(tmp_path / name)
 
 
-def test_more_than_fits_into_memory_is_refused(tmp_path, monkeypatch):
+def test_more_than_fits_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"V{i}" for i in range(64)]
     lines = ["64", "V0 1", f"-1 9 {' '.join(names[1:10])}", *(f"{name} 1\n0 0" for name in names[1:])]
     (tmp_path / "wide.jkl").write_text("\n".join(lines))
@@ -296,9 +291,9 @@ def test_more_than_fits_into_memory_is_refused(tmp_path, monkeypatch):
         )
 
 
-def test_scores_that_were_read_give_the_same_posterior(tmp_path):
+def test_scores_that_were_read_give_the_same_posterior(tmp_path: Path) -> None:
     """The weights of a model, written and read, are the weights of the model."""
     model = DagPosterior(max_parents=2).fit(datasets.load("coronary"))
-    weights_of_model = model._tables.log_weights
+    weights_of_model = model.fitted_.workspace.log_weights
     write_jkl(LocalScores(tuple(model.names_), 2, weights_of_model), tmp_path / "model.jkl")
     np.testing.assert_array_equal(read_jkl(tmp_path / "model.jkl").values, weights_of_model)

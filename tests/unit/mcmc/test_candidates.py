@@ -15,8 +15,7 @@ import pytest
 from tests.naive import posterior as naive
 
 from dagpost._tools.progress import reporter_for
-from dagpost.data import datasets
-from dagpost.data.table import Table, as_table
+from dagpost.data import Table, as_table, datasets
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families import family_sums as families

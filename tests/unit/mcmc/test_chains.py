@@ -19,7 +19,8 @@ from tests.tools.chain_checks import random_tables
 from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.mcmc.chains import ROUND_GRAPHS, ChainMethod, ChainRun, Round, check_settings, run_chains
+from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, Round, run_chains
+from dagpost.methods.chain import ChainMethod
 from dagpost.methods.order_mcmc import OrderMCMC
 
 NODES = 5
@@ -43,16 +44,16 @@ class Counting:
     moves: ClassVar[tuple[str, ...]] = ("one step", "never tried")
     state: ClassVar[type[CountingState]] = CountingState
 
-    def start(self, context: None, generator: np.random.Generator) -> CountingState:  # noqa: ARG002
+    def start(self, context: None, generator: np.random.Generator) -> CountingState:
         return CountingState(np.zeros(1, dtype=np.int64))
 
     def advance(
         self,
-        context: None,  # noqa: ARG002
+        context: None,
         state: CountingState,
         generator: np.random.Generator,
         output: Round,
-        cancel: np.ndarray,  # noqa: ARG002
+        cancel: np.ndarray,
     ) -> None:
         for kept in range(len(output.log_joint)):
             state.steps[0] += output.thinning
@@ -217,11 +218,11 @@ def test_fewer_graphs_than_chains_are_refused(count: int) -> None:
 @pytest.mark.parametrize("name", ["chains", "thinning", "burn_in"])
 def test_settings_that_are_no_whole_numbers_or_too_small_are_refused(name: str, value: Any) -> None:
     if name == "burn_in" and value == 0:
-        check_settings("A chain", **{name: value})
+        assert OrderMCMC(burn_in=value).burn_in == 0
         return
-    least = 0 if name == "burn_in" else 1
-    with pytest.raises(InputError, match=f"'{name}' parameter of A chain must be an int of at least {least}. Got"):
-        check_settings("A chain", **{name: value})
+    allowed = {"chains": r"in \[1, 1000\]", "thinning": "of at least 1", "burn_in": "of at least 0"}[name]
+    with pytest.raises(InputError, match=f"'{name}' parameter of OrderMCMC must be an int {allowed}. Got"):
+        OrderMCMC(**{name: value})
 
 
 # Going on

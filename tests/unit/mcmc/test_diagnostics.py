@@ -245,9 +245,7 @@ def test_the_figures_can_be_written_as_json(share: float, draws: int) -> None:
 @pytest.mark.parametrize("stay", [0.0, 0.6, 0.9])
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_intervals_cover_the_truth_as_often_as_they_say(share: float, stay: float) -> None:
-    """200 intervals of 90%. What chains are worth is estimated, which may cost a little: if 85% cover, the false alarm
-    rate is below 1e-6.
-    """
+    """Of 200 intervals of 90%: what chains are worth is estimated; if 85% cover, the false alarm rate is below 1e-6."""
     runs = 200
     covered = 0
     for run in range(runs):

@@ -13,8 +13,7 @@ from tests.naive import posterior as naive
 from tests.naive import search as naive_search
 
 from dagpost._tools.progress import reporter_for
-from dagpost.data import datasets
-from dagpost.data.table import Table, as_table
+from dagpost.data import Table, as_table, datasets
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.families import family_sums as chain_families
 from dagpost.families.family_sums import FamilyTables, family_tables
@@ -37,7 +36,7 @@ def generator_of(replicate: int) -> np.random.Generator:
 
 
 def linked_table(rows: int = 300, seed: int = 1) -> Table:
-    """a -> b -> c, and d by itself."""
+    """A -> b -> c, and d by itself."""
     rng = np.random.default_rng(seed)
     a, d = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
     b = np.where(rng.random(rows) < 0.1, 1 - a, a)
@@ -262,7 +261,7 @@ def test_giving_up_a_replicate_gives_up_its_scoring() -> None:
     flags: list[int] = []
 
     class Watching:
-        def fill(self, table: Table, max_parents: int, values: np.ndarray, engine: Any, reporter: Any) -> None:  # noqa: ARG002
+        def fill(self, table: Table, max_parents: int, values: np.ndarray, engine: Any, reporter: Any) -> None:
             values[...] = 0.0
 
             def look(item: int, cancel: np.ndarray) -> None:
@@ -273,7 +272,7 @@ def test_giving_up_a_replicate_gives_up_its_scoring() -> None:
     class GivingUp(Engine):
         workers = 1
 
-        def run(self, block: Callable[..., Any], items: Sequence[int]) -> Iterator[Any]:
+        def run(self, block: Callable[..., Any], items: Sequence[Any]) -> Iterator[Any]:
             for item in items:
                 yield block(item, np.array([1]))
 

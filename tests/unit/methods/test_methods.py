@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from dagpost.methods.drawing import METHODS, name_of, resolve_method
 
 from dagpost import (
     Bootstrap,
@@ -29,7 +28,9 @@ from dagpost import (
 )
 from dagpost._tools import memory
 from dagpost.families.numbering import parent_sets, unsqueeze_all
-from dagpost.posterior.estimate import MODULARITY_WORDS
+from dagpost.methods.choice import resolve_method, target_named
+from dagpost.methods.registry import METHODS
+from dagpost.posterior.workspace import ExactWorkspace
 
 #: Short chains: these tests are about the plumbing; tests/statistical holds the chains to their posteriors.
 CHAINS = [
@@ -54,7 +55,7 @@ def table() -> Any:
 
 
 def fitted(table: Any, method: Any, modularity: str = "structure", **settings: Any) -> DagPosterior:
-    return DagPosterior(method=method, modularity=modularity, seed=1, **settings).fit(table)  # type: ignore[arg-type]
+    return DagPosterior(method=method, modularity=modularity, seed=1, **settings).fit(table)
 
 
 def drawn(model: DagPosterior, count: int, **settings: Any) -> DagSample:
@@ -64,9 +65,11 @@ def drawn(model: DagPosterior, count: int, **settings: Any) -> DagSample:
         return model.sample(count, **settings)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", METHODS.names())
 def test_a_method_is_known_by_its_name(name: str) -> None:
-    assert name_of(resolve_method(name)) == name
+    method = resolve_method(name)
+    assert method is not None
+    assert method.name == name
 
 
 @pytest.mark.parametrize("wrong", ["mcmc", "", 5, None, PartitionMCMC, Trees])
@@ -88,7 +91,7 @@ def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modulari
     assert model.exact_  # few variables: exact, whatever draws the graphs
     sample = drawn(model, 501, seed=2)
     assert len(sample) == 501
-    assert (sample.method, sample.modularity, sample.independent) == (method.name, modularity, False)
+    assert (sample.method, sample.target, sample.independent) == (method.name, modularity, False)
     assert sample.chains is not None
     assert sample.chains.lengths == (251, 250)
     assert sample.summary()["diagnostics"]["chains"] == 2
@@ -108,12 +111,13 @@ def test_the_weight_of_every_graph_is_that_of_its_families(method: Any, modulari
     """Twice: once by the chain, once from the scores of all families."""
     model = fitted(table, method, modularity)
     sample = drawn(model, 60, seed=3)
-    tables = model._tables
+    workspace = model.fitted_.workspace
+    assert isinstance(workspace, ExactWorkspace)
     scored = {}
     for node in range(6):
         sets = parent_sets(5, 5)
         spread = unsqueeze_all(sets.copy(), node)
-        scored.update({(node, int(mask)): float(tables.log_weights[node, k]) for k, mask in enumerate(spread)})
+        scored.update({(node, int(mask)): float(workspace.log_weights[node, k]) for k, mask in enumerate(spread)})
     expected = [sum(scored[node, int(mask)] for node, mask in enumerate(row)) for row in sample.parents]
     np.testing.assert_allclose(sample.log_joint, expected, rtol=0, atol=1e-8)
 
@@ -162,7 +166,7 @@ def test_a_part_of_a_chain_is_taken_for_one_chain(table: Any) -> None:
 
 
 def test_independent_graphs_have_nothing_to_diagnose(table: Any) -> None:
-    with pytest.raises(InputError, match="no chain"):
+    with pytest.raises(InputError, match="do not come from chains"):
         DagPosterior().fit(table).sample(10, seed=1).diagnostics()
 
 
@@ -198,10 +202,10 @@ def test_a_method_with_a_target_of_its_own_says_so(method: Any, target: str, tab
     assert model.exact_ == (target != "bootstrap")
     estimate = model.probability("Smoking -> Pressure")
     assert estimate.modularity == target
-    assert MODULARITY_WORDS[target] in str(estimate)
+    assert target_named(target).words in str(estimate)
     assert (estimate.rule == "exact") == model.exact_
     sample = model.sample(30, seed=1)
-    assert sample.modularity == target
+    assert sample.target == target
     assert sample.independent
     assert target in repr(sample)
     sample.save(tmp_path / "sample")
@@ -276,13 +280,13 @@ def test_a_sample_of_a_given_order_joins_one_from_a_file(table: Any, tmp_path: P
     assert len(DagSample.load(tmp_path / "sample") + model.sample(10, seed=2)) == 20
 
 
-def test_a_fit_that_is_broken_off_leaves_no_model(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_that_is_broken_off_leaves_no_model(table: Any) -> None:
     model = DagPosterior().fit(table)
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dagpost.model.compute", interrupt)
+    model.set_params(progress=interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(table)
     for ask in (model.own_sample, model.sample, model.best):
@@ -298,7 +302,6 @@ def test_a_fit_that_is_broken_off_leaves_no_model(table: Any, monkeypatch: pytes
 def crowded(monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     """Seven columns that are treated as too many: tables do not fit, families are too many, few candidates."""
     monkeypatch.setattr("dagpost.exact.order.fits", lambda *_, **__: False)
-    monkeypatch.setattr("dagpost.methods.drawing.MOST_FAMILIES", 50)
     monkeypatch.setattr("dagpost.families.family_sums.MOST_FAMILIES", 50)
     monkeypatch.setattr("dagpost.families.family_sums.ALL_CANDIDATES", 3)
     monkeypatch.setattr("dagpost.families.family_sums.CANDIDATES", 4)
@@ -349,8 +352,8 @@ def test_a_method_with_tables_is_refused_where_they_cannot_fit(monkeypatch: pyte
 
 def test_what_is_no_sample_and_no_scores_is_refused(table: Any) -> None:
     with pytest.raises(InputError, match="whole sample"):
-        fitted(table, CHAINS[0][0], "order").sample(200, resume="file")  # type: ignore[arg-type]
+        fitted(table, CHAINS[0][0], "order").sample(200, resume="file")
     with pytest.raises(InputError, match="read_jkl"):
-        DagPosterior().fit_scores("scores.jkl")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at most 1,000"):
+        DagPosterior().fit_scores("scores.jkl")
+    with pytest.raises(InputError, match=r"must be an int in \[1, 1000\]"):
         PartitionMCMC(chains=10**9)

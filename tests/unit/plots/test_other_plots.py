@@ -18,7 +18,6 @@ from dagpost import Bootstrap, DagPosterior, DagSample, compare, datasets, plot_
 from dagpost.errors import InputError
 from dagpost.mcmc.diagnostics import LARGEST_R_HAT
 from dagpost.plots.direction import LABELS
-from dagpost.plots.sources import PICKED
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -116,9 +115,9 @@ def test_a_model_from_a_file_is_drawn_without_drawing_graphs(tmp_path: Path) -> 
     assert caption(fitted.plot()).startswith("Share of 10 bootstrap replicates, not a posterior probability.")
     fitted.save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
-    loaded._drawn = None
+    loaded.fitted_.remember("sample", None)
     assert caption(loaded.plot()).startswith("Share of bootstrap replicates, not a posterior probability.")
-    assert loaded._drawn is None
+    assert loaded.fitted_.drawn is None
 
 
 def test_the_beginning_of_chains_has_as_much_of_each(chains: DagSample) -> None:
@@ -204,7 +203,7 @@ def test_r_hat_without_end_has_a_mark_of_its_own_at_the_border(chains: DagSample
 
 @pytest.mark.parametrize("draw", [plots.traces, plots.r_hat])
 def test_only_chains_have_traces_and_r_hat(draw: Any, model: DagPosterior) -> None:
-    with pytest.raises(InputError, match="come from no chain: there is nothing to diagnose"):
+    with pytest.raises(InputError, match="do not come from chains: there is nothing to diagnose"):
         draw(model.sample(100, seed=1))
     with pytest.raises(InputError, match=r"of a DagSample that chains drew.*Got DagPosterior"):
         draw(model)
@@ -336,7 +335,7 @@ def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior)
     assert {arrow.direction for arrow in arrows(ax)} == {"picked"}
     assert LABELS["picked"] in words
     assert LABELS["clear"] not in words
-    assert PICKED in caption(ax)
+    assert shares.target_.directions in caption(ax)
     assert not any(text.get_text().startswith("≥") for text in ax.texts)
     few = plots.graph(shares, threshold=0.9)
     assert "joined in a share of the replicates below 0.9." in caption(few)

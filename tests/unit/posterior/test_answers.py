@@ -15,23 +15,18 @@ from numpy.typing import NDArray
 from tests.naive import paths as naive_paths
 from tests.naive import posterior as naive
 from tests.naive import structure as naive_structure
+from tests.tools.engines import SlowEngine
 
-from dagpost import DagPosterior, EdgePrior, custom, d_separated, edge, path
+from dagpost import DagPosterior, EdgePrior, LocalScores, custom, d_separated, edge, path
 from dagpost._tools.progress import NO_PROGRESS
-from dagpost.engines import ThreadEngine
-from dagpost.exact.order import RELATIVE_ERROR
 from dagpost.families.numbering import family_count
 from dagpost.features import And, Edge, Feature, Not, Or, Path, Query, parse
 from dagpost.features.statements.adjacent import Adjacent
-from dagpost.features.statements.ancestor_set import AncestorSet
-from dagpost.features.statements.descendant_set import DescendantSet
 from dagpost.features.statements.markov_blanket import InMarkovBlanket
-from dagpost.features.statements.parent_set import ParentSet
+from dagpost.features.statements.node_sets import AncestorSet, DescendantSet, ParentSet
 from dagpost.features.statements.topological_position import TopologicalPosition
 from dagpost.features.statements.v_structure import VStructure
-from dagpost.posterior import answers
-from dagpost.posterior import workspace as tables
-from dagpost.posterior.answers import ExactResults, exact_probability
+from dagpost.posterior.answers import exact_answer
 from dagpost.posterior.workspace import ExactWorkspace
 
 TOLERANCE = 1e-9
@@ -92,26 +87,21 @@ def truth(feature: Feature, nodes: int) -> Truth:
 
 
 class Posterior:
-    """Exact tables of some weights, with the probability of each graph beside them."""
+    """A model of some weights, with the probability of each graph beside it."""
 
     def __init__(self, nodes: int, max_parents: int, scale: float, seed: int, modularity: str) -> None:
         rng = np.random.default_rng(seed)
         weights = rng.normal(size=(nodes, family_count(nodes - 1, max_parents))) * scale
-        self.nodes = nodes
+        self.nodes, self.modularity = nodes, modularity
         self.names = NAMES[:nodes]
         self.of_each_graph = naive_structure.probability_of_every_dag(weights, max_parents, modularity)
-        self.tables = ExactWorkspace(weights, max_parents, ThreadEngine(1), NO_PROGRESS)
-        if modularity == "order":
-            forward = self.tables.forward()
-            families = self.tables.order_families(forward)
-            self.results = ExactResults("order", forward.log_evidence, families, None, RELATIVE_ERROR)
-        else:
-            found = self.tables.structure()
-            exact = found.tables
-            self.results = ExactResults("structure", exact.log_evidence, found.families, found.paths, exact.error_bound)
+        scores = LocalScores(self.names, max_parents, weights)
+        self.fitted = DagPosterior(modularity=modularity, threads=1).fit_scores(scores).fitted_
 
     def exact(self, feature: Feature) -> float | None:
-        return exact_probability(Query(feature), self.names, self.tables, self.results)
+        found = exact_answer(Query(feature), self.fitted)
+        assert found is None or found.rule == "exact"
+        return None if found is None else found.value
 
     def expected(self, feature: Feature) -> float:
         return float(self.of_each_graph[truth(feature, self.nodes)].sum())
@@ -192,7 +182,7 @@ def test_statements_are_exact_and_right_under_both_priors(text: str, posterior: 
 def test_statements_about_ancestors_are_exact_when_every_graph_counts_once(text: str, posterior: Posterior) -> None:
     feature = parse(text, posterior.names).feature
     found = posterior.exact(feature)
-    if posterior.results.modularity == "order":
+    if posterior.modularity == "order":
         assert found is None
     else:
         assert found == pytest.approx(posterior.expected(feature), abs=TOLERANCE, rel=0)
@@ -269,17 +259,18 @@ def test_the_structure_that_is_asked_about_whole_has_its_own_posterior(posterior
 # How much work an exact answer may be
 
 
-def test_conjunctions_that_would_take_too_long_are_left_to_samples(
-    posterior: Posterior, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(answers, "_PATIENCE_SECONDS", 0.0)
+@pytest.mark.parametrize("modularity", MODULARITIES)
+def test_conjunctions_that_would_take_too_long_are_left_to_samples(modularity: str) -> None:
+    posterior = Posterior(4, 3, 1.5, 7, modularity)
+    assert posterior.exact(edge("A", "B") & edge("C", "D")) is not None
+    posterior.fitted.workspace.run_on(SlowEngine(100.0), NO_PROGRESS)
     assert posterior.exact(edge("A", "B") & edge("C", "D")) is None
     assert posterior.exact(edge("A", "B")) is not None
 
 
-def test_nothing_of_3_to_the_n_is_started_where_it_is_not_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_3_to_the_n_is_started_where_it_is_not_affordable() -> None:
     posterior = Posterior(4, 3, 1.0, 1, "structure")
-    monkeypatch.setattr(tables, "PATIENCE_SECONDS", 0.0)
+    posterior.fitted.workspace.run_on(SlowEngine(), NO_PROGRESS)
     assert posterior.exact(edge("A", "B") & edge("C", "D")) is None
     assert posterior.exact(path("A", "B") & path("A", "C")) is None
     assert posterior.exact(edge("A", "B")) is not None
@@ -298,7 +289,9 @@ def frame() -> pd.DataFrame:
 
 
 def conditional_truth(model: DagPosterior, feature: Feature, given_: Feature) -> float:
-    each = naive_structure.probability_of_every_dag(model._tables.log_weights, model.max_parents_, model.modularity)
+    workspace = model.fitted_.workspace
+    assert isinstance(workspace, ExactWorkspace)
+    each = naive_structure.probability_of_every_dag(workspace.log_weights, model.max_parents_, model.modularity)
     condition = truth(given_, 4)
     return float(each[condition & truth(feature, 4)].sum() / each[condition].sum())
 
@@ -319,7 +312,7 @@ def conditional_truth(model: DagPosterior, feature: Feature, given_: Feature) ->
 def test_conditional_probabilities_are_exact_and_right(
     text: str, condition: str, modularity: str, frame: pd.DataFrame
 ) -> None:
-    model = DagPosterior(modularity=modularity).fit(frame)  # type: ignore[arg-type]
+    model = DagPosterior(modularity=modularity).fit(frame)
     found = model.probability(text, given=condition)
     features = [parse(part, NAMES[:4]).feature for part in (text, condition)]
     assert found.rule == "exact"
@@ -342,7 +335,7 @@ def test_an_answer_given_next_to_nothing_is_right_or_not_called_exact(
     text: str, condition: str, modularity: str, frame: pd.DataFrame
 ) -> None:
     """The condition has a probability of some 1e-80: what is left of 1 after subtraction is rounding error."""
-    model = DagPosterior(modularity=modularity, samples=100, seed=1).fit(frame)  # type: ignore[arg-type]
+    model = DagPosterior(modularity=modularity, samples=100, seed=1).fit(frame)
     found = model.probability(text, given=condition)
     features = [parse(part, NAMES[:4]).feature for part in (text, condition)]
     expected = conditional_truth(model, *features)
@@ -355,7 +348,7 @@ def test_an_answer_given_a_path_that_is_next_to_impossible_is_right_or_not_calle
     chance: float, modularity: str, frame: pd.DataFrame
 ) -> None:
     """A directed path is nearly as improbable as the rounding errors of the differences it comes from."""
-    model = DagPosterior(prior=EdgePrior(chance), modularity=modularity, samples=100, seed=1).fit(frame)  # type: ignore[arg-type]
+    model = DagPosterior(prior=EdgePrior(chance), modularity=modularity, samples=100, seed=1).fit(frame)
     found = model.probability("C ~> D", given="C ~> D | C ~> A")
     expected = conditional_truth(model, path("C", "D"), path("C", "D") | path("C", "A"))
     assert found.lower - 1e-6 <= expected <= found.upper + 1e-6
@@ -366,7 +359,7 @@ def test_an_answer_given_a_path_that_is_next_to_impossible_is_right_or_not_calle
 def test_a_condition_that_no_graph_meets_is_said_to_be_one(
     condition: str, modularity: str, frame: pd.DataFrame
 ) -> None:
-    model = DagPosterior(modularity=modularity, samples=100, seed=1).fit(frame)  # type: ignore[arg-type]
+    model = DagPosterior(modularity=modularity, samples=100, seed=1).fit(frame)
     found = model.probability("C -> D", given=condition)
     assert np.isnan(found.value)
     assert (found.lower, found.upper) == (0.0, 1.0)

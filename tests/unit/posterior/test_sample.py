@@ -15,6 +15,7 @@ import pytest
 from tests.naive import features as naive_features
 
 from dagpost import DagPosterior, DagSample, InputError, datasets, edge, path
+from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import mask_type
 
 NAMES = ("A", "B", "C")
@@ -30,7 +31,7 @@ ESTIMATORS = ("counting", "distinct", "iw", "linear-extensions")
 
 def fitted(method: str, **settings: Any) -> DagPosterior:
     modularity = "order" if method == "dds" else "structure"
-    return DagPosterior(method=method, modularity=modularity, **settings).fit(datasets.load("coronary"))  # type: ignore[arg-type]
+    return DagPosterior(method=method, modularity=modularity, **settings).fit(datasets.load("coronary"))
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +60,9 @@ def by_hand(parents: list[list[int]], weights: list[float] | None = None, names:
         log_proposal=nothing,
         log_extensions=nothing,
         weights=np.full(count, 1.0 / count) if weights is None else np.array(weights),
-        modularity="structure",
+        target=STRUCTURE,
         method="exact-layers",
+        draws="independent",
         estimator="counting" if weights is None else "given weights",
     )
 
@@ -138,7 +140,8 @@ def test_graphs_come_out_as_networkx_graphs() -> None:
     assert set(graphs[1].edges) == set()
     assert set(graphs[2].edges) == {("B", "A"), ("C", "A"), ("C", "B")}
     assert set(sample[-1].edges) == set(graphs[2].edges)
-    assert set(sample[np.int64(0)].edges) == set(graphs[0].edges)
+    first: Any = np.int64(0)
+    assert set(sample[first].edges) == set(graphs[0].edges)
 
 
 def test_every_drawn_graph_is_acyclic(sample: DagSample) -> None:
@@ -178,7 +181,8 @@ def test_rows_picked_by_hand_keep_their_weights_and_lose_their_interval(sample: 
 
 
 def test_no_graphs_are_no_sample(layers: DagSample) -> None:
-    for rows in (slice(0, 0), [], np.zeros(500, dtype=bool)):
+    nothing: tuple[Any, ...] = (slice(0, 0), [], np.zeros(500, dtype=bool))
+    for rows in nothing:
         with pytest.raises(InputError, match="No graph is left"):
             layers[rows]
 
@@ -258,7 +262,7 @@ def test_samples_of_different_posteriors_cannot_be_joined(models: dict[str, DagP
     with pytest.raises(InputError, match="different data"):
         one + DagPosterior().fit(other).sample(5, seed=2)
     with pytest.raises(TypeError):
-        one + 3  # type: ignore[operator]
+        one + 3
 
 
 @pytest.mark.parametrize(
@@ -474,7 +478,7 @@ def test_a_sample_knows_where_it_comes_from(models: dict[str, DagPosterior]) -> 
 
 
 def test_a_seed_of_numpy_can_be_kept(models: dict[str, DagPosterior], tmp_path: Path) -> None:
-    drawn = models["exact-layers"].sample(3, seed=np.int64(7))  # type: ignore[arg-type]
+    drawn = models["exact-layers"].sample(3, seed=np.int64(7))
     assert drawn == models["exact-layers"].sample(3, seed=7)
     drawn.save(tmp_path / "x")
     assert DagSample.load(tmp_path / "x") == drawn

@@ -14,7 +14,8 @@ from tests.naive import sampling as naive_sampling
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError
 from dagpost.exact.order import forward_table
-from dagpost.posterior.weights import ESTIMATORS, evidence_ratio, weigh, weighted_estimate
+from dagpost.posterior.intervals import weighted_estimate
+from dagpost.posterior.weights import ESTIMATORS, WeightedSample, evidence_ratio, weigh
 from dagpost.sampling.dags import rank_families
 from dagpost.sampling.orders import sample_orders
 
@@ -27,7 +28,9 @@ def drawn(count: int, *, by_order: bool, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).choice(len(chances), size=count, p=chances / chances.sum())
 
 
-def weighed(estimator: str, rows: np.ndarray, *, by_order: bool, known: bool = True, normalised: bool = True):
+def weighed(
+    estimator: str, rows: np.ndarray, *, by_order: bool, known: bool = True, normalised: bool = True
+) -> WeightedSample:
     return weigh(
         estimator,
         ALL.parents[rows],

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -16,12 +17,13 @@ import pytest
 from scipy import stats
 from tests.naive import prediction as naive_prediction
 from tests.naive import scores as naive_scores
+from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data import datasets
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.posterior.summaries import masks_of_graph
-from dagpost.prediction import encode_rows, family_log_predictive, network_files, sufficient_statistics
+from dagpost.prediction import encode_rows, network_files, sufficient_statistics
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network
 from dagpost.scores import BGe
 
@@ -208,7 +210,7 @@ FORMATS = ["bif", "bifxml", "xmlbif", "xml", "dsl"]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_files_give_back_the_network(suffix: str, tmp_path: Path, needs_agrum) -> None:
+def test_files_give_back_the_network(suffix: str, tmp_path: Path, needs_agrum: Any) -> None:
     network = coronary_network()
     file = tmp_path / f"coronary.{suffix}"
     network.write(file)
@@ -220,7 +222,9 @@ def test_files_give_back_the_network(suffix: str, tmp_path: Path, needs_agrum) -
 
 
 @pytest.mark.parametrize("suffix", ["bif", "bifxml", "dsl"])
-def test_odd_names_and_levels_come_back_and_others_see_identifiers(suffix: str, tmp_path: Path, needs_agrum) -> None:
+def test_odd_names_and_levels_come_back_and_others_see_identifiers(
+    suffix: str, tmp_path: Path, needs_agrum: Any
+) -> None:
     levels = (
         ("a b", "a_b", "a-b", 'q"q', "<&>", "--", "ü", ""),
         (3, 1, 2),
@@ -255,7 +259,7 @@ def test_odd_names_and_levels_come_back_and_others_see_identifiers(suffix: str, 
     assert seen.levels[seen.names.index("network_")] == ("0", "1", "10")
 
 
-def test_parents_in_another_order_are_the_same_network(tmp_path: Path, needs_agrum) -> None:
+def test_parents_in_another_order_are_the_same_network(tmp_path: Path, needs_agrum: Any) -> None:
     network = coronary_network()
     node = network.names.index("Proteins")
     parents, tables = list(network.parents), list(network.tables)
@@ -266,7 +270,7 @@ def test_parents_in_another_order_are_the_same_network(tmp_path: Path, needs_agr
     np.testing.assert_allclose(again.tables[node], network.tables[node], atol=1e-7)
 
 
-def test_a_comment_that_does_not_fit_the_network_is_ignored(tmp_path: Path, needs_agrum) -> None:
+def test_a_comment_that_does_not_fit_the_network_is_ignored(tmp_path: Path, needs_agrum: Any) -> None:
     file = tmp_path / "coronary.bif"
     coronary_network().write(file)
     text = file.read_text()
@@ -276,7 +280,7 @@ def test_a_comment_that_does_not_fit_the_network_is_ignored(tmp_path: Path, need
         assert BayesianNetwork.read(file).names[1] == "M_Work"
 
 
-def test_networks_of_other_programs_are_read(shared_data: Path, tmp_path: Path, needs_agrum) -> None:
+def test_networks_of_other_programs_are_read(shared_data: Path, tmp_path: Path, needs_agrum: Any) -> None:
     asia = BayesianNetwork.read(shared_data / "asia.bif")
     assert len(asia.names) == 8
     assert sum(map(len, asia.parents)) == 8
@@ -288,7 +292,7 @@ def test_networks_of_other_programs_are_read(shared_data: Path, tmp_path: Path, 
         np.testing.assert_allclose(table, expected, atol=1e-6)
 
 
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path, needs_agrum) -> None:
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path, needs_agrum: Any) -> None:
     (tmp_path / "broken.bif").write_text("network { } variable x { type discrete[2] {a, b")
     (tmp_path / "binary.bif").write_bytes(b"\xff\xfe\x00")
     for name, message in (
@@ -301,7 +305,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path, needs_agrum) -> N
             BayesianNetwork.read(tmp_path / name)
 
 
-def test_networks_that_cannot_be_written_are_refused_and_nothing_is_left(tmp_path: Path, needs_agrum) -> None:
+def test_networks_that_cannot_be_written_are_refused_and_nothing_is_left(tmp_path: Path, needs_agrum: Any) -> None:
     constant = BayesianNetwork(("a",), (("x",),), ((),), (np.ones(1),))
     with pytest.raises(InputError, match="'a' has the level 'x' only; such files need two"):
         constant.write(tmp_path / "constant.bif")
@@ -310,7 +314,9 @@ def test_networks_that_cannot_be_written_are_refused_and_nothing_is_left(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, needs_agrum, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_replaced_whole_or_not_at_all(
+    tmp_path: Path, needs_agrum: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "network.bif"
     coronary_network().write(file)
     before = file.read_bytes()
@@ -330,7 +336,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, needs_agrum, mon
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
-def test_what_is_read_back_differently_is_refused(tmp_path: Path, needs_agrum) -> None:
+def test_what_is_read_back_differently_is_refused(tmp_path: Path, needs_agrum: Any) -> None:
     """Labels that are numbers but do not ascend come back in another order from XMLBIF."""
     network = BayesianNetwork(
         ("a", "b"), (("2", "1"), ("x", "y")), ((), ()), (np.array([0.9, 0.1]), np.array([0.5, 0.5]))
@@ -347,7 +353,7 @@ def test_without_agrum_the_message_says_what_to_install(tmp_path: Path, monkeypa
         coronary_network().write(tmp_path / "network.bif")
 
 
-def test_agrum_loads_where_warnings_are_errors(needs_agrum) -> None:
+def test_agrum_loads_where_warnings_are_errors(needs_agrum: Any) -> None:
     """Loaded plainly it would crash the process."""
     program = "from dagpost.prediction.network_files import agrum; print(agrum().BayesNet().size())"
     finished = subprocess.run(

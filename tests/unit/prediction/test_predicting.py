@@ -105,7 +105,7 @@ def test_a_continuous_model_keeps_moments_not_rows(tmp_path: Path) -> None:
 
 def test_a_score_that_cannot_predict_says_which_can(table: pd.DataFrame, tmp_path: Path) -> None:
     class Flat:
-        def fill(self, table: Any, max_parents: int, values: Any, engine: Any, reporter: Any) -> None:  # noqa: ARG002
+        def fill(self, table: Any, max_parents: int, values: Any, engine: Any, reporter: Any) -> None:
             values[:] = 0.0
 
     model = DagPosterior(score=Flat(), samples=100, seed=1).fit(table, counts="counts")

@@ -11,18 +11,20 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from tests.tools.family_columns import family_log_predictive
 
-from dagpost.data.table import Table, as_table, checked_table
+from dagpost._tools import memory
+from dagpost.data import Table, as_table
+from dagpost.data.conversion import checked_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, ResourceError
 from dagpost.files import archive as storage
+from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction import (
     DiscreteStatistics,
     GaussianStatistics,
-    counting,
     encode_rows,
-    family_log_predictive,
     log_predictive,
     predictive_of_target,
     statistics_from,
@@ -43,7 +45,16 @@ def training() -> Table:
 def sample_of(weights: tuple[float, ...] = (0.2, 0.3, 0.5), names: tuple[str, ...] = NAMES) -> DagSample:
     nan = np.full(len(weights), np.nan)
     return DagSample(
-        names, DAGS[: len(weights)], nan, nan, nan, np.array(weights), "structure", "exact-layers", "given weights"
+        names,
+        DAGS[: len(weights)],
+        nan,
+        nan,
+        nan,
+        np.array(weights),
+        STRUCTURE,
+        "exact-layers",
+        "independent",
+        "given weights",
     )
 
 
@@ -85,7 +96,7 @@ def test_a_row_by_hand() -> None:
     ],
     ids=["other order", "polars", "pyarrow", "table", "array", "floats", "categories", "levels that do not occur"],
 )
-def test_new_rows_come_from_any_library_in_any_order(make) -> None:
+def test_new_rows_come_from_any_library_in_any_order(make: Any) -> None:
     np.testing.assert_allclose(predict(make(NEW)), predict(NEW), rtol=1e-14)
 
 
@@ -99,7 +110,10 @@ def test_new_rows_come_from_a_file(tmp_path: Path) -> None:
     [
         (NEW.drop(columns="wet"), "lack the column 'wet' of the training table"),
         (NEW.assign(date=1, place=2), "have columns 'date', 'place', which the training table does not"),
-        (NEW.assign(rain=["yes", None, "no"]), "Column 'rain' has 1 missing values, the first in row 2"),
+        (
+            NEW.assign(rain=np.array(["yes", None, "no"], dtype=object)),
+            "Column 'rain' has 1 missing values, the first in row 2",
+        ),
         (NEW.assign(rain=["yes", "no", "snow"]), "Column 'rain' holds 'snow' in row 3 .* there are 'no', 'yes'"),
         (NEW.assign(sprinkler=["1", "0", "1"]), r"\(Its type differs: it was int, not str.\)"),
         (NEW.assign(sprinkler=[0.5, 0.0, 1.0]), "Column 'sprinkler' holds 0.5 in row 1"),
@@ -144,7 +158,7 @@ def test_a_target_may_be_missing_in_part_or_altogether() -> None:
     expected = predictive_of_target(sample_of(), counted(), "bdeu", NEW, "wet")
     for data in (
         NEW.drop(columns="wet"),
-        NEW.assign(wet=[None, True, None]),
+        NEW.assign(wet=np.array([None, True, None], dtype=object)),
         NEW.assign(wet="who knows"),
         polars.from_pandas(NEW.drop(columns="wet")),
     ):
@@ -163,7 +177,7 @@ def test_targets_that_cannot_be_predicted_are_refused() -> None:
     with pytest.raises(InputError, match=r"'wet' was set by intervention in row 2"):
         predicted(checked_table(NEW, None, [None, "wet", None]), "wet")
     with pytest.raises(InputError, match=r"Column 'rain' has 1 missing values"):
-        predicted(NEW.assign(rain=["yes", None, "no"], wet=None), "wet")
+        predicted(NEW.assign(rain=np.array(["yes", None, "no"], dtype=object), wet=None), "wet")
     table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
     statistics = sufficient_statistics(table, DAGS, "bge")
     with pytest.raises(InputError, match=r"'wet' is continuous; only the levels of a discrete column"):
@@ -251,7 +265,7 @@ def test_a_family_with_more_cells_than_can_be_numbered_is_refused() -> None:
 
 
 def test_counting_stops_where_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting.memory, "available_bytes", lambda: 16)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 16)
     with pytest.raises(ResourceError, match=r"Counting the cells of all families needs .* Predict from fewer graphs"):
         counted()
 

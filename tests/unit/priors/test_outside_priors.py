@@ -33,7 +33,7 @@ class Bare:
 class BareOnSize(Bare):
     """One that looks at the number of parents only."""
 
-    def log_weight_of_size(self, nodes: int, size: int) -> float:  # noqa: ARG002
+    def log_weight_of_size(self, nodes: int, size: int) -> float:
         return float(-size)
 
 
@@ -41,7 +41,7 @@ class BareOnSize(Bare):
 class Halving(SizePrior):
     """A prior by the number of parents."""
 
-    def log_weight_of_size(self, nodes: int, size: int) -> float:  # noqa: ARG002
+    def log_weight_of_size(self, nodes: int, size: int) -> float:
         return float(-size)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb, inf, log
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def weight_of(weights: np.ndarray, child: str, parents: set[str], names: tuple[s
         (CustomPrior(lambda _, parents: -3 * len(parents)), lambda size: -3.0 * size),
     ],
 )
-def test_priors_give_the_weights_they_say(prior, expected) -> None:
+def test_priors_give_the_weights_they_say(prior: Any, expected: Any) -> None:
     weights = log_prior(NAMES, 3, prior)
     assert weights.shape == (5, family_count(4, 3))
     assert weights.dtype == np.float64
@@ -66,7 +67,7 @@ def test_a_custom_prior_sees_names() -> None:
 
 
 @st.composite
-def constraint_cases(draw: st.DrawFn):
+def constraint_cases(draw: st.DrawFn) -> Any:
     """Constraints without contradictions: required edges keep to the tiers, forbidden ones are others."""
     nodes = draw(st.integers(1, 6))
     names = tuple(f"v{node}" for node in range(nodes))
@@ -83,7 +84,7 @@ def constraint_cases(draw: st.DrawFn):
 
 
 @given(constraint_cases())
-def test_constraints_allow_just_the_families_that_keep_them(case) -> None:
+def test_constraints_allow_just_the_families_that_keep_them(case: Any) -> None:
     names, required, forbidden, tiers, max_parents = case
     weights = log_prior(names, max_parents, "uniform", Constraints(required, forbidden, tiers))
     scores = LocalScores(names, min(max_parents, len(names) - 1), weights)
@@ -147,13 +148,13 @@ def test_tiers_come_as_lists_or_as_a_mapping() -> None:
         ({"forbidden": [("age", 1)]}, "Got .'age', 1."),
     ],
 )
-def test_contradictions_and_slips_are_refused_by_name(settings, message: str) -> None:
+def test_contradictions_and_slips_are_refused_by_name(settings: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         log_prior(NAMES, 2, "uniform", Constraints(**settings))
 
 
 def test_a_required_edge_given_twice_is_required_once() -> None:
-    weights = log_prior(NAMES, 1, "uniform", Constraints(required=[("age", "work"), ["age", "work"]]))
+    weights = log_prior(NAMES, 1, "uniform", Constraints(required=cast("Any", [("age", "work"), ["age", "work"]])))
     assert weight_of(weights, "work", {"age"}) == 0.0
     assert weight_of(weights, "work", set()) == -inf
 
@@ -173,7 +174,7 @@ def test_a_prior_that_leaves_no_parent_set_is_refused() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), inf, "high", None])
-def test_a_custom_prior_must_give_log_weights(value) -> None:
+def test_a_custom_prior_must_give_log_weights(value: Any) -> None:
     with pytest.raises(InputError, match=r"for child 'age' with parents \[\]"):
         log_prior(NAMES, 2, CustomPrior(lambda *_: value))
 
@@ -196,14 +197,14 @@ def test_a_custom_prior_must_give_log_weights(value) -> None:
         (lambda: resolve_prior(0.1), "Got 0.1 instead"),
     ],
 )
-def test_bad_settings_of_priors_are_refused(make, message: str) -> None:
+def test_bad_settings_of_priors_are_refused(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
 
 
 def test_a_prior_of_the_wrong_shape_is_refused() -> None:
     class Wrong:
-        def log_weights(self, *_) -> np.ndarray:
+        def log_weights(self, *_: Any) -> np.ndarray:
             return np.zeros((2, 2))
 
     with pytest.raises(InputError, match=r"shape \(5, 11\). Got \(2, 2\)"):

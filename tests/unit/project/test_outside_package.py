@@ -114,15 +114,17 @@ def test_a_file_made_with_another_package_says_which_one_is_missing(made: Path) 
 
 
 @pytest.mark.parametrize(
-    ("method", "words"),
+    ("method", "kind", "words"),
     [
-        ("auto", "exact"),
-        ("toy-chain:chains=2,burn_in=200", "toy-chain"),
-        ("empty-graphs", "the graph without edges only"),
+        ("auto", None, "exact"),
+        ("toy-chain:chains=2,burn_in=200", "ToyChain", "exact"),
+        ("empty-graphs", "EmptyGraphs", "the graph without edges only"),
     ],
     ids=lambda value: str(value).partition(":")[0],
 )
-def test_the_command_line_knows_them_by_name(tmp_path: Path, installed: Path, method: str, words: str) -> None:
+def test_the_command_line_knows_them_by_name(
+    tmp_path: Path, installed: Path, method: str, kind: str | None, words: str
+) -> None:
     datasets.load("coronary").to_pandas().to_csv(tmp_path / "table.csv", index=False)
 
     def dagpost(*arguments: str) -> str:
@@ -132,8 +134,9 @@ def test_the_command_line_knows_them_by_name(tmp_path: Path, installed: Path, me
 
     fit = ["fit", "table.csv", "--counts", "counts", "--max-parents", "2", "--samples", "200", "--method", method]
     shown = dagpost(*fit, *SETTINGS)
-    assert words in shown
+    assert words in shown.lower()
     described = json.loads(dagpost("info", "table.dagpost", "--json"))
+    assert kind is None or described["method"][0]["kind"] == kind
     assert described["settings"]["score"]["kind"] == "Smoothed"
     assert described["settings"]["prior"] == {"kind": "Sparse", "package": "toypost", "cost": 0.5}
     assert "probability" not in dagpost("query", "table.dagpost", "Smoking -> Proteins", "--quiet")

@@ -10,6 +10,7 @@ import os
 import re
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.tools.report_page import Page, random_table, written
@@ -57,7 +58,7 @@ def test_no_mark_of_the_template_is_left(page: Page) -> None:
 def test_edge_table_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -> None:
     heads, *rows = page.tables["edges"]
     assert heads == ["From", "To", "From → To", "To → From", "Joined"]
-    edges = coronary.edge_probabilities_
+    edges: Any = coronary.edge_probabilities_
     for source, target, onward, back, joined in rows:
         assert onward.lstrip("<>") == f"{edges.loc[source, target]:.4f}" or onward[0] in "<>"
         assert edges.loc[source, target] >= edges.loc[target, source]
@@ -86,7 +87,7 @@ def test_json_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -
 
 def test_path_matrix_is_that_of_the_model_and_says_it_is_exact(coronary: DagPosterior, page: Page) -> None:
     _, *rows = page.tables["matrix"]
-    matrix = coronary.probability_matrix("~>")
+    matrix: Any = coronary.probability_matrix("~>")
     for name, *cells in rows:
         for other, cell in zip(coronary.names_, cells, strict=True):
             assert cell == ("" if other == name else f"{matrix.loc[name, other]:.2f}")
@@ -222,10 +223,11 @@ def test_a_folder_and_a_missing_folder_are_refused_before_any_work(
     with pytest.raises(InputError, match="There is no folder"):
         coronary.report(tmp_path / "missing" / "report.html")
     with pytest.raises(InputError, match="must be text"):
-        coronary.report(tmp_path / "report.html", title=7)  # type: ignore[arg-type]
+        coronary.report(tmp_path / "report.html", title=7)
+    wrong: Any
     for wrong in (5, None, b"report.html", ["report.html"], True):
         with pytest.raises(InputError, match=r"'path' of a report must be text or a pathlib\.Path.*Got"):
-            coronary.report(wrong)  # type: ignore[arg-type]
+            coronary.report(wrong)
     with pytest.raises(InputError, match="is empty"):
         coronary.report("")
     for wrong in ("re\0port.html", "x" * 300 + ".html"):

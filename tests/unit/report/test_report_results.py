@@ -14,7 +14,8 @@ from tests.tools.report_page import Page, random_table, written
 
 from dagpost import Bootstrap, DagPosterior, DagSample, EdgePrior, PartitionMCMC, Trees, datasets, local_scores
 from dagpost.cli import info
-from dagpost.plots.sources import PICKED, percent
+from dagpost.methods.targets import ORDER
+from dagpost.plots.sources import percent
 from dagpost.report import content as report_content
 from dagpost.report import page as report
 from dagpost.report import tables as report_tables
@@ -46,7 +47,7 @@ def test_sample_for_a_precision_says_so(coronary: DagPosterior, tmp_path: Path) 
 
 def test_best_graphs_are_called_no_sample(coronary: DagPosterior, tmp_path: Path) -> None:
     page = written(coronary.best(20), tmp_path)
-    assert "among 20 of the most probable graphs, which are no sample" in page.sections["trust"]
+    assert "among 20 of the most probable graphs, which are not a sample" in page.sections["trust"]
 
 
 def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior, tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior,
     assert f"{100 * best.covered:.1f}% of the whole posterior" in page.sections["trust"]
     (bound,) = re.findall(r"differs from the one shown by at most ([\d.]+)\.", page.sections["trust"])
     assert rest <= float(bound) < 1.1 * rest
-    assert np.abs(best.edge_frequencies() - coronary.edge_probabilities_).to_numpy().max() <= rest
+    assert (best.edge_frequencies() - coronary.edge_probabilities_).abs().to_numpy().max() <= rest
     # Neither drawn nor an estimate, and worth no number of draws.
     for words in ("Estimated", "estimate", "worth about"):
         assert words not in page.words, words
@@ -96,8 +97,8 @@ def test_a_limit_on_parents_that_decides_is_told(tmp_path: Path) -> None:
 
 def test_directions_of_a_given_order_are_no_finding(tmp_path: Path) -> None:
     page = written(DagPosterior(method="given-order", seed=1, samples=200).fit(datasets.load("coronary")), tmp_path)
-    assert "Their directions are those of the given order, and no finding." in page.words
-    assert "All directions are those of the given order." in page.sections["edges"]
+    assert "All directions are those of the given order, not a finding." in page.words
+    assert "All directions are those of the given order, not a finding." in page.sections["edges"]
 
 
 def test_rules_of_the_user_are_told_beside_what_was_found(tmp_path: Path) -> None:
@@ -231,7 +232,9 @@ def test_many_variables_make_no_large_file(tmp_path: Path) -> None:
     before = (1 << np.arange(30, dtype=np.uint32)) - 1
     parents = rng.integers(0, 1 << 30, (500, 30), dtype=np.uint32) & before.astype(np.uint32)
     nothing = np.full(500, np.nan)
-    sample = DagSample(names, parents, nothing, nothing, nothing, np.full(500, 1 / 500), "order", "dds", "counting")
+    sample = DagSample(
+        names, parents, nothing, nothing, nothing, np.full(500, 1 / 500), ORDER, "dds", "independent", "counting"
+    )
     target = sample.report(tmp_path / "report.html")
     assert target.stat().st_size < 1_500_000
     page = Page(target.read_text(encoding="utf-8"))
@@ -281,10 +284,10 @@ def test_two_variables_are_spoken_of_in_the_singular(tmp_path: Path) -> None:
 
 def test_exact_edges_beside_chains_that_disagree_are_marked(tmp_path: Path) -> None:
     """The edges are exact whatever the chains do; the mark at the top must not vouch for the rest."""
-    sampled = report_content.gather(DagPosterior(seed=1, samples=200).fit(datasets.load("coronary")))
-    assert report_words.standing(sampled) == ("Exact probabilities", "good")
+    sampled = report_content.gather(DagPosterior(seed=1, samples=200).fit(datasets.load("coronary")).fitted_)
+    assert report_words.trust_label(sampled) == ("Exact probabilities", "good")
     disagreeing = dataclasses.replace(sampled, trusted=False)
-    assert report_words.standing(disagreeing) == ("Edges exact, the rest not to be trusted yet", "fair")
+    assert report_words.trust_label(disagreeing) == ("Edges exact, the rest not to be trusted yet", "fair")
 
 
 @pytest.fixture(scope="module")
@@ -302,9 +305,9 @@ def test_a_bootstrap_claims_no_direction(chain: DagPosterior, tmp_path: Path) ->
     assert {pair[-1] for pair in page.numbers["pairs"]} == {"picked"}
     assert not [about for tag, about in page.tags if tag == "path" and "head" in str(about.get("class"))]
     # In the first sentence, and wherever numbers hang on directions.
-    assert page.words.count(PICKED) >= 4
+    assert page.words.count(chain.target_.directions) >= 4
     for part in ("trust", "edges", "paths"):
-        assert PICKED in page.sections[part]
+        assert chain.target_.directions in page.sections[part]
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     (still,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
     assert "<polygon" not in still
@@ -316,9 +319,10 @@ def test_replicates_are_counted_once_and_in_the_singular(chain: DagPosterior, tm
     settings = dict(page.tables["settings"][1:])
     assert settings["Replicates"] == "1"
     assert settings["Settings of the method"] == "Bootstrap"
-    assert "drawn anew 1 time, and" in page.sections["trust"]
+    assert "resampled 1 time, and" in page.sections["trust"]
     assert "Shares of 1 bootstrap replicate, not" in page.sections["edges"]
-    assert "drawn anew many times, and" in report_words._replicated(None)
+    without = dataclasses.replace(report_content.gather(chain.fitted_), sample=None)
+    assert "resampled many times, and" in report_words.certainty(without)
 
 
 def test_a_part_of_the_best_graphs_is_not_called_the_best(coronary: DagPosterior, tmp_path: Path) -> None:
@@ -361,7 +365,7 @@ def test_bounds_are_rounded_outward(coronary: DagPosterior) -> None:
         "over 99.9%",
         "over 99.9%",
     ]
-    content = report_content.gather(coronary)
+    content = report_content.gather(coronary.fitted_)
     assert content.graphs is not None
     nearly_all = dataclasses.replace(content, graphs=dataclasses.replace(content.graphs, covered=1.0))
     assert "In all, over 99.9% of the posterior." in report_tables.graph_table(nearly_all)
@@ -370,7 +374,7 @@ def test_bounds_are_rounded_outward(coronary: DagPosterior) -> None:
 
 
 def test_what_only_looks_like_nothing_is_told_from_it_in_the_numbers_of_the_page(coronary: DagPosterior) -> None:
-    content = report_content.gather(coronary)
+    content = report_content.gather(coronary.fitted_)
     few = dataclasses.replace(content, families=((((), 1e-8),),) * 6)
     assert report.data_of(few)["families"][0] == [[[], 1e-8]]
 

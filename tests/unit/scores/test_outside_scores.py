@@ -78,7 +78,8 @@ def test_a_score_that_fills_in_its_own_way_does_not_inherit_a_prior() -> None:
 def test_a_score_with_a_prior_predicts_and_has_networks_and_effects() -> None:
     table = datasets.load("coronary")
     sample = DagPosterior(SameAsBDeu(), seed=1).fit(table).sample(200, seed=1)
-    found, expected = [], []
+    found: list[Any] = []
+    expected: list[Any] = []
     for score, into in ((SameAsBDeu(), found), (BDeu(2.0), expected)):
         statistics = sufficient_statistics(table, sample.parents, score)
         into.append(log_predictive(sample, statistics, score, table))
@@ -148,7 +149,7 @@ def test_scores_take_whatever_a_fit_takes(tmp_path: Path) -> None:
     ("ask", "message"),
     [
         (lambda: local_scores([1, 2, 3]), "A table must be a pandas, polars or pyarrow table"),
-        (lambda: local_scores(THREE, engine="threads"), "'engine' parameter of local_scores must be"),
+        (lambda: local_scores(THREE, engine="threads"), "An engine must have 'workers' and 'run'"),
         (lambda: local_scores(THREE).score("V0", "V1"), "'parents' must be a list of names"),
         (lambda: local_scores(THREE).score(None, []), "numbered from 0 to 2. Got None"),
         (lambda: local_scores(THREE).parent_names("V0", 0.5), "Got 0.5 instead"),

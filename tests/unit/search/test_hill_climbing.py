@@ -15,11 +15,11 @@ from dagpost.data import datasets
 from dagpost.engines import ThreadEngine
 from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.kbest import best_dags
-from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
+from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables, tables_without_sums
 from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
 from dagpost.mcmc.candidates import _gather, choose_candidates, weights_of_all
 from dagpost.scores import local_scores
-from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph, tables_without_sums
+from dagpost.search.hill_climbing import climb, log_weights_of_graphs, starting_graph
 
 ENGINE = ThreadEngine(2)
 

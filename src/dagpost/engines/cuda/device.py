@@ -17,9 +17,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dagpost._tools.memory import readable
+from dagpost._tools.spelling import setting
 from dagpost.errors import InputError, ResourceError
 
 INSTALL = 'Install CuPy for your CUDA, for CUDA 13 with: pip install "dagpost[cuda]"'
+_THREADS = f"Use {setting('engine', 'threads')}."
 
 
 class DeviceError(InputError):
@@ -32,14 +34,16 @@ def load_cupy() -> Any:
         import cupy
     except ImportError:
         raise DeviceError(
-            f"engine='cuda' needs CuPy, which is not installed. {INSTALL}; or use engine='auto'."
+            f"{setting('engine', 'cuda')} needs CuPy, which is not installed. {INSTALL}; or use "
+            f"{setting('engine', 'auto')}."
         ) from None
+    needs = f"{setting('engine', 'cuda')} needs a CUDA device"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # noqa: BLE001 (CuPy wraps every failure of the driver in a class of its own)
-        raise DeviceError(f"engine='cuda' needs a CUDA device: {error}. Use engine='threads'.") from None
+        raise DeviceError(f"{needs}: {error}. {_THREADS}") from None
     if count == 0:
-        raise DeviceError("engine='cuda' needs a CUDA device, and there is none. Use engine='threads'.")
+        raise DeviceError(f"{needs}, and there is none. {_THREADS}")
     return cupy
 
 
@@ -83,8 +87,8 @@ def require_for_nodes(nodes: int, needed: Callable[[int], int], what: str, alter
     free = free_bytes()
     if needed(nodes) > free:
         largest = next((fewer for fewer in range(nodes - 1, 0, -1) if needed(fewer) <= free), 0)
-        remedy = f"up to {largest} variables fit. Leave columns out, use engine='threads', whose tables stand in the "
-        require(needed(nodes), what, f"{remedy}memory of the machine, or use {alternative}")
+        room = f"Leave columns out, use {setting('engine', 'threads')}, whose tables are in the memory of the machine"
+        require(needed(nodes), what, f"up to {largest} variables fit. {room}, or use {alternative}")
 
 
 def set_global(module: Any, name: str, values: NDArray[Any]) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Stage
+from dagpost._tools.spelling import setting
 from dagpost._tools.uniforms import SEED_BLOCK
 from dagpost.checkpoints import Tracking
 from dagpost.engines.base import Engine
@@ -61,7 +62,9 @@ class _LayerTables:
         tensors = 5 * 8 * max(sizes.layer_entries, 1 << self.nodes)
         needed = (self.nodes << (self.nodes + 2)) + (12 << self.nodes) + tensors
         needed += 2 * tables.forward.weights.nbytes
-        device.require(needed, f"Drawing graphs of {self.nodes} variables by layers", "use engine='threads'.")
+        device.require(
+            needed, f"Drawing graphs of {self.nodes} variables by layers", f"use {setting('engine', 'threads')}."
+        )
         self.completions = cupy.asarray(tables.completions)
         self.exponents = cupy.asarray(tables.completion_exponents)
         self.alpha = dense_alpha(self.nodes, tables.layout.max_parents, cupy.asarray(tables.forward.weights))

@@ -112,7 +112,7 @@ def require_memory(nodes: int, max_parents: int, *, backward: bool, sizes: Sizes
         nodes,
         lambda count: layout_here(count, max_parents, sizes).bytes_needed(backward=backward),
         f"The exact table of {nodes} variables",
-        "a method without tables, such as 'partition-mcmc'.",
+        "a method without tables: a chain.",
     )
 
 

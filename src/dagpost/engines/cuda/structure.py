@@ -26,6 +26,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost._tools.spelling import setting
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO
 from dagpost.engines.cuda import device
 from dagpost.engines.cuda.layout import STRUCTURE, STRUCTURE_THREADS, USUAL_SIZES, WIDE, Sizes, sets_of_size
@@ -41,7 +42,7 @@ FEWEST_NODES = _ROWS + 1
 _PATH_BLOCKS = 64
 #: A wave of equal sets runs in pieces of about this share of all terms, between which a run can be stopped.
 _PIECES = 200
-_FILES = ("widefloat.cuh", "structure.cu")
+_FILES = ("widefloat.cuh", "structure.cu", "set_sums.cu", "descendants.cu")
 
 
 def structure_posterior(
@@ -115,7 +116,7 @@ def require_memory(nodes: int, max_parents: int) -> None:
         nodes,
         lambda count: memory_needed(count, max_parents),
         f"The exact posterior of {nodes} variables, every graph counted once,",
-        "modularity='order', which needs far less.",
+        f"{setting('modularity', 'order')}, which needs far less.",
     )
 
 

@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import bare
+from dagpost.data.conversion import checked_table
 from dagpost.data.encoding import code_type
-from dagpost.data.table import Table, checked_table
+from dagpost.data.table import Table
 from dagpost.engines.dask.cluster import Cluster, writeable
 from dagpost.engines.dask.counting import refuse_missing
 from dagpost.engines.dask.parts import (
@@ -279,7 +281,7 @@ def _groups_of(sets: Masks, arities: tuple[int, ...], cells_together: int) -> li
         if cells > _MOST_CELLS:
             raise InputError(
                 f"A set of {mask.bit_count()} columns has {cells:,} cells, and at most {_MOST_CELLS:,} are counted. "
-                "Set max_parents lower, or discretise to fewer levels."
+                f"Set {bare('max_parents')} lower, or discretise to fewer levels."
             )
         if total + cells > cells_together and total:
             edges.append(number)

@@ -68,7 +68,7 @@ def distinct_rows_of_parts(
     batch_rows
         Rows that a task reads together.
     """
-    from dagpost.data.table import as_table
+    from dagpost.data import as_table
 
     wanted = wanted_columns(columns, counts, interventions)
     parts = Parts(engine.cluster, source)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.spelling import quoted
 from dagpost._tools.text import nearest, shortened
 from dagpost.data.rows import intervention_masks
 from dagpost.engines.dask.cluster import Cluster
@@ -125,7 +126,7 @@ def with_plain_targets(batch: Any, interventions: str | None) -> Any:
         return batch
     place = batch.schema.get_field_index(interventions)
     if place < 0:
-        raise InputError(f"'interventions' names {interventions!r}, which is not a column of every part.")
+        raise InputError(f"{quoted('interventions')} names {interventions!r}, which is not a column of every part.")
     try:
         return batch.set_column(place, interventions, batch.column(place).cast(pyarrow.string()))
     except pyarrow.ArrowException:
@@ -141,7 +142,7 @@ def masks_of_targets(entries: Sequence[str | None], names: tuple[str, ...]) -> N
     try:
         return intervention_masks(list(entries), names, len(entries))
     except InputError as error:
-        raise InputError(_WHICH_ROW.sub("", str(error))) from None
+        raise InputError(_WHICH_ROW.sub("", error.marked)) from None
 
 
 def agree_on_levels(levels: dict[str, list[Any]], others: dict[str, list[Any]]) -> None:

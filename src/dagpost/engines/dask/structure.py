@@ -17,6 +17,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.memory import readable
+from dagpost._tools.spelling import setting
 from dagpost.checkpoints import Tracking
 from dagpost.engines.dask import order
 from dagpost.engines.dask.structure_completions import Completions, GraphSums, block_top, bytes_on_worker, completions
@@ -63,8 +64,8 @@ def require_room(nodes: int, max_parents: int, room: Room, *, evidence_only: boo
         raise ResourceError(
             f"The sums over all graphs of {nodes} variables need {readable(needed)} of memory on a single worker; the "
             f"one with the least has {readable(room.smallest)} for it. Start fewer workers with more memory each, "
-            "leave columns out, use engine='threads' on a machine with enough memory, or modularity='order', which "
-            "needs far less."
+            f"leave columns out, use {setting('engine', 'threads')} on a machine with enough memory, or "
+            f"{setting('modularity', 'order')}, which needs far less."
         )
 
 

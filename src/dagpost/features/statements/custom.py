@@ -7,16 +7,12 @@ a block.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagpost.errors import InputError
 from dagpost.features.blocks import Block, Flags
-from dagpost.features.feature import Feature
-
-if TYPE_CHECKING:
-    from dagpost.features.feature import Function
+from dagpost.features.feature import Feature, Function
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.checks import one_of, whole_number
 from dagpost._tools.kernels import copy_into, kernel
-from dagpost.features.blocks import STRIP, Flags, Masks
+from dagpost.features.blocks import STRIP, Block, Flags, Masks
 from dagpost.features.feature import Feature, Not
 from dagpost.features.forms import Call, Form
 from dagpost.features.names import check_text, quoted
-from dagpost.features.statements.parent_set import ParentSet
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dagpost.features.blocks import Block
-    from dagpost.features.reader import Reader
+from dagpost.features.reader import Reader
+from dagpost.features.statements.node_sets import ParentSet
 
 COMPARISONS = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from dagpost.posterior.sample import DagSample
 
-_BLOCK = 65_536
 
-
-def markov_blanket_table(sample: DagSample) -> pd.DataFrame:
+def markov_blanket_table(sample: DagSample, *, at_a_time: int = 65_536) -> pd.DataFrame:
     """Probability that one variable is in the Markov blanket of another, for all pairs; the table is symmetric.
+
+    `at_a_time` graphs are copied together.
 
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
@@ -32,9 +32,9 @@ def markov_blanket_table(sample: DagSample) -> pd.DataFrame:
 
     nodes = len(sample.names)
     total = np.zeros((nodes, nodes))
-    for start in range(0, len(sample), _BLOCK):
-        masks = np.array(sample.parents[start : start + _BLOCK], dtype=np.uint64, order="C")
-        _add_blankets(masks, np.array(sample.weights[start : start + _BLOCK]), total)
+    for start in range(0, len(sample), at_a_time):
+        masks = np.array(sample.parents[start : start + at_a_time], dtype=np.uint64, order="C")
+        _add_blankets(masks, np.array(sample.weights[start : start + at_a_time]), total)
     matrix = np.clip(total + total.T, 0.0, 1.0)
     names = pd.Index(sample.names, name="variable")
     return pd.DataFrame(matrix, index=names, columns=pd.Index(sample.names, name="in its blanket"))

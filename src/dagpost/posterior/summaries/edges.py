@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, labelled
 from dagpost.errors import InputError
 from dagpost.posterior.summaries.display import html_of
 
@@ -142,7 +142,7 @@ def adjacency_table(edges: pd.DataFrame) -> pd.DataFrame:
     0.875
     """
     names, matrix = check_probabilities(edges)
-    return _labelled(np.minimum(matrix + matrix.T, 1.0), names)
+    return labelled(np.minimum(matrix + matrix.T, 1.0), names)
 
 
 def orientation_table(edges: pd.DataFrame) -> pd.DataFrame:
@@ -157,7 +157,7 @@ def orientation_table(edges: pd.DataFrame) -> pd.DataFrame:
     joined = matrix + matrix.T
     share = np.full_like(matrix, np.nan)
     np.divide(matrix, joined, out=share, where=joined > 0.0)
-    return _labelled(share, names)
+    return labelled(share, names)
 
 
 def edge_entropy(edges: pd.DataFrame) -> pd.DataFrame:
@@ -171,16 +171,10 @@ def edge_entropy(edges: pd.DataFrame) -> pd.DataFrame:
     from scipy.special import entr
 
     names, matrix = check_probabilities(edges)
-    return _labelled(entr(matrix) + entr(1.0 - matrix), names)
+    return labelled(entr(matrix) + entr(1.0 - matrix), names)
 
 
 def check_threshold(threshold: object) -> None:
     """Refuse what no probability can be compared with."""
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0.0 <= float(threshold) < 1.0:
         raise InputError(f"The 'threshold' must be a float of at least 0 and below 1. Got {threshold!r} instead.")
-
-
-def _labelled(matrix: Floats, names: tuple[str, ...]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(matrix, index=pd.Index(names, name="from"), columns=pd.Index(names, name="to"))

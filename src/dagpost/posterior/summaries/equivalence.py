@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
     from dagpost.posterior.sample import DagSample, UnsignedMasks
 
-_BLOCK = 65_536
 
-
-def essential_graphs(parents: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.unsignedinteger[Any]]:
+def essential_graphs(
+    parents: NDArray[np.unsignedinteger[Any]], *, at_a_time: int = 65_536
+) -> NDArray[np.unsignedinteger[Any]]:
     """The completed partially directed graph of every DAG, as masks: equal for DAGs of the same class only.
 
     Bit j of entry i says that there is an edge j -> i or an undirected one; it is undirected where bit i of entry j is
-    set too.
+    set too. `at_a_time` graphs are copied together.
 
     >>> chain, collider = [0, 1, 2], [0, 5, 0]  # A -> B -> C, and A -> B <- C
     >>> essential_graphs(np.array([chain, collider], dtype=np.uint8)).tolist()
@@ -52,14 +52,14 @@ def essential_graphs(parents: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.un
     """
     check_masks(parents)
     patterns = np.empty_like(parents, order="C")
-    for start in range(0, len(parents), _BLOCK):
+    for start in range(0, len(parents), at_a_time):
         # A copy in any case: the kernel is compiled for arrays that are in order and may be written to.
-        block = np.array(parents[start : start + _BLOCK], dtype=np.uint64, order="C")
+        block = np.array(parents[start : start + at_a_time], dtype=np.uint64, order="C")
         completed = block.copy()
         cyclic = _complete(block, completed)
         if cyclic >= 0:
             raise InputError(f"The graph number {start + cyclic} has a directed cycle, so it is not a DAG.")
-        patterns[start : start + _BLOCK] = completed
+        patterns[start : start + at_a_time] = completed
     return patterns
 
 

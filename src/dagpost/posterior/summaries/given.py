@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, printable
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
@@ -53,7 +54,7 @@ def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | N
         if max_parents is not None and mask.bit_count() > max_parents:
             raise InputError(
                 f"{child!r} has {mask.bit_count()} parents in this graph, and at most {max_parents} are allowed: its "
-                "probability is 0. Leave some out, or fit a model with a larger max_parents."
+                f"probability is 0. Leave some out, or fit a model with a larger {bare('max_parents')}."
             )
     return np.array(masks, dtype=np.uint64)
 

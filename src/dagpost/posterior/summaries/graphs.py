@@ -17,6 +17,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import graph_of_masks, masks_of_graph
+from dagpost.posterior.weights import ESTIMATES_MEANS
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -214,7 +215,7 @@ def graph_entropy(sample: DagSample) -> GraphEntropy:
         return GraphEntropy(plug_in, 0.0, math.nan, math.nan, count, "shares of weight")
     covered = min(float(probabilities.sum()), 1.0)
     lower = max(plug_in + float(entr(1.0 - covered)), 0.0)
-    if sample.estimator not in ("counting", "distinct", "linear-extensions"):
+    if sample.estimator not in ESTIMATES_MEANS:
         return GraphEntropy(lower, lower, math.nan, covered, count, "graphs seen")
     surprise = sample.log_evidence - sample.log_joint
     mean = float(sample.weights @ surprise)

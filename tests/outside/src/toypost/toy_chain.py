@@ -48,7 +48,6 @@ def start(context: Any, generator: np.random.Generator) -> State:
 
 def advance(context: Any, state: State, generator: np.random.Generator, output: Any, cancel: Any) -> None:
     """One round."""
-    log_weights, max_parents = context
     nodes = len(state.parents)
     for kept in range(len(output.log_joint)):
         for _ in range(output.thinning):
@@ -58,14 +57,12 @@ def advance(context: Any, state: State, generator: np.random.Generator, output: 
             proposed = state.parents.copy()
             proposed[child] ^= np.uint64(1 << parent)
             output.proposed[0] += 1
-            change = _log_weight(log_weights, max_parents, proposed) - _log_weight(
-                log_weights, max_parents, state.parents
-            )
+            change = _log_weight(*context, proposed) - _log_weight(*context, state.parents)
             if generator.random() < math.exp(min(change, 0.0)):
                 state.parents[:] = proposed
                 output.accepted[0] += 1
         output.parents[kept] = state.parents
-        output.log_joint[kept] = output.log_state[kept] = _log_weight(log_weights, max_parents, state.parents)
+        output.log_joint[kept] = output.log_state[kept] = _log_weight(*context, state.parents)
 
 
 def _log_weight(log_weights: Any, max_parents: int, parents: Any) -> float:

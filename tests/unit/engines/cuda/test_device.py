@@ -212,7 +212,7 @@ def test_graphs_by_layers_are_those_of_the_host(cuda: Any, nodes: int, max_paren
     posterior, ranked = HOST.structure_posterior(weights, max_parents), rank_families(weights, max_parents)
     seed, count = np.random.SeedSequence(11), samples(5000, 1500)
     options = {"seed": seed, "reporter": NO_PROGRESS, "checkpoint": NO_CHECKPOINT}
-    expected, expected_weights = HOST.sample_layers(posterior.tables, ranked, count, **options)  # type: ignore[arg-type]
+    expected, expected_weights = HOST.sample_layers(posterior.tables, ranked, count, **options)
     found, found_weights = cuda.sample_layers(posterior.tables, ranked, count, **options)
     same = (found == expected).all(axis=1)
     assert same.mean() > 0.999
@@ -223,7 +223,7 @@ def test_graphs_by_layers_are_those_of_the_host(cuda: Any, nodes: int, max_paren
 @pytest.mark.parametrize("modularity", ["structure", "order"])
 def test_a_model_is_the_same_on_both_engines(name: str, modularity: str) -> None:
     models = [
-        DagPosterior(modularity=modularity, engine=engine, seed=1, progress=False).fit(datasets.load(name))  # type: ignore[arg-type]
+        DagPosterior(modularity=modularity, engine=engine, seed=1, progress=False).fit(datasets.load(name))
         for engine in ("cuda", "threads")
     ]
     np.testing.assert_allclose(models[0].edge_probabilities_, models[1].edge_probabilities_, atol=1e-9)
@@ -237,7 +237,7 @@ def test_a_model_is_the_same_on_both_engines(name: str, modularity: str) -> None
 
 
 def test_scores_of_many_rows_are_those_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dagpost.data.table import as_table
+    from dagpost.data import as_table
     from dagpost.scores import BIC, K2, BDeu, local_scores
 
     rows, nodes = samples(200_000, 700), samples(12, 6)

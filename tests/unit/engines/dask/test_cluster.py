@@ -174,17 +174,17 @@ def test_a_scheduler_that_has_much_to_tell_is_reached(engine: DaskEngine) -> Non
         talker.join()
 
 
-class TalkingScheduler(distributed.core.Server):
+class TalkingScheduler(distributed.core.Server):  # type: ignore[misc, name-defined]
     """Greets every client with two messages at once."""
 
     def __init__(self) -> None:
         super().__init__(handlers={"register-client": self.greet, "identity": self.who})
         self.greeted: list[str] = []
 
-    async def who(self, n_workers: int = 0) -> dict[str, Any]:  # noqa: ARG002
+    async def who(self, n_workers: int = 0) -> dict[str, Any]:
         return {"type": "Scheduler", "workers": {}}
 
-    async def greet(self, comm: Any, client: str, versions: dict[str, Any]) -> str:  # noqa: ARG002
+    async def greet(self, comm: Any, client: str, versions: dict[str, Any]) -> str:
         self.greeted.append(client)
         await comm.write([{"op": "stream-start"}, {"op": "cancelled-keys", "keys": []}])
         return "dont-reply"

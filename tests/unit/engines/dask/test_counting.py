@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 
-from dagpost.data.table import as_table
+from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.engines.dask import DaskEngine
 from dagpost.engines.dask.cells import codes_of, scores_of_parts
@@ -36,7 +36,7 @@ def frame() -> pd.DataFrame:
     codes = generator.integers(0, 3, (ROWS, 6))
     codes[:, 1] = (codes[:, 0] + (generator.random(ROWS) < 0.3)) % 3
     # "never" does not occur, and is a level all the same.
-    ordered = pd.Categorical.from_codes(codes[:, 1], ["low", "mid", "high", "never"])
+    ordered = pd.Categorical.from_codes(codes[:, 1].tolist(), pd.Index(["low", "mid", "high", "never"]))
     return pd.DataFrame(
         {
             "number": codes[:, 0],
@@ -208,7 +208,7 @@ def test_columns_that_are_not_there_are_refused_with_the_nearest_name(
 
 def test_parts_with_targets_and_no_other_column_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
     pd.DataFrame({"do": [None, None]}, dtype=str).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"no column beside that of the intervention targets"):
+    with pytest.raises(InputError, match=r"no column besides that of the intervention targets"):
         scores_of_parts(tmp_path, engine, interventions="do")
 
 

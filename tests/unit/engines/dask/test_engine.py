@@ -15,6 +15,7 @@ import pytest
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
+from dagpost.engines.backend import ExactBackend  # noqa: E402
 from tests.tools.clusters import Stopped, engines_by_workers  # noqa: E402
 
 from dagpost import DagPosterior, datasets  # noqa: E402
@@ -24,7 +25,7 @@ from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
 from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
-from dagpost.engines.host.backend import ExactBackend, HostBackend  # noqa: E402
+from dagpost.engines.host.backend import HostBackend  # noqa: E402
 from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.sampling.dags import rank_families  # noqa: E402
@@ -109,7 +110,7 @@ def test_blocks_become_finer_with_workers_and_with_less_memory() -> None:
 
 def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskEngine) -> None:
     client = engine.cluster.client
-    killed = []
+    killed: list[int] = []
 
     def kill_once(title: str, done: int, total: int) -> None:
         if title == "edge probabilities" and done == total // 2 and not killed:

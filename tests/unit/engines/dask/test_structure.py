@@ -125,7 +125,7 @@ def test_pieces_depend_on_the_number_of_nodes_and_blocks_lie_inside_groups() -> 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_worker_that_dies_is_replaced_and_the_result_is_the_same(engine: DaskEngine, stage: str) -> None:
     client = engine.cluster.client
-    killed = []
+    killed: list[int] = []
 
     def kill_once(title: str, done: int, total: int) -> None:
         if title == stage and 3 * done > total and not killed:

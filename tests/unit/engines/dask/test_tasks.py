@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import joblib
+import joblib  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -171,13 +171,13 @@ def test_folds_run_as_tasks_and_give_the_same_scores(
 class SmallTasks(Tasks):
     """On workers with hardly any memory."""
 
-    def holds(self, size: int) -> bool:  # noqa: ARG002
+    def holds(self, size: int) -> bool:
         return False
 
 
 class EngineOfSmallTasks(DaskEngine):
     @property
-    def tasks(self) -> Tasks:  # type: ignore[override]
+    def tasks(self) -> Tasks:
         return SmallTasks(self.cluster)
 
 
@@ -349,7 +349,7 @@ def test_models_and_samples_say_what_ran(
 
 
 class AlwaysOnCluster(DaskBackend):
-    def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:  # noqa: ARG002
+    def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
         return True
 
 
