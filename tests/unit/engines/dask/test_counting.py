@@ -208,7 +208,7 @@ def test_columns_that_are_not_there_are_refused_with_the_nearest_name(
 
 def test_parts_with_targets_and_no_other_column_are_refused(engine: DaskEngine, tmp_path: Path) -> None:
     pd.DataFrame({"do": [None, None]}, dtype=str).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"no column beside that of the intervention targets"):
+    with pytest.raises(InputError, match=r"no column besides that of the intervention targets"):
         scores_of_parts(tmp_path, engine, interventions="do")
 
 
