@@ -114,9 +114,7 @@ def test_a_graph_that_is_all_but_certain_is_found_from_anywhere(local: float) ->
 
 def test_weights_without_sums_over_orders_are_refused() -> None:
     tables = random_tables(5, 2, 1, 1.0)
-    with pytest.raises(
-        InputError, match="HybridMCMC needs sums over all orders, which are out of reach for 5 variables"
-    ):
+    with pytest.raises(InputError, match="'hybrid-mcmc' needs tables over all sets of variables; 5 are too many"):
         HybridMCMC().prepare(Workspace(tables.weights, tables.engine, NO_PROGRESS))
 
 
