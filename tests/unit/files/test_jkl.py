@@ -19,6 +19,7 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.families.numbering import family_count
 from dagpost.files import read_jkl, write_jkl
 from dagpost.files.jkl import _name_of, _word_of
+from dagpost.posterior.workspace import ExactWorkspace
 from dagpost.scores import LocalScores, local_scores
 
 GOOD = """3
@@ -294,6 +295,8 @@ def test_more_than_fits_into_memory_is_refused(tmp_path: Path, monkeypatch: pyte
 def test_scores_that_were_read_give_the_same_posterior(tmp_path: Path) -> None:
     """The weights of a model, written and read, are the weights of the model."""
     model = DagPosterior(max_parents=2).fit(datasets.load("coronary"))
-    weights_of_model = model.fitted_.workspace.log_weights
+    workspace = model.fitted_.workspace
+    assert isinstance(workspace, ExactWorkspace)
+    weights_of_model = workspace.log_weights
     write_jkl(LocalScores(tuple(model.names_), 2, weights_of_model), tmp_path / "model.jkl")
     np.testing.assert_array_equal(read_jkl(tmp_path / "model.jkl").values, weights_of_model)
