@@ -19,11 +19,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
@@ -31,9 +31,6 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.scores.base import Score
 from dagpost.scores.parameter_priors import NormalWishartPrior, strength
-
-if TYPE_CHECKING:
-    from dagpost.scores.set_functions import Target, Task
 
 
 @dataclass(frozen=True)
@@ -116,6 +113,7 @@ class BGe(Score):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
+        from dagpost.scores.determinants import determinant_sets
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
         data = table.values()
@@ -132,7 +130,7 @@ class BGe(Score):
                 matrix = prior.matrix(data[rows], weights[rows], prior_mean)
                 constants, factors = self._constants(nodes, max_parents + 1, float(weights[rows].sum()), degrees, scale)
                 target = target_of(values, wanted, max_parents, 1)
-                walk = partial(_walk, matrix, scale, constants, factors, target)
+                walk = partial(determinant_sets, matrix, scale, constants, factors, target)
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
 
@@ -155,11 +153,3 @@ class BGe(Score):
 
 def _finite(value: object) -> float:
     return number(value, "prior_mean", "BGe", allowed="a finite float, or one for each column")
-
-
-def _walk(
-    matrix: Floats, floor: float, constants: Floats, factors: Floats, target: Target, task: Task, cancel: Integers
-) -> None:
-    from dagpost.scores.determinants import determinant_sets
-
-    determinant_sets(*task, matrix, floor, constants, factors, target, cancel)

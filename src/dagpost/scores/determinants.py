@@ -12,25 +12,18 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import kernel
-from dagpost.scores.set_functions import Target, insert_sorted, write_set
+from dagpost.scores.set_functions import Target, Task, insert_sorted, write_set
 
 
 @kernel
 def determinant_sets(
-    top: int,
-    first: int,
-    last: int,
-    matrix: Floats,
-    floor: float,
-    constants: Floats,
-    factors: Floats,
-    target: Target,
-    cancel: Integers,
+    matrix: Floats, floor: float, constants: Floats, factors: Floats, target: Target, task: Task, cancel: Integers
 ) -> None:
     """Write `constants[size] - factors[size] * log det` of the submatrix of each set of one task.
 
     No pivot of the matrix is below `floor` in exact arithmetic, so none is taken to be.
     """
+    top, first, last = task
     levels = target.max_size + 1
     members = np.zeros(levels, np.int64)
     cholesky = np.zeros((levels, levels), np.float64)

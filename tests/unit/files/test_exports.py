@@ -341,7 +341,7 @@ def chain_sample() -> Any:
         rounds=0,
         standing={},
     )
-    return replace(sample_of(rows, None, np.arange(11.0), method="order-mcmc"), chains=record)
+    return replace(sample_of(rows, None, np.arange(11.0), method="order-mcmc", draws="chains"), chains=record)
 
 
 def test_chains_go_to_arviz_by_chain_and_draw() -> None:

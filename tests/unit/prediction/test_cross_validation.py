@@ -11,6 +11,7 @@ import pytest
 from dagpost import BIC, DagPosterior, HybridMCMC, PartitionMCMC, datasets
 from dagpost.data import as_table
 from dagpost.errors import DagpostWarning, InputError, ResourceError
+from dagpost.methods.kbest import KBest
 from dagpost.prediction import cross_validate, cross_validation
 
 CORONARY = datasets.load("coronary")
@@ -144,7 +145,7 @@ def test_models_of_different_tables_are_not_compared() -> None:
     assert first._repr_html_() == f"<code>{first!r}</code>"
 
 
-@pytest.mark.parametrize(("method", "has_tables"), [(HybridMCMC(), True), ("kbest", True), (PartitionMCMC(), False)])
+@pytest.mark.parametrize(("method", "has_tables"), [(HybridMCMC(), True), (KBest(), True), (PartitionMCMC(), False)])
 def test_the_memory_of_a_fold_counts_the_tables_of_its_method(method: Any, has_tables: bool) -> None:
     table = as_table(np.random.default_rng(1).integers(0, 2, (20, 16)))
     settings = {**model_with().get_params(deep=False), "method": method}

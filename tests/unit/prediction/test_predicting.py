@@ -34,10 +34,6 @@ def test_all_cells_of_the_table_sum_to_one(model: DagPosterior, rows: pd.DataFra
     assert np.exp(model.score_samples(rows)).sum() == pytest.approx(1.0, abs=1e-9)
 
 
-def test_the_mean_score_is_what_scikit_learn_calls_the_score(model: DagPosterior, rows: pd.DataFrame) -> None:
-    assert model.score(rows) == pytest.approx(model.score_samples(rows).mean(), abs=1e-12)
-
-
 def test_conditional_probabilities_are_ratios_of_joint_ones(model: DagPosterior, rows: pd.DataFrame) -> None:
     chances = model.predict_proba(rows.drop(columns="Pressure"), target="Pressure")
     assert list(chances.columns) == list(rows["Pressure"].cat.categories)

@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-from dagpost.posterior.summaries.blankets import markov_blanket_table
-from dagpost.posterior.summaries.edges import (
-    ThresholdGraph,
-    adjacency_table,
-    edge_entropy,
-    orientation_table,
-    probability_graph,
-    threshold_graph,
-)
-from dagpost.posterior.summaries.equivalence import (
-    EquivalenceClasses,
-    equivalence_classes,
-    essential_graphs,
-    pattern_graph,
-)
-from dagpost.posterior.summaries.given import graph_of_masks, log_weight_of_graph, masks_of_graph
-from dagpost.posterior.summaries.graphs import (
-    GraphEntropy,
-    GraphStanding,
-    TopGraphs,
-    graph_entropy,
-    graph_standing,
-    top_graphs,
-)
-from dagpost.posterior.summaries.sensitivity import Comparison, compare
-from dagpost.posterior.summaries.truth import DistanceDistribution, EdgeRecovery, distance_distribution, edge_recovery
-
-__all__ = [
-    "Comparison",
-    "DistanceDistribution",
-    "EdgeRecovery",
-    "EquivalenceClasses",
-    "GraphEntropy",
-    "GraphStanding",
-    "ThresholdGraph",
-    "TopGraphs",
-    "adjacency_table",
-    "compare",
-    "distance_distribution",
-    "edge_entropy",
-    "edge_recovery",
-    "equivalence_classes",
-    "essential_graphs",
-    "graph_entropy",
-    "graph_of_masks",
-    "graph_standing",
-    "log_weight_of_graph",
-    "markov_blanket_table",
-    "masks_of_graph",
-    "orientation_table",
-    "pattern_graph",
-    "probability_graph",
-    "threshold_graph",
-    "top_graphs",
-]
+from dagpost.posterior.summaries.blankets import markov_blanket_table as markov_blanket_table
+from dagpost.posterior.summaries.edges import ThresholdGraph as ThresholdGraph
+from dagpost.posterior.summaries.edges import adjacency_table as adjacency_table
+from dagpost.posterior.summaries.edges import edge_entropy as edge_entropy
+from dagpost.posterior.summaries.edges import orientation_table as orientation_table
+from dagpost.posterior.summaries.edges import probability_graph as probability_graph
+from dagpost.posterior.summaries.edges import threshold_graph as threshold_graph
+from dagpost.posterior.summaries.equivalence import EquivalenceClasses as EquivalenceClasses
+from dagpost.posterior.summaries.equivalence import equivalence_classes as equivalence_classes
+from dagpost.posterior.summaries.equivalence import essential_graphs as essential_graphs
+from dagpost.posterior.summaries.equivalence import pattern_graph as pattern_graph
+from dagpost.posterior.summaries.given import graph_of_masks as graph_of_masks
+from dagpost.posterior.summaries.given import log_weight_of_graph as log_weight_of_graph
+from dagpost.posterior.summaries.given import masks_of_graph as masks_of_graph
+from dagpost.posterior.summaries.graphs import GraphEntropy as GraphEntropy
+from dagpost.posterior.summaries.graphs import GraphStanding as GraphStanding
+from dagpost.posterior.summaries.graphs import TopGraphs as TopGraphs
+from dagpost.posterior.summaries.graphs import graph_entropy as graph_entropy
+from dagpost.posterior.summaries.graphs import graph_standing as graph_standing
+from dagpost.posterior.summaries.graphs import top_graphs as top_graphs
+from dagpost.posterior.summaries.sensitivity import Comparison as Comparison
+from dagpost.posterior.summaries.sensitivity import compare as compare
+from dagpost.posterior.summaries.truth import DistanceDistribution as DistanceDistribution
+from dagpost.posterior.summaries.truth import EdgeRecovery as EdgeRecovery
+from dagpost.posterior.summaries.truth import distance_distribution as distance_distribution
+from dagpost.posterior.summaries.truth import edge_recovery as edge_recovery
