@@ -51,10 +51,10 @@ def readable_level(level: object) -> str | int | float | bool:
 
 
 def printable(text: object) -> str:
-    """Text from the data with control characters shown rather than obeyed by a terminal.
+    r"""Text from the data with control characters shown rather than obeyed by a terminal.
 
-    >>> printable("a\\x1b[31m")
-    'a\\\\x1b[31m'
+    >>> printable("a\x1b[31m")
+    'a\\x1b[31m'
     """
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
 
