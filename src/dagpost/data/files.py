@@ -99,10 +99,8 @@ def _not_there(file: Path) -> str:
     from dagpost.data import datasets
 
     if str(file) in datasets.names():
-        return (
-            f"{file}: there is no such file, but there is a bundled data set of that name: "
-            f"{either(f'dagpost.datasets.load({str(file)!r})', f'dagpost data export {file} -o {file}.csv')}."
-        )
+        load = either(f'dagpost.datasets.load("{file}")', f"dagpost data export {file} -o {file}.csv")
+        return f"{file}: there is no such file, but there is a bundled data set of that name: {load}."
     folder = file.parent
     if not os.path.isdir(folder):
         return f"{file}: there is no such file, nor a folder {str(folder)!r} (now in {Path.cwd()})."
