@@ -69,6 +69,26 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise InputError(f"{os.fspath(path)!r} is not a text file in UTF-8 (byte {error.start} cannot be).") from error
 
 
+def check_place(target: Path) -> None:
+    """Refuse, before any work, a place where its result could not be written."""
+    shown, folder = str(target), target.parent
+    try:
+        kind = "folder" if target.is_dir() else "other" if target.exists() and not target.is_file() else "file"
+        there = target.resolve().parent.is_dir()
+    except (OSError, ValueError) as wrong:
+        # Too long, a circle of links, a character that no name can have.
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        raise InputError(f"Cannot write {shown!r}: {reason}. Name another file.") from wrong
+    if kind == "folder":
+        raise InputError(f"{shown!r} is a folder. Name a file in it.")
+    if kind == "other":
+        raise InputError(f"{shown!r} is not an ordinary file, but a device or a pipe, say. Name a file.")
+    if not there:
+        raise InputError(f"There is no folder {str(folder)!r} to write {target.name!r} to. Make it, or name another.")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"Cannot write {target.name!r} to {str(folder)!r}: Permission denied. Name another folder.")
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write one text as UTF-8."""
     with replacing(path) as file:

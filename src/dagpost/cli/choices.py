@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,11 @@ def engines() -> dict[str, str]:
     return {AUTO: "a device where there is one with enough room, else threads", **_summaries(ENGINES)}
 
 
+def scores() -> dict[str, str]:
+    """Every score, with a few words about it."""
+    return _summaries(SCORES)
+
+
 def priors() -> dict[str, str]:
     """Every prior as it is typed, with a few words about it."""
     kinds = PRIORS.classes()
@@ -38,10 +43,6 @@ def priors() -> dict[str, str]:
 
 def _summaries(registry: Registry[Any]) -> dict[str, str]:
     return {name: kind.summary for name, kind in registry.classes().items()}
-
-
-def _beginning(known: dict[str, str], incomplete: str) -> list[tuple[str, str]]:
-    return [(name, words) for name, words in known.items() if name.startswith(incomplete)]
 
 
 class Modularity(StrEnum):
@@ -66,31 +67,25 @@ class Unseen(StrEnum):
     PRIOR = "prior"
 
 
-def complete_method(incomplete: str) -> list[tuple[str, str]]:
-    """Methods whose names begin with what is typed."""
-    return _beginning(methods(), incomplete)
+def datasets() -> dict[str, str]:
+    """Every bundled data set, with a few words about it."""
+    from dagpost.data import datasets as bundled
+
+    return {name: bundled.describe(name) for name in bundled.names()}
 
 
-def complete_score(incomplete: str) -> list[tuple[str, str]]:
-    """Scores whose names begin with what is typed."""
-    return _beginning(_summaries(SCORES), incomplete)
+def _completed(listed: Callable[[], dict[str, str]]) -> Callable[[str], list[tuple[str, str]]]:
+    """A function that completes what is typed from names; what follows a colon is left to the user."""
+
+    def complete(incomplete: str) -> list[tuple[str, str]]:
+        names = {re.sub("(?<=:).*", "", name): words for name, words in listed().items()}
+        return [(name, words) for name, words in names.items() if name.startswith(incomplete)]
+
+    return complete
 
 
-def complete_engine(incomplete: str) -> list[tuple[str, str]]:
-    """Engines whose names begin with what is typed."""
-    return _beginning(engines(), incomplete)
-
-
-def complete_prior(incomplete: str) -> list[tuple[str, str]]:
-    """Priors whose names begin with what is typed."""
-    return [(name.partition(":")[0] + ":" * (":" in name), words) for name, words in _beginning(priors(), incomplete)]
-
-
-def complete_dataset(incomplete: str) -> list[tuple[str, str]]:
-    """Bundled data sets whose names begin with what is typed."""
-    from dagpost.data import datasets
-
-    return [(name, datasets.describe(name)) for name in datasets.names() if name.startswith(incomplete)]
+complete_method, complete_score = _completed(methods), _completed(scores)
+complete_engine, complete_prior, complete_dataset = _completed(engines), _completed(priors), _completed(datasets)
 
 
 def complete_variable(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagpost._tools.whole_files import check_place
 from dagpost.errors import DagpostError, InputError
 
 if TYPE_CHECKING:
@@ -89,15 +90,7 @@ def _check_place(output: Path) -> None:
         raise InputError(
             f"The name {output.name[:20]!r}... is too long for a file: at most {longest} bytes are possible."
         )
-    if output.is_dir():
-        raise InputError(f"{str(output)!r} is a folder. Name a file in it.")
-    if output.exists() and not output.is_file():
-        raise InputError(f"{str(output)!r} is not an ordinary file. Name a file.")
-    folder = output.parent
-    if not folder.is_dir():
-        raise InputError(f"There is no folder {str(folder)!r} to write {output.name!r} to.")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"Cannot write {output.name!r} to {str(folder)!r}: Permission denied. Name another folder.")
+    check_place(output)
 
 
 def _is_of_kind(path: Path, kind: str) -> bool:

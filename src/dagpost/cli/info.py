@@ -25,6 +25,7 @@ from dagpost.cli.options import (
     refuse_options_of_tables,
 )
 from dagpost.cli.output import print_columns, print_json
+from dagpost.errors import InputError
 from dagpost.methods.choice import target_named
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
-        ("edges", f"{how} ({target_named(target).words}){evidence}"),
+        ("edges", f"{how} ({target.words}){evidence}"),
         ("computed on", about.get("engine", "not recorded")),
         ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
     ]
@@ -138,7 +139,11 @@ def _target(method: Any, modularity: str) -> Target:
     from dagpost.methods.choice import resolve_method
     from dagpost.methods.registry import METHODS
 
-    found = resolve_method(from_json(method, METHODS))
+    try:
+        found = resolve_method(from_json(method, METHODS))
+    except InputError:
+        # A method of a package that is not installed here.
+        found = None
     return target_named(modularity) if found is None else found.target
 
 

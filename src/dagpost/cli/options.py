@@ -10,7 +10,6 @@ import typer
 
 from dagpost.cli import choices
 from dagpost.errors import InputError
-from dagpost.scores.registry import SCORES
 
 #: Options that a file of ours has settled already.
 _OF_TABLES = (
@@ -90,7 +89,7 @@ ScoreOption = Annotated[
     str,
     setting(
         "SCORE",
-        f"How well a parent set explains a column: {', '.join(SCORES.names())}. Settings follow a colon, as in "
+        f"How well a parent set explains a column: {', '.join(choices.scores())}. Settings follow a colon, as in "
         "bde:pseudocount=1.",
         autocompletion=choices.complete_score,
     ),

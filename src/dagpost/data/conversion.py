@@ -91,7 +91,7 @@ def frame_of(path: str | os.PathLike[str]) -> Any:
     if os.fspath(path) in datasets.names() and not os.path.exists(path):
         raise InputError(
             f"{path}: there is no such file, but there is a bundled data set of that name: "
-            f"{either(f'dagpost.datasets.load({str(path)!r})', f'dagpost data export {path} -o {path}.csv')}."
+            + either(f'dagpost.datasets.load("{path}").', f"dagpost data export {path} -o {path}.csv.")
         )
     return read_frame(path)
 

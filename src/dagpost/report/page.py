@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dagpost._tools.text import printable
-from dagpost._tools.whole_files import write_text
+from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.plots.direction import DIRECTIONS, LABELS, heads_of
@@ -232,22 +232,5 @@ def _checked_target(path: Any) -> Path:
     if not os.fspath(path):
         raise InputError("The 'path' of a report is empty. Name a file, such as 'report.html'.")
     target = Path(path)
-    try:
-        if target.is_dir():
-            raise InputError(
-                f"{str(target)!r} is a folder. Name a file in it, such as {str(target / 'report.html')!r}."
-            )
-        if target.exists() and not target.is_file():
-            # Written as others are, the report would take the place of the device itself.
-            raise InputError(f"{str(target)!r} is a device or a pipe, which a report would replace. Name a file.")
-        folder = target.resolve().parent
-        there = folder.is_dir()
-    except InputError:
-        raise
-    except (OSError, ValueError) as wrong:
-        # Too long, a circle of links, a character that no name can have.
-        reason = getattr(wrong, "strerror", None) or str(wrong)
-        raise InputError(f"Cannot write a report to {str(target)!r}: {reason}. Name another file.") from wrong
-    if not there:
-        raise InputError(f"There is no folder {str(folder)!r} to write {target.name!r} to. Make it, or name another.")
+    check_place(target)
     return target
