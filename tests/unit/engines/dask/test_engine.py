@@ -15,7 +15,6 @@ import pytest
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
-from dagpost.engines.backend import ExactBackend  # noqa: E402
 from tests.tools.clusters import Stopped, engines_by_workers  # noqa: E402
 
 from dagpost import DagPosterior, datasets  # noqa: E402
@@ -25,7 +24,7 @@ from dagpost.engines import ThreadEngine  # noqa: E402
 from dagpost.engines.dask import DaskEngine, blocks, scores  # noqa: E402
 from dagpost.engines.dask.backend import DaskBackend  # noqa: E402
 from dagpost.engines.dask.cluster import Room, local_cluster  # noqa: E402
-from dagpost.engines.host.backend import HostBackend  # noqa: E402
+from dagpost.engines.host.backend import ExactBackend, HostBackend  # noqa: E402
 from dagpost.errors import InputError, NoGraphError, ResourceError  # noqa: E402
 from dagpost.families.numbering import family_count  # noqa: E402
 from dagpost.sampling.dags import rank_families  # noqa: E402
