@@ -15,6 +15,7 @@ from dagpost.cli.plan import announce
 from dagpost.engines import ThreadEngine
 from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import order, structure
+from dagpost.posterior.plan import plan_sample
 
 
 @pytest.mark.parametrize(
@@ -104,14 +105,14 @@ def test_a_sample_that_takes_long_is_announced(
 ) -> None:
     model = DagPosterior.load(chained)
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
-    found = model.plan_sample(10_000_000)
+    found = plan_sample(model.fitted_, 10_000_000)
     announce(found, "10,000,000 graphs of 3 variables")
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "10,000,000 graphs of 3 variables. What will be done:"
     assert said[1].startswith("  samples  10,000,000 graphs from 2 chains  about ")
     assert said[2] == "Method: structure-mcmc (as asked)."
     assert "Ctrl-C" in said[3]
-    announce(model.plan_sample(100), "100 graphs")
+    announce(plan_sample(model.fitted_, 100), "100 graphs")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("os.cpu_count", lambda: 8)
     monkeypatch.setattr("os.getloadavg", lambda: (16.0, 0.0, 0.0), raising=False)

@@ -20,6 +20,7 @@ from dagpost.methods.base import Method
 from dagpost.methods.choice import check_modularity, resolve_method, target_named
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
+from dagpost.posterior.plan import plan_sample
 from dagpost.posterior.weights import ESTIMATORS
 
 DRAWS = ("independent", "weighted", "chains", "listed")
@@ -129,7 +130,7 @@ def test_a_method_says_what_it_costs(method: Method) -> None:
 
 def test_a_plan_names_the_method_and_its_stages(method: Method, model: DagPosterior) -> None:
     table = datasets.load("coronary")
-    for plan in (model.plan(table), model.plan_sample(20)):
+    for plan in (model.plan(table), plan_sample(model.fitted_, 20)):
         assert plan.method == method.name
         assert math.isfinite(plan.seconds)
         assert plan.fits
