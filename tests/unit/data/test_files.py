@@ -182,7 +182,7 @@ def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write: Any, tmp_
         read_table(PLAIN * 100)
     with pytest.raises(InputError, match="there is no such file, nor a folder"):
         read_table(tmp_path / "nowhere" / "table.csv")
-    with pytest.raises(InputError, match=r"bundled data set.*datasets\.load\('coronary'\)"):
+    with pytest.raises(InputError, match=r"bundled data set.*datasets\.load\(\"coronary\"\)"):
         read_table("coronary")
 
 
