@@ -174,7 +174,7 @@ def test_progress_tells_of_every_draw() -> None:
     reporter = reporter_for(lambda *progress: told.append(progress))
     posterior = tree_posterior(random_weights(5, 1.0, seed=1))
     draw_trees(posterior, 2_500, seed=np.random.SeedSequence(1), engine=ThreadEngine(2), reporter=reporter)
-    assert {title for title, _, _ in told} == {"trees"}
+    assert {title for title, _, _ in told} == {"graphs"}
     assert len(told) > 2
     assert told[-1] == ("trees", 2_500, 2_500)
 
