@@ -176,7 +176,7 @@ def test_progress_tells_of_every_draw() -> None:
     draw_trees(posterior, 2_500, seed=np.random.SeedSequence(1), engine=ThreadEngine(2), reporter=reporter)
     assert {title for title, _, _ in told} == {"graphs"}
     assert len(told) > 2
-    assert told[-1] == ("trees", 2_500, 2_500)
+    assert told[-1] == ("graphs", 2_500, 2_500)
 
 
 def test_a_raised_cancel_flag_ends_the_draws() -> None:

@@ -230,7 +230,7 @@ def test_remarks_of_folds_on_workers_come_out_here(engine: DaskEngine) -> None:
     assert [str(one.message) for one in there] == [str(one.message) for one in here]
 
 
-@pytest.mark.parametrize("work", ["folds", "bootstrap", "chains"])
+@pytest.mark.parametrize("work", ["folds", "replicates", "chains"])
 def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, work: str) -> None:
     """Even while somebody holds the traceback, as an interactive session does."""
     before = tasks_on(client)
@@ -239,7 +239,7 @@ def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, wo
         if stage.startswith(work) and done:
             raise KeyboardInterrupt
 
-    methods = {"bootstrap": Bootstrap(replicates=50), "chains": PartitionMCMC(chains=8, burn_in=2000)}
+    methods = {"replicates": Bootstrap(replicates=50), "chains": PartitionMCMC(chains=8, burn_in=2000)}
     model = DagPosterior(engine=engine, method=methods.get(work, "auto"), seed=1, samples=800, progress=interrupt)
     with pytest.raises(KeyboardInterrupt) as looked_at:
         cross_validate(model, CORONARY, folds=50) if work == "folds" else model.fit(CORONARY).own_sample()
@@ -300,16 +300,21 @@ def test_a_model_with_a_client_is_copied_and_pickled_as_one_with_an_engine(clien
         assert reached.cluster.client is not client
 
 
+def mean_log_probability(model: DagPosterior, rows: Any, _: object = None) -> float:
+    return float(model.score_samples(rows).mean())
+
+
 def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> None:
     rows = datasets.load("iris").codes().T[np.random.default_rng(1).permutation(150)]
     settings: dict[str, Any] = {"modularity": "order", "samples": 100, "seed": 1}
-    here = cross_val_score(DagPosterior(engine="threads", **settings), rows, cv=3)
+    how: dict[str, Any] = {"cv": 3, "scoring": mean_log_probability}
+    here = cross_val_score(DagPosterior(engine="threads", **settings), rows, **how)
     assert np.isfinite(here).all()
-    assert np.array_equal(cross_val_score(DagPosterior(engine=client, **settings), rows, cv=3), here)
+    assert np.array_equal(cross_val_score(DagPosterior(engine=client, **settings), rows, **how), here)
     # As tasks, in which the models work on their own thread: waiting for tasks of theirs they would wait forever.
     with joblib.parallel_config(backend="dask"):
         for where in (client, "dask"):
-            spread = cross_val_score(DagPosterior(engine=where, **settings), rows, cv=3, n_jobs=3)
+            spread = cross_val_score(DagPosterior(engine=where, **settings), rows, n_jobs=3, **how)
             assert np.array_equal(spread, here)
 
 
