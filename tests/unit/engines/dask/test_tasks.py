@@ -230,7 +230,7 @@ def test_remarks_of_folds_on_workers_come_out_here(engine: DaskEngine) -> None:
     assert [str(one.message) for one in there] == [str(one.message) for one in here]
 
 
-@pytest.mark.parametrize("work", ["folds", "bootstrap", "chains"])
+@pytest.mark.parametrize("work", ["folds", "replicates", "chains"])
 def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, work: str) -> None:
     """Even while somebody holds the traceback, as an interactive session does."""
     before = tasks_on(client)
@@ -239,7 +239,7 @@ def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, wo
         if stage.startswith(work) and done:
             raise KeyboardInterrupt
 
-    methods = {"bootstrap": Bootstrap(replicates=50), "chains": PartitionMCMC(chains=8, burn_in=2000)}
+    methods = {"replicates": Bootstrap(replicates=50), "chains": PartitionMCMC(chains=8, burn_in=2000)}
     model = DagPosterior(engine=engine, method=methods.get(work, "auto"), seed=1, samples=800, progress=interrupt)
     with pytest.raises(KeyboardInterrupt) as looked_at:
         cross_validate(model, CORONARY, folds=50) if work == "folds" else model.fit(CORONARY).own_sample()
