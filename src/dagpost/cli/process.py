@@ -26,8 +26,11 @@ EXPECTED_OS_ERRORS = frozenset(
 SIGNALS: list[int] = []
 
 
-def run(load: Callable[[], Callable[..., Any]]) -> None:
-    """Run the application that `load` imports on the arguments of this process, and end the process."""
+def run(load: Callable[[], Callable[..., Any]], leave: Callable[[int], object] = os._exit) -> None:
+    """Run the application that `load` imports on the arguments of this process, and end the process.
+
+    After an interrupt `leave` ends it at once, without waiting for threads that are still at work.
+    """
     status = INTERRUPTED
     try:
         signal.signal(signal.SIGINT, _note)
@@ -48,7 +51,7 @@ def run(load: Callable[[], Callable[..., Any]]) -> None:
         else:
             raise
     # Chains that were broken off give what they have; a script that goes on must know nevertheless.
-    _end(INTERRUPTED if was_interrupted() else status)
+    _end(INTERRUPTED if was_interrupted() else status, leave)
 
 
 def was_interrupted(error: BaseException | None = None) -> bool:
@@ -90,7 +93,7 @@ def _say(text: str) -> None:
         sys.stderr.write(text + "\n")
 
 
-def _end(status: int) -> None:
+def _end(status: int, leave: Callable[[int], object]) -> None:
     try:
         sys.stdout.flush()
     except OSError:
@@ -99,9 +102,5 @@ def _end(status: int) -> None:
     if status == INTERRUPTED:
         # An interrupt inside code that a library makes up as it goes would let Python end itself by the signal; and
         # threads that are still at work need not be waited for.
-        _leave(status)
+        leave(status)
     raise SystemExit(status)
-
-
-#: Ends the process at once; a test puts something milder here.
-_leave: Callable[[int], object] = os._exit

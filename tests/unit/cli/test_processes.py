@@ -13,14 +13,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.tools.cli_checks import COMMAND, ESCAPE_CODE, process, write_table, write_wide_table
 
 from dagpost import DagPosterior, DagSample, datasets
-from dagpost.cli import main
 from dagpost.cli import process as cli_process
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs signals and a shell of POSIX")
@@ -193,13 +191,11 @@ def test_chains_that_are_broken_off_leave_what_they_have(tmp_path: Path) -> None
 
 def statuses(monkeypatch: pytest.MonkeyPatch, application: Callable[..., None]) -> int:
     """The exit status of the process if this is what the commands do."""
-    monkeypatch.setitem(sys.modules, "dagpost.cli.commands", SimpleNamespace(app=application))
     monkeypatch.setattr(cli_process, "SIGNALS", [])
-    monkeypatch.setattr(cli_process, "_leave", sys.exit)
     before = signal.getsignal(signal.SIGINT)
     try:
         with pytest.raises(SystemExit) as end:
-            main()
+            cli_process.run(lambda: application, leave=sys.exit)
     finally:
         signal.signal(signal.SIGINT, before)
     return int(end.value.code or 0)

@@ -13,7 +13,7 @@ from dagpost import DagPosterior, HybridMCMC, OrderMCMC, PartialOrderMCMC, Parti
 from dagpost._tools.text import duration
 from dagpost.cli.plan import announce
 from dagpost.engines import ThreadEngine
-from dagpost.engines.host.backend import HostBackend
+from dagpost.engines.host.backend import ExactBackend
 from dagpost.exact import order, structure
 from dagpost.posterior.plan import plan_sample
 
@@ -61,7 +61,7 @@ def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> Non
 def test_the_time_of_tables_is_that_of_the_engine_that_makes_them(
     modularity: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    class Sums(HostBackend):
+    class Sums(ExactBackend):
         """Sums somewhere else, where there is room for everything."""
 
         name = "elsewhere"
@@ -86,7 +86,7 @@ def test_the_time_of_tables_is_that_of_the_engine_that_makes_them(
 
         name = ""
 
-        def backend(self) -> HostBackend:
+        def backend(self) -> ExactBackend:
             return Sums(self)
 
     table = read_table(tmp_path / write_wide_table(tmp_path, 24))

@@ -244,7 +244,7 @@ def test_progress_counts_the_replicates() -> None:
     seen: list[tuple[str, int, int]] = []
     reporter = reporter_for(lambda title, done, total: seen.append((title, done, total)))
     bootstrap(linked_table(), 5, reporter=reporter)
-    assert seen == [("bootstrap", done, 5) for done in range(1, 6)]
+    assert seen == [("replicates", done, 5) for done in range(1, 6)]
 
 
 def test_an_interrupt_is_passed_on() -> None:
