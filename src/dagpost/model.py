@@ -50,13 +50,6 @@ class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
     """A model was asked before it was fitted."""
 
 
-def _predicts_levels(model: Any) -> bool:
-    """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
-    if resolve_score(model.score).columns == "continuous":
-        raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
-    return True
-
-
 class DagPosterior(BaseEstimator):  # type: ignore[misc]
     """The posterior over all Bayesian network structures of a table.
 
@@ -66,7 +59,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     ----------
     score
         How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
-        columns), or an object such as ``BDeu(equivalent_sample_size=10)``.
+        columns), or an object such as ``BDeu(equivalent_sample_size=10)``. (scikit-learn's scorers need ``scoring=``.)
     prior
         Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
     modularity
@@ -155,7 +148,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        discrete = resolve_score(self.score).columns == "discrete"
+        try:
+            discrete = resolve_score(self.score).columns == "discrete"
+        except InputError:
+            # Refused when the model is fitted.
+            discrete = True
         tags.input_tags.categorical = tags.input_tags.string = discrete
         return tags
 
@@ -177,7 +174,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         resumes from there. Evidence and edges are then computed at once, whatever the method.
         """
         table = as_table(X, counts=counts, interventions=interventions)
-        self._forget()
+        self._forget(checkpoint)
         return self._adopt(fitting.fit_table(self, table, checkpoint))
 
     def fit_scores(self, scores: LocalScores, *, checkpoint: Checkpoint | None = None) -> Self:
@@ -185,11 +182,14 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         The prior and the constraints of the model are added; its score is not looked at. Nothing can be predicted.
         """
-        self._forget()
+        self._forget(checkpoint)
         return self._adopt(fitting.fit_scores(self, scores, checkpoint))
 
     def plan(self, table: Any, *, counts: Any = None, interventions: Any = None) -> Plan:
-        """What `fit` would do with a table: the method and why, and time and memory, stage by stage."""
+        """What fitting a table, its edges and the model's own sample take: method, reason, time, memory, by stage.
+
+        Some methods compute edges and sample when they are first used, not in `fit`.
+        """
         method, data = fitting.checked_method(self), as_table(table, counts=counts, interventions=interventions)
         nodes = len(data.names)
         engine = resolve_engine(self.engine, self.threads, nodes)
@@ -278,12 +278,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def log_joint(self, graph: GivenGraph) -> float:
         """Log p(graph, data) of one graph: of networkx, pairs ``(parent, child)`` of names, or a row of masks."""
-        from dagpost.posterior.summaries import masks_of_graph
-        from dagpost.search.hill_climbing import log_weights_of_graphs
-
-        fitted = self._fitted()
-        masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
-        return float(log_weights_of_graphs(fitted.workspace.families, masks[None, :])[0])
+        return lists.log_joint(self._fitted(), graph)
 
     def standing(self, graph: GivenGraph, sample: DagSample | None = None) -> GraphStanding:
         """How one graph stands: its log score, its posterior probability, its rank among those of a sample."""
@@ -304,7 +299,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """
         return predictions.log_predictive_of_rows(self._fitted(), X, unseen)
 
-    @available_if(_predicts_levels)  # type: ignore[untyped-decorator]
+    @available_if(predictions.predicts_levels)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, target: str, unseen: str = "error") -> pd.DataFrame:
         """Probability of every level of one column given the others, averaged over graphs; not for continuous columns.
 
@@ -319,23 +314,26 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """
         return predictions.network_of(self._fitted(), graph)
 
-    def causal_effect(self, treatment: str, outcome: str, **options: Any) -> CausalEffect:
+    def causal_effect(
+        self,
+        treatment: str,
+        outcome: str,
+        *,
+        do: tuple[object, object] | None = None,
+        outcome_level: object = None,
+        draws: int = 10_000,
+        confidence: float = 0.95,
+        seed: int | None = None,
+    ) -> CausalEffect:
         """The posterior of the total causal effect of setting one column on another, averaged over graphs.
 
         An effect only if no common cause is missing from the table, rows were not selected by what is in them, and
-        nothing feeds back: `dagpost.causal.causal_effect` has the options (`do`, `outcome_level`, `draws`, `seed`).
-
-        >>> from dagpost import DagPosterior, datasets
-        >>> effect = DagPosterior(seed=1).fit(datasets.load("coronary")).causal_effect("Smoking", "Pressure", seed=1)
-        >>> round(effect.zero_probability, 1)  # the probability that there is no effect at all
-        0.3
+        nothing feeds back: `dagpost.causal.causal_effect` says more, and what the parameters are.
         """
-        from dagpost.causal import causal_effect
+        from dagpost.causal.effects import effect_of_fitted
 
-        fitted = self._fitted()
-        known = (fitted.own_sample(), fitted.rows("Causal effects"), resolve_score(fitted.score))
-        options = {"seed": self.seed, "engine": fitted.workspace.engine, **options}
-        return causal_effect(*known, treatment, outcome, **options)
+        seed = self.seed if seed is None else seed
+        return effect_of_fitted(self._fitted(), treatment, outcome, do, outcome_level, draws, confidence, seed)
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = False) -> None:
         """Write the fitted model to one file; an older one is replaced whole.
@@ -360,7 +358,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """Read a model that `save` wrote, to work on this engine and so many threads."""
         from dagpost.files.model_file import load_model
 
-        fitted, settings = load_model(path, engine, threads, progress)
+        fitted, settings = load_model(path, engine, threads, progress, cls._get_param_names())
         return cls(**settings, engine=engine, threads=threads, progress=progress)._adopt(fitted)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
@@ -382,12 +380,14 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """What a notebook shows: the settings, and of a fitted model the sentence that matters, edges and a picture."""
         from dagpost.plots.notebook import model_html
 
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        fitted = {"text/html": model_html(self.fitted_, repr(self))} if hasattr(self, "fitted_") else {}
-        return {**bundle, **fitted}
+        if hasattr(self, "fitted_"):
+            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, repr(self))}
+        return dict(super()._repr_mimebundle_(**options))
 
-    def _forget(self) -> None:
-        """Let go of an earlier fit and its tables; one that is broken off then leaves no model."""
+    def _forget(self, checkpoint: Checkpoint | None) -> None:
+        """Let go of an earlier fit and its tables, once no setting is wrong: a broken-off fit leaves no model."""
+        fitting.checked_method(self)
+        fitting.checked_checkpoint(checkpoint)
         self.__dict__.pop("fitted_", None)
 
     def _adopt(self, fitted: Fitted) -> Self:

@@ -34,7 +34,7 @@ def to_json(choice: Any) -> dict[str, Any] | str:
         settings = {field.name: _plain(getattr(choice, field.name)) for field in fields(choice) if field.init}
         package = kind.__module__.partition(".")[0]
         described = {"kind": kind.__name__, **({} if package == _OURS else {"package": package}), **settings}
-        if _is_json(described):
+        if _is_json(described) and not {"kind", "package"} & settings.keys():
             return described
     return repr(choice)
 
@@ -51,7 +51,7 @@ def from_json(description: dict[str, Any] | str, *registries: Registry[Any]) -> 
     settings = dict(description)
     kind, package = str(settings.pop("kind")), settings.pop("package", None)
     for registry in registries:
-        found = registry.of_class(kind)
+        found = registry.of_class(kind, str(package or _OURS))
         if found is not None:
             try:
                 return found(**settings)

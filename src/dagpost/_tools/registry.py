@@ -3,8 +3,8 @@
 A registry lists where ours live, as ``"module:Class"``; each class says its own name. A class of another package joins
 in one of two ways:
 
-- it derives from our base class, which adds it when it is defined: enough for objects, and for files read in a process
-  that has imported the package;
+- it derives from our base class, which adds it when it is defined (an engine does not need this): enough for objects,
+  and for files read in a process that has imported the package;
 - its package names it under an entry point, ``dagpost.scores`` for instance: it is then found by name everywhere, on
   the command line too.
 
@@ -13,13 +13,13 @@ Reading a file never imports what the file names, only what is installed and dec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from dagpost._tools.text import nearest
-from dagpost.errors import InputError
+from dagpost.errors import InputError, warn
 
 Kind = TypeVar("Kind")
 
@@ -71,8 +71,17 @@ class Registry(Generic[Kind]):
                 self.add(found)
             self._loaded = True
             for point in entry_points(group=self.group):
-                self.add(point.load())
+                self._add_from_outside(point)
         return dict(self._added)
+
+    def _add_from_outside(self, point: EntryPoint) -> None:
+        try:
+            self.add(point.load())
+        except Exception as error:  # noqa: BLE001 (a fault of another package must not stop ours)
+            warn(
+                f"The {self.kind} {point.name!r} of another package cannot be loaded ({type(error).__name__}: "
+                f"{error}). Repair or uninstall that package."
+            )
 
     def names(self) -> tuple[str, ...]:
         """All names."""
@@ -85,9 +94,13 @@ class Registry(Generic[Kind]):
             return classes[name]
         raise InputError(f"There is no {self.kind} {name!r}.{nearest(name, list(classes))}")
 
-    def of_class(self, class_name: str) -> type[Kind] | None:
-        """The class whose Python name this is, as files write it down; None where nobody has brought it."""
-        return next((found for found in self.classes().values() if found.__name__ == class_name), None)
+    def knows(self, description: Mapping[str, Any]) -> bool:
+        """Whether the class that a file describes (json_settings.py) is here."""
+        return self.of_class(str(description.get("kind")), str(description.get("package", "dagpost"))) is not None
+
+    def of_class(self, class_name: str, package: str = "dagpost") -> type[Kind] | None:
+        """The class of a package by its Python name, as files write it down; None where nobody has brought it."""
+        return next((found for found in self.classes().values() if _written(found) == (package, class_name)), None)
 
 
 def _loaded(home: str) -> Any:
@@ -97,3 +110,8 @@ def _loaded(home: str) -> Any:
 
 def _place(class_: type[Any]) -> str:
     return f"{class_.__module__}.{class_.__qualname__}"
+
+
+def _written(class_: type[Any]) -> tuple[str, str]:
+    """The package and the Python name of a class, as files have them."""
+    return class_.__module__.partition(".")[0], class_.__name__

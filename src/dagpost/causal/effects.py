@@ -30,8 +30,9 @@ from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
+from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
-from dagpost.scores import DirichletPrior, NormalWishartPrior, ParameterPrior, Score, parameter_prior_of
+from dagpost.scores import DirichletPrior, NormalWishartPrior, ParameterPrior, Score, parameter_prior_of, resolve_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,6 +214,23 @@ def interventional_probabilities(
     result = discrete.mean_table(table, prior, x, y, groups_of(sample, x, y), engine or ThreadEngine())
     levels = [pd.Index(_levels(table, node), name=table.names[node]) for node in (x, y)]
     return pd.DataFrame(result, index=levels[0], columns=levels[1])
+
+
+def effect_of_fitted(
+    fitted: Fitted,
+    treatment: str,
+    outcome: str,
+    do: tuple[object, object] | None,
+    outcome_level: object,
+    draws: int,
+    confidence: float,
+    seed: int | None,
+) -> CausalEffect:
+    """The effect under a fitted model, from its own sample; without rows it is refused before any work."""
+    table, score = fitted.rows("Causal effects"), resolve_score(fitted.score)
+    options: dict[str, Any] = {"do": do, "outcome_level": outcome_level, "draws": draws, "confidence": confidence}
+    sample, engine = fitted.own_sample(), fitted.workspace.engine
+    return causal_effect(sample, table, score, treatment, outcome, seed=seed, engine=engine, **options)
 
 
 def _prior_of(score: str | Score) -> ParameterPrior:

@@ -44,6 +44,8 @@ class Engine(ABC):
     >>> class OneByOne(Engine):
     ...     name, workers = "one-by-one", 1
     ...
+    ...     def __init__(self, threads=None): ...
+    ...
     ...     def run(self, block, items):
     ...         for item in items:
     ...             yield block(item, np.zeros(1, dtype=np.int64))
@@ -51,7 +53,8 @@ class Engine(ABC):
     [1, 4, 9]
     """
 
-    #: What `engine=` and `--engine` call it, and what results say they ran on.
+    #: What `engine=` and `--engine` call it, and what chains and replicates say they ran on; exact sums name their
+    #: back end.
     name: ClassVar[str] = "threads"
     #: A few words for the command line.
     summary: ClassVar[str] = ""
@@ -112,6 +115,11 @@ class Engine(ABC):
         """The engine to use when a model that holds this one also names a number of threads; None: it names none."""
         del threads
         return self
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called; what a model still has to compute then runs on threads."""
+        return False
 
     def close(self) -> None:
         """Release what the engine holds; it is not used afterwards."""

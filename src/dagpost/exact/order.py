@@ -171,7 +171,7 @@ def require_memory(nodes: int, max_parents: int, *, tables: int, workers: int) -
         nodes,
         lambda size: _memory_needed(size, max_parents, tables, workers),
         f"The exact table of {nodes} variables",
-        "leave columns out, free memory, or use a method without tables: a chain.",
+        "leave columns out, free memory, or use a chain, which needs no tables.",
     )
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.json_settings import from_json
-from dagpost._tools.progress import reporter_for
+from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
+from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.family_sums import FamilyWeights
@@ -43,7 +45,7 @@ Arrays = dict[str, NDArray[Any]]
 def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> None:
     """Write a fitted model to one file; an older one is replaced whole."""
     results, workspace, data = fitted.results, fitted.workspace, fitted.data
-    arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0), **workspace.kept}
+    arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0)}
     small_size = None
     if isinstance(workspace, ExactWorkspace):
         arrays["log_weights"] = workspace.log_weights
@@ -54,7 +56,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         arrays["families"] = results.sums.families
         if results.sums.paths is not None:
             arrays["paths"] = results.sums.paths
-    about = {
+    about: dict[str, Any] = {
         "names": list(data.names),
         "levels": [None if levels is None else list(levels) for levels in data.levels],
         "observations": data.observations,
@@ -69,8 +71,14 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "verdict": results.verdict,
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
-        **workspace.facts,
     }
+    taken = (about.keys() & workspace.facts.keys()) | (arrays.keys() & workspace.kept.keys())
+    if taken:
+        raise InputError(
+            f"The method {fitted.method.name!r} keeps {min(taken)!r}, a name that files use themselves. Rename it."
+        )
+    about |= workspace.facts
+    arrays |= workspace.kept
     for prefix, (details, more) in _data_parts(fitted, rows).items():
         about[prefix.removesuffix("_")] = details
         arrays |= {prefix + name: array for name, array in more.items()}
@@ -78,18 +86,18 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
 
 
 def load_model(
-    path: str | os.PathLike[str], engine: Any, threads: int | None, progress: Any
+    path: str | os.PathLike[str], engine: Any, threads: int | None, progress: Any, known_settings: Sequence[str]
 ) -> tuple[Fitted, dict[str, Any]]:
     """Read a model that `save_model` wrote, and the settings of its `DagPosterior`."""
     about, arrays = archive.read_archive(path, "model")
     with archive.complete(path, "model", "Fit the model again."):
         settings = dict(about["settings"])
         names = tuple(map(str, about["names"]))
-        method = resolve_method(from_json(about["method"][0], METHODS))
-        if method is None:
-            raise ValueError("no method")
-        workspace = _workspace(about, arrays, len(names), method)
-        workspace.run_on(resolve_engine(engine, threads, len(names)), reporter_for(progress))
+        if unknown := settings.keys() - set(known_settings):
+            raise ValueError(f"unknown setting {min(unknown)!r}")
+        method = _method(path, from_json(about["method"][0], METHODS))
+        engine = resolve_engine(engine, threads, len(names))
+        workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress))
         data = DataFacts(
             names,
             tuple(None if levels is None else tuple(levels) for levels in about["levels"]),
@@ -168,8 +176,23 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
     return Results(evidence, edges, exact, sums, engine, about.get("verdict"))
 
 
-def _workspace(about: dict[str, Any], arrays: Arrays, nodes: int, method: Method) -> Workspace:
-    engine, reporter, max_parents = resolve_engine("threads", 1, nodes), reporter_for(False), int(about["max_parents"])
+def _method(path: str | os.PathLike[str], described: Any) -> Method:
+    """The method of a file: an object, or the name of one of ours."""
+    if isinstance(described, str) and described not in METHODS.names():
+        raise InputError(
+            f"{os.fspath(path)!r} was fitted by the method {described!r}, which is not known here. Install the package "
+            "that brings it, or import it before loading the model."
+        )
+    method = resolve_method(described)
+    if method is None:
+        raise ValueError("no method")
+    return method
+
+
+def _workspace(
+    about: dict[str, Any], arrays: Arrays, nodes: int, method: Method, engine: Engine, reporter: Reporter
+) -> Workspace:
+    max_parents = int(about["max_parents"])
     workspace: Workspace
     if about.get("small_size") is None:
         shape = (nodes, family_count(nodes - 1, max_parents))

@@ -60,7 +60,8 @@ def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSamp
     """The sample that `parts_of` took apart."""
     guarantee, evidence, method = about["guarantee"], about["log_evidence"], str(about["method"])
     target = target_named(str(about["modularity"]))
-    if method in METHODS.names() and target not in (*MODULARITIES, *METHODS.named(method).targets()):
+    known = METHODS.named(method).targets() if method in METHODS.names() else ()
+    if known and target not in (*MODULARITIES, *known):
         raise ValueError(f"{method!r} does not draw from {target!r}")
     return DagSample(
         names=tuple(map(str, about["names"])),

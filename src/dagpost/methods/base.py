@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from dagpost._tools.json_settings import to_json
+from dagpost.errors import InputError
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
@@ -122,8 +123,6 @@ class Method(ABC):
     needs_graphs: ClassVar[bool] = False
     #: Whether fitting computes evidence and edges at once; otherwise they are computed when they are first used.
     edges_at_fit: ClassVar[bool] = True
-    #: Whether `summed` is exact, for a target of its own.
-    sums_exactly: ClassVar[bool] = False
     #: Up to how many variables its usual sample takes seconds at most.
     quick_nodes: ClassVar[float] = 20
     #: Names of what `at_fit` keeps, arrays and facts; they are in the file of the model too.
@@ -134,6 +133,8 @@ class Method(ABC):
         """Make a method with a name known, wherever it is defined."""
         super().__init_subclass__(**options)
         if "name" in cls.__dict__:
+            if cls.draws in ("weighted", "listed") and cls.estimator == "counting":
+                raise InputError(f"{cls.__name__} gives {cls.draws} graphs: set its estimator, for instance to 'iw'.")
             METHODS.add(cls)
 
     @property
@@ -145,7 +146,8 @@ class Method(ABC):
     @classmethod
     def targets(cls) -> Sequence[Target]:
         """All targets it can have; files name them."""
-        return () if cls.modularity is not None else (cls().target,)
+        needs_settings = any(entry.default is entry.default_factory for entry in fields(cls))  # type: ignore[arg-type]
+        return () if cls.modularity is not None or needs_settings else (cls().target,)
 
     @property
     def guarantees_precision(self) -> bool:
@@ -154,7 +156,8 @@ class Method(ABC):
 
     def to_json(self) -> Any:
         """The method as files hold it: its name, or its class and settings."""
-        return to_json(self) if fields(self) else self.name  # type: ignore[arg-type]
+        ours = type(self).__module__.startswith("dagpost.")
+        return self.name if ours and not fields(self) else to_json(self)  # type: ignore[arg-type]
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse settings that do not fit the columns of a table."""

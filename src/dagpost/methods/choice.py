@@ -34,7 +34,11 @@ def resolve_method(method: Any) -> Method | None:
     if isinstance(method, str) and method == AUTO:
         return None
     if isinstance(method, str) and method in METHODS.names():
-        return METHODS.named(method)()
+        kind = METHODS.named(method)
+        try:
+            return kind()
+        except TypeError:
+            raise InputError(f"The method {method!r} needs settings: give an object, {kind.__name__}(...).") from None
     hint = f" Make an object of it: {method.__name__}()." if isinstance(method, type) else ""
     known = ", ".join(map(repr, [AUTO, *METHODS.names()]))
     raise InputError(
@@ -86,7 +90,7 @@ def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, 
             method.check_room(nodes, limit, engine)
         except ResourceError as error:
             chain = PartialOrderMCMC if method.modularity == "order" else PartitionMCMC
-            raise ResourceError(f"{error.marked} A chain is {setting('method', chain.name)}.") from None
+            raise ResourceError(f"{error.marked} For instance: {setting('method', chain.name)}.") from None
     if method.needs_orders if method is not None else backend_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES

@@ -39,7 +39,6 @@ class GivenOrder(Method):
         "Machine Learning Research, 5."
     )
     draws = "independent"
-    sums_exactly = True
     quick_nodes = float("inf")
 
     def __post_init__(self) -> None:

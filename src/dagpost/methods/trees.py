@@ -56,7 +56,6 @@ class Trees(Method):
         "Computing, 16."
     )
     draws = "independent"
-    sums_exactly = True
     quick_nodes = float("inf")
 
     def __post_init__(self) -> None:

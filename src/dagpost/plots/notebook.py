@@ -12,7 +12,10 @@ from dagpost.posterior.lists import edge_table
 
 def model_html(fitted: Fitted, title: str) -> str:
     """HTML of a fitted model under its `repr`."""
-    results, target = fitted.results, fitted.target
+    results, target = fitted.recall("results"), fitted.target
+    if results is None:
+        later = "Evidence and edges are computed when they are first used."
+        return f"<p>{html.escape(title)}</p><p>{html.escape(fitted.method.name)} ({target.words}). {later}</p>"
     how = "Exact" if results.exact else f"Estimated from graphs by {fitted.method.name}"
     sentence = f"{how} ({target.words}). {results.verdict or ''}"
     edges = edge_table(fitted)

@@ -234,6 +234,8 @@ def exact_paths(tables: ExactWorkspace, results: ExactResults, patience: float =
     """The probability of a directed path for every pair, or None where that is left to samples."""
     if results.paths is not None:
         return results.paths
+    if results.modularity != "order":
+        return None
     if "order_paths" in tables.__dict__ or _order_paths_affordable(tables, tables.nodes, patience):
         return tables.order_paths
     return None

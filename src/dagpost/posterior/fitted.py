@@ -122,8 +122,8 @@ class Fitted:
         """The table, or an error that says what needs it."""
         if self.table is None:
             raise InputError(
-                f"{asked_by} need the rows of the table, which this model was saved without. Fit it again, or save it "
-                "with save(path, rows=True)."
+                f"{asked_by} need the rows of the table, and this model has none: it was made from scores, or saved "
+                "without them. Fit it to a table; save(path, rows=True) keeps the rows."
             )
         return self.table
 
@@ -164,7 +164,9 @@ class Fitted:
         """Find `count` graphs, by the method of the model unless another is given; chains go on from `resume`."""
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + 20 * len(self.names))
-        memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
+        # The search for the best graphs checks for itself.
+        if method.draws != "listed":
+            memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
         sequence = self.workspace.new_seed(seed if resume is None else resume.provenance.get("seed"))
         about = {**self.provenance, "seed": sequence.entropy, "method": method.to_json()}
         previous = None if resume is None else _run_of(resume, count, about)

@@ -10,11 +10,14 @@ from dagpost._tools.arrays import labelled
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix
+from dagpost.posterior.summaries.given import masks_of_graph
+from dagpost.search.hill_climbing import log_weights_of_graphs
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.summaries.given import GivenGraph
 
 
 def edge_table(fitted: Fitted) -> pd.DataFrame:
@@ -52,3 +55,9 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
 def set_text(members: frozenset[str], names: tuple[str, ...]) -> str:
     """A parent set as readable text, in the order of the columns."""
     return ", ".join(name for name in names if name in members) or "{}"
+
+
+def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
+    """Log p(graph, data) of one graph."""
+    masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
+    return float(log_weights_of_graphs(fitted.workspace.families, masks[None, :])[0])

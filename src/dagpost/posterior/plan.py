@@ -91,7 +91,7 @@ def plan_fit(
     exact = not candidates_only and should_sum_exactly(chosen, modularity, workspace)
     stages = [_scores(chosen, nodes, rows, limit, engine.workers, candidates_only)]
     stages += _tables(chosen, modularity, nodes, limit, engine, exact)
-    exact = exact or chosen.sums_exactly
+    exact = exact or type(chosen).summed is not Method.summed
     if not exact or nodes <= chosen.quick_nodes:
         stages += _draws(chosen, chosen.usual_count(samples), nodes, limit, engine.workers)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages))

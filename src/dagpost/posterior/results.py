@@ -115,6 +115,6 @@ def _estimated(fitted: Fitted) -> Results:
         edges = np.tensordot(shares, sample.chains.edges, axes=1)
     else:
         edges = sample.edge_frequencies().to_numpy()
-    if isinstance(workspace, ExactWorkspace) and method.draws == "weighted":
+    if isinstance(workspace, ExactWorkspace) and np.isfinite(sample.log_extensions).all():
         log_evidence = workspace.order_log_evidence + evidence_ratio(sample.log_extensions)[0]
     return Results(log_evidence, edges, False, None, engine, verdict)

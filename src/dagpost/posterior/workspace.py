@@ -17,7 +17,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.engines import Engine
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.host.backend import ExactBackend, HostBackend, backend_of
 from dagpost.errors import InputError
 from dagpost.exact import paths
@@ -42,7 +42,7 @@ class Workspace:
 
     def __init__(self, weights: FamilyWeights | None, engine: Engine, reporter: Reporter) -> None:
         self._weights = weights
-        self.engine, self.reporter = engine, reporter
+        self._engine, self.reporter = engine, reporter
         #: Where a fit or a sample that is under way keeps what it has finished.
         self.checkpoint: Checkpoint = NO_CHECKPOINT
         #: What the method computed when the model was fitted: arrays, and facts about them. Files keep both.
@@ -50,9 +50,14 @@ class Workspace:
         self.facts: dict[str, Any] = {}
         self._made: dict[Any, Any] = {}
 
+    @property
+    def engine(self) -> Engine:
+        """Where the work runs: threads of this process, if the engine of the fit is closed by now."""
+        return ThreadEngine() if self._engine.closed else self._engine
+
     def run_on(self, engine: Engine, reporter: Reporter) -> None:
         """Work elsewhere from now on."""
-        self.engine, self.reporter = engine, reporter
+        self._engine, self.reporter = engine, reporter
 
     @contextmanager
     def checkpointed(self, checkpoint: Checkpoint) -> Iterator[None]:

@@ -29,6 +29,6 @@ def citation(content: Content) -> str:
     elif content.method in METHODS.names():
         works.append(METHODS.named(content.method).citation)
     score = content.settings.get("score")
-    if isinstance(score, Mapping) and SCORES.of_class(str(score.get("kind"))) is not None:
+    if isinstance(score, Mapping) and SCORES.knows(score):
         works.append(from_json(dict(score), SCORES).citation)
     return "\n".join(filter(None, works))

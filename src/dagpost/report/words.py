@@ -284,7 +284,7 @@ def _in_words(description: Any, registry: Registry[Any]) -> str:
     """What a score or prior says of itself; one that is not known here, as the file describes it."""
     if description is None:
         return "not recorded"
-    if isinstance(description, Mapping) and registry.of_class(str(description.get("kind"))) is not None:
+    if isinstance(description, Mapping) and registry.knows(description):
         return printable(from_json(dict(description), registry).in_words())
     return readable_setting(description)
 

@@ -100,7 +100,7 @@ def test_what_other_packages_bring_is_used_by_name(tmp_path: Path, outside: dict
     assert about["settings"]["method"]["kind"] == "Walk"
     assert process(tmp_path, "edges", "table.dagpost", environment=outside).returncode == 0
     # Where the package is not installed, the file still says what it is, and what is missing.
-    assert "Walk (package outside_dagpost, chains 2, thinning 2" in process(tmp_path, "info", "table.dagpost").stdout
+    assert "Walk (chains 2, thinning 2" in process(tmp_path, "info", "table.dagpost").stdout
     assert "Install the package 'outside_dagpost'" in process(tmp_path, "edges", "table.dagpost").stderr
 
 

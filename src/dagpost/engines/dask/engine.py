@@ -57,6 +57,8 @@ class DaskEngine(ThreadEngine):
     name = "dask"
     summary = "tables, chains and replicates on a Dask cluster"
 
+    _closed = False
+
     def __init__(self, client: Any = None, *, threads: int | None = None) -> None:
         super().__init__(threads)
         self._cluster: Cluster | None = Cluster(client, processes=threads)
@@ -114,8 +116,13 @@ class DaskEngine(ThreadEngine):
         """Where Dask shows what the cluster is doing."""
         return str(self.cluster.client.dashboard_link)
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def close(self) -> None:
         """Close the client and the cluster if they were made here."""
+        self._closed = True
         if self._cluster is not None:
             self._cluster.close()
 
