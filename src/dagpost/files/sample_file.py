@@ -60,8 +60,9 @@ def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSamp
     """The sample that `parts_of` took apart."""
     guarantee, evidence, method = about["guarantee"], about["log_evidence"], str(about["method"])
     target = target_named(str(about["modularity"]))
-    known = METHODS.named(method).targets() if method in METHODS.names() else ()
-    if known and target not in (*MODULARITIES, *known):
+    kind = METHODS.classes().get(method)
+    ours = kind is not None and kind.__module__.startswith("dagpost.")
+    if kind is not None and ours and target not in (*MODULARITIES, *kind.targets()):
         raise ValueError(f"{method!r} does not draw from {target!r}")
     return DagSample(
         names=tuple(map(str, about["names"])),

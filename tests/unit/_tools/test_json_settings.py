@@ -64,4 +64,4 @@ def test_an_unknown_kind_says_what_to_install(toys: Registry[Toy]) -> None:
 
 def test_settings_that_a_choice_does_not_take_are_refused(toys: Registry[Toy]) -> None:
     with pytest.raises(InputError, match=r"The toy Toy does not take the settings {'colour': 'red'}"):
-        from_json({"kind": "Toy", "colour": "red"}, toys)
+        from_json({"kind": "Toy", "package": Toy.__module__.partition(".")[0], "colour": "red"}, toys)
