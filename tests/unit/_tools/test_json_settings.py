@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+import dagpost
+from dagpost import Score
 from dagpost._tools.json_settings import from_json, to_json
 from dagpost._tools.registry import Registry
 from dagpost.errors import InputError
+from dagpost.scores.registry import SCORES
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,19 @@ def test_an_unknown_kind_says_what_to_install(toys: Registry[Toy]) -> None:
 def test_settings_that_a_choice_does_not_take_are_refused(toys: Registry[Toy]) -> None:
     with pytest.raises(InputError, match=r"The toy Toy does not take the settings {'colour': 'red'}"):
         from_json({"kind": "Toy", "package": Toy.__module__.partition(".")[0], "colour": "red"}, toys)
+
+
+def test_a_class_of_another_package_is_not_taken_for_one_of_the_same_name() -> None:
+    @dataclass(frozen=True)
+    class BIC(Score):
+        name = "my-bic"
+
+        def fill(self, *arguments: object, **options: object) -> None: ...
+
+    try:
+        described = to_json(BIC())
+        assert isinstance(described, dict)
+        assert type(from_json(described, SCORES)) is BIC
+        assert type(from_json({"kind": "BIC"}, SCORES)) is dagpost.BIC
+    finally:
+        SCORES.remove("my-bic")
