@@ -17,6 +17,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 def difference(name: str, there: Any, here: Any) -> str:
     """What differs, with both values, except for fingerprints, which mean nothing to people.
 
+    >>> from dagpost._tools.spelling import in_python
     >>> in_python(difference("required", [], [["A", "B"]]))
     'required: none there, A -> B here'
     >>> difference("data", "0" * 32, "1" * 32)

@@ -261,27 +261,33 @@ def test_the_number_of_threads_is_that_of_processes_where_no_cluster_is_given() 
 
 
 @pytest.mark.parametrize(
-    ("settings", "goes_on"),
+    "settings",
     [
-        ({"method": "dds", "modularity": "order"}, False),
-        ({"method": PartitionMCMC(chains=2, burn_in=1000)}, False),
-        ({"method": "exact-layers"}, True),
-        ({"method": Bootstrap(replicates=10)}, True),
+        {"method": "dds", "modularity": "order"},
+        {"method": PartitionMCMC(chains=2, burn_in=1000)},
+        {"method": "exact-layers"},
+        {"method": Bootstrap(replicates=10)},
     ],
     ids=["dds", "chains", "exact-layers", "bootstrap"],
 )
-def test_a_cluster_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(
-    engine: DaskEngine, settings: dict[str, Any], goes_on: bool
+@pytest.mark.filterwarnings("ignore:Do not trust it yet")
+def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
+    engine: DaskEngine, settings: dict[str, Any]
 ) -> None:
     with DaskEngine(engine.cluster.address) as own:
         model = DagPosterior(engine=own, seed=1, samples=10, **settings).fit(datasets.load("coronary"))
-    if goes_on:
-        assert len(model.sample(10, seed=1)) == 10
-    else:
-        with pytest.raises(ResourceError, match=r"The Dask client for tcp://.* is closed\. .*another engine"):
-            model.sample(10, seed=1)
+    here = DagPosterior(engine="threads", seed=1, samples=10, **settings).fit(datasets.load("coronary"))
+    assert np.array_equal(model.sample(10, seed=1).parents, here.sample(10, seed=1).parents)
     with pytest.raises(InputError, match=r"The Dask client that was given is closed"):
         DaskEngine(own.cluster.client)
+
+
+def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(engine: DaskEngine) -> None:
+    settings: dict[str, Any] = {"method": "dds", "modularity": "order", "seed": 1, "samples": 10}
+    with distributed.Client(engine.cluster.address) as client:
+        model = DagPosterior(engine=client, **settings).fit(datasets.load("coronary"))
+    with pytest.raises(ResourceError, match=r"The Dask client for tcp://.* is closed\. .*another engine"):
+        model.sample(10, seed=1)
 
 
 def test_a_cluster_without_workers_is_waited_for_and_then_given_up() -> None:
