@@ -63,7 +63,7 @@ class Feature(ABC):
         """In which graphs of a block it holds; by default, those that meet its `family_condition`."""
         found = self.family_condition(block.names)
         if found is None:
-            raise NotImplementedError(f"The statement {type(self).__name__} has no method 'holds_in'.")
+            raise InputError(f"The statement {type(self).__name__} has no method 'holds_in'.")
         node, condition = found
         return condition(block.parents[node])
 

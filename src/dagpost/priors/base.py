@@ -50,7 +50,7 @@ class StructurePrior:
 
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
-        raise NotImplementedError(f"{type(self).__name__} must define log_weights().")
+        raise InputError(f"{type(self).__name__} must define log_weights().")
 
     def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:  # noqa: ARG002
         """The log weight of some parent sets of one node, given as masks over all columns.
@@ -73,7 +73,7 @@ class SizePrior(StructurePrior):
 
     def log_weight_of_size(self, nodes: int, size: int) -> float:
         """The log weight of a set of `size` parents in a table of `nodes` columns."""
-        raise NotImplementedError(f"{type(self).__name__} must define log_weight_of_size().")
+        raise InputError(f"{type(self).__name__} must define log_weight_of_size().")
 
     def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""

@@ -14,6 +14,7 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
+from dagpost.errors import InputError
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
 
@@ -66,7 +67,7 @@ class Score:
         `values[i, f]` is that of column `i` with parent set number `f` (`dagpost.families.numbering`). A score may
         leave out the last parameter: a checkpoint then has all of its work or nothing.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define fill().")
+        raise InputError(f"{type(self).__name__} must define fill().")
 
     def of_columns(self, columns: list[int], nodes: int) -> Score:  # noqa: ARG002
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.

@@ -13,6 +13,7 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
+from dagpost.errors import InputError
 from dagpost.scores.base import Score
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class CountedScore(Score):
 
     def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:
         """What is summed over the cells of sets of at most `max_size` columns, with `B` for each of some variants."""
-        raise NotImplementedError(f"{type(self).__name__} must define terms().")
+        raise InputError(f"{type(self).__name__} must define terms().")
 
     def fill(
         self,

@@ -154,5 +154,5 @@ def test_a_statement_without_a_way_to_evaluate_it_is_named() -> Any:
 
         variables = frozenset()
 
-    with pytest.raises(NotImplementedError, match="Vague has no method 'holds_in'"):
+    with pytest.raises(InputError, match="Vague has no method 'holds_in'"):
         evaluate([Vague()], DAGS, NAMES)
