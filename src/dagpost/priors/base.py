@@ -52,7 +52,7 @@ class StructurePrior:
         """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
         raise InputError(f"{type(self).__name__} must define log_weights().")
 
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:  # noqa: ARG002
+    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
         """The log weight of some parent sets of one node, given as masks over all columns.
 
         Asked for where there are too many columns for `log_weights` of all families; an error unless a prior defines
@@ -82,7 +82,7 @@ class SizePrior(StructurePrior):
         by_size: Sequence[float] = [self.log_weight_of_size(nodes, size) for size in sizes]
         return np.tile(np.repeat(by_size, [comb(nodes - 1, size) for size in sizes]), (nodes, 1))
 
-    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:  # noqa: ARG002
+    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
         """The log weight of some parent sets of one node, given as masks over all columns."""
         by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(len(names))])
         weights: Floats = by_size[np.bitwise_count(masks)]

@@ -69,7 +69,7 @@ class Score:
         """
         raise InputError(f"{type(self).__name__} must define fill().")
 
-    def of_columns(self, columns: list[int], nodes: int) -> Score:  # noqa: ARG002
+    def of_columns(self, columns: list[int], nodes: int) -> Score:
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.
 
         The score itself, unless its prior depends on the number of columns or on which they are.
