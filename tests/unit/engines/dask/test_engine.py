@@ -253,7 +253,8 @@ def test_an_interrupt_leaves_no_tasks_behind_on_the_cluster(engine: DaskEngine, 
     }
     with pytest.raises(KeyboardInterrupt) as looked_at:
         runs[stage]()
-    assert {key for key in engine.cluster.client.futures if key.startswith(names)} == held
+    left = {key for key in engine.cluster.client.futures if key.startswith(names)}
+    assert left <= held, "not ==: what an earlier test held may be let go of at any time"
     assert looked_at.tb is not None
     assert engine.backend().on_host(before).log_evidence == HOST.forward_table(weights, 4).log_evidence
 
