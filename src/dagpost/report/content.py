@@ -97,7 +97,7 @@ def gather(source: Fitted | DagSample) -> Content:
 
 
 def _of_model(fitted: Fitted) -> Content:
-    results, data, sample = fitted.results, fitted.data, _sample_of(fitted)
+    results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
     edges = np.clip(results.edges, 0.0, 1.0)
     known = {"families": _exact_families(fitted), "paths": _exact_paths(fitted), "graphs": _best(fitted)}
     parts = _parts(sample, known)
@@ -179,16 +179,6 @@ def _about(sample: DagSample, edges: Floats | None) -> dict[str, Any]:
 
 
 # What may be computed for a report
-
-
-def _sample_of(fitted: Fitted) -> DagSample | None:
-    """The model's own sample, if it is there or quickly drawn."""
-    if fitted.drawn is None and not fitted.draws_quickly and not fitted.method.tables_at_hand(fitted.workspace):
-        return None
-    try:
-        return fitted.own_sample()
-    except ResourceError:
-        return None
 
 
 def _no_sample(fitted: Fitted) -> str:
