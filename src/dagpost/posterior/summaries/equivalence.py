@@ -24,6 +24,7 @@ from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks, distinct_rows
+from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.graphs import distinct_graphs
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from dagpost.posterior.sample import DagSample, UnsignedMasks
+    from dagpost.posterior.sample import UnsignedMasks
+    from dagpost.posterior.sources import GraphSource
 
 
 def essential_graphs(
@@ -116,14 +118,15 @@ class EquivalenceClasses:
         return html_of(repr(self), self.table())
 
 
-def equivalence_classes(sample: DagSample) -> EquivalenceClasses:
-    """Group the graphs of a sample by equivalence class.
+def equivalence_classes(source: GraphSource) -> EquivalenceClasses:
+    """Group the graphs of a sample, or of a model's own one, by equivalence class.
 
     >>> from dagpost import DagPosterior, datasets
     >>> classes = equivalence_classes(DagPosterior().fit(datasets.load("coronary")).best(100))
     >>> len(classes), classes.graphs[:3].tolist()
     (27, [4, 18, 3])
     """
+    sample = sample_of(source)
     unique, probabilities, exact = distinct_graphs(sample)
     patterns = essential_graphs(unique.parents)
     first, member = distinct_rows(patterns)
