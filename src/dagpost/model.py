@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
 
-Edges = Iterable[tuple[str, str]]
+Edges = str | Iterable[str | tuple[str, str]]
 
 
 class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
@@ -73,7 +73,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     samples
         How many graphs are drawn when an answer needs a sample and none is given.
     required, forbidden
-        Edges, as pairs ``(parent, child)`` of names, that every graph has, or that no graph has.
+        Edges, as text ``"parent -> child"`` or pairs of names, that every graph has, or that no graph has. A name with
+        an arrow in it is put in quotes.
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     engine, threads
