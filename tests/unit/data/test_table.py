@@ -198,7 +198,7 @@ def test_a_column_keeps_its_name_though_it_is_a_word_for_nothing() -> None:
     frame = eight_rows().rename(columns={"flag": "none"})
     entries = ["none", "observational", "colour"] + [None] * 5
     assert as_table(frame, interventions=entries).interventions.tolist() == [2, 0, 1] + [0] * 5
-    with pytest.raises(InputError, match="names 'NONE' in row 1 .*, which is not a column"):
+    with pytest.raises(InputError, match=r"names 'NONE' in row 1 .*, which is not a column"):
         as_table(frame, interventions=["NONE"] + [None] * 7)
     with pytest.raises(InputError, match="names 'none' in row 1"):
         as_table(eight_rows(), interventions=["flag;none"] + [None] * 7)
