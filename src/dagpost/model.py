@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
 
-Edges = Iterable[tuple[str, str]]
+Edges = str | Iterable[str | tuple[str, str]]
 
 
 class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
@@ -75,7 +75,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     samples
         How many graphs are drawn when an answer needs a sample and none is given.
     required, forbidden
-        Edges, as pairs ``(parent, child)`` of names, that every graph has, or that no graph has.
+        Edges, as text ``"parent -> child"`` or pairs of names, that every graph has, or that no graph has. A name with
+        an arrow in it is put in quotes.
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     engine, threads
@@ -412,12 +413,17 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         return graph(self, ax=ax, **options)
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The settings, as scikit-learn shows them, and of a fitted model what it found."""
+        settings = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        return f"{settings}: {lists.in_one_line(self.fitted_)}" if hasattr(self, "fitted_") else str(settings)
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What a notebook shows: the settings, and of a fitted model the sentence that matters, edges and a picture."""
         from dagpost.plots.notebook import model_html
 
         if hasattr(self, "fitted_"):
-            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, repr(self))}
+            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, super().__repr__())}
         return dict(super()._repr_mimebundle_(**options))
 
     def _forget(self, checkpoint: Checkpoint | None) -> None:
