@@ -34,7 +34,7 @@ Result = dict[str, Any]
 
 RESULTS = Path(__file__).resolve().parent / "results"
 ROWS = (100, 300, 1_000, 5_000)
-REPLICATES = {"sizes": 20, "bins": 20, "directions": 20}
+REPLICATES = {"sizes": 20, "bins": 12, "directions": 20}
 #: Single sizes, and what they are averaged over.
 SIZES = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 USUAL_GRID = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
