@@ -18,6 +18,7 @@ from dagpost.errors import DagpostWarning as DagpostWarning
 from dagpost.errors import InputError as InputError
 from dagpost.errors import ResourceError as ResourceError
 from dagpost.features.statements.adjacent import adjacent as adjacent
+from dagpost.features.statements.compelled import compelled as compelled
 from dagpost.features.statements.custom import custom as custom
 from dagpost.features.statements.d_separation import d_separated as d_separated
 from dagpost.features.statements.edge import edge as edge
@@ -64,6 +65,7 @@ from dagpost.posterior.summaries import distance_distribution as distance_distri
 from dagpost.posterior.summaries import edge_entropy as edge_entropy
 from dagpost.posterior.summaries import edge_recovery as edge_recovery
 from dagpost.posterior.summaries import equivalence_classes as equivalence_classes
+from dagpost.posterior.summaries import essential_graph as essential_graph
 from dagpost.posterior.summaries import graph_entropy as graph_entropy
 from dagpost.posterior.summaries import graph_standing as graph_standing
 from dagpost.posterior.summaries import markov_blanket_table as markov_blanket_table

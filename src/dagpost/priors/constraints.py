@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import bare, quoted
-from dagpost._tools.text import nearest
+from dagpost._tools.text import names_in, nearest
 from dagpost.errors import InputError
 
 #: An edge by its names: (parent, child).
@@ -65,6 +65,17 @@ class Constraints:
         _refuse_crowd(required, names, max_parents)
         barred = [(parent, child) for parent in tier for child in tier if tier[parent] > tier[child]]
         return _parent_masks(required, names), _parent_masks([*forbidden, *barred], names)
+
+    def refuse_graph(self, names: tuple[str, ...], parents: NDArray[np.uint64]) -> None:
+        """Refuse a graph, one mask of parents a node, that does not obey them."""
+        required, forbidden = self.masks(names, len(names))
+        for child, lacking in zip(names, (required & ~parents).tolist(), strict=True):
+            for parent in names_in(lacking, names):
+                raise InputError(f"The graph lacks the edge {parent} -> {child}, which {bare('required')} has.")
+        for child, barred in zip(names, (forbidden & parents).tolist(), strict=True):
+            for parent in names_in(barred, names):
+                rule = bare("forbidden") if (parent, child) in list(self.forbidden) else bare("tiers")
+                raise InputError(f"The graph has the edge {parent} -> {child}, which {rule} rules out.")
 
     def _edges(self, setting: str, names: tuple[str, ...]) -> list[Edge]:
         edges: list[Edge] = list(getattr(self, setting))

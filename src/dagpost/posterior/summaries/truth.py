@@ -18,9 +18,9 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
+from dagpost.families.essential import essential_graphs
 from dagpost.posterior.summaries.display import html_of
 from dagpost.posterior.summaries.edges import check_probabilities
-from dagpost.posterior.summaries.equivalence import essential_graphs
 from dagpost.posterior.summaries.given import masks_of_graph
 
 if TYPE_CHECKING:
