@@ -31,13 +31,15 @@ from dagpost.methods.registry import METHODS
 from dagpost.posterior.fitted import DataFacts, Fitted
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sensitivity import sensitivity_from
+from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
 
-_SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
+_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -106,24 +108,28 @@ def load_model(
             # Older files do not say.
             bool(about.get("interventions", False)),
         )
-        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
+        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
         table = None if parts[_ROWS] is None else table_of(*parts[_ROWS])
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))
+        fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
+        if parts[_SENSITIVITY] is not None:
+            remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
     return fitted, {**settings, **chosen}
 
 
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
 
-    The sample is drawn for the file if it is not there yet and does not take long to draw.
+    And the sensitivity table, if it was made. The sample is drawn for the file if it is not there yet and does not take
+    long to draw.
     """
     parts = {}
     sample = _sample_to_keep(fitted)
@@ -132,6 +138,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+    sensitivity = known_sensitivity(fitted)
+    if sensitivity is not None:
+        parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
     if rows:
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
