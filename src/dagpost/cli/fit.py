@@ -152,7 +152,7 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
         typer.echo(f"({len(listed) - _SHOWN} less probable edges not shown)")
     for line in summary(model):
         typer.echo(printable(line))
-    print_tried(tried)
+    print_tried(tried, quiet=quiet)
     typer.echo(assumptions(model))
     if model_file is not None:
         typer.echo(f"Model: {model_file}")

@@ -42,9 +42,9 @@ def try_other_choices(model: DagPosterior, asked: bool | None) -> Tried:
         return Tried(None, "Other choices were not tried to the end.", interrupted=True)
 
 
-def print_tried(tried: Tried) -> None:
-    """A compact table, or the sentence in its place."""
-    if tried.reason:
+def print_tried(tried: Tried, *, quiet: bool) -> None:
+    """A compact table; in its place, unless the user wants quiet, the reason why there is none."""
+    if tried.reason and not quiet:
         typer.echo(printable(in_words(tried.reason)))
     found = tried.found
     if found is None or not found.pairs():

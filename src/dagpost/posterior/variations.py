@@ -18,6 +18,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
+from dagpost.methods.choice import AUTO
 from dagpost.posterior.fitting import fit_table
 from dagpost.posterior.plan import plan_fit
 from dagpost.posterior.sensitivity import Sensitivity, Variation
@@ -96,11 +97,9 @@ def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
 
 def _check(fitted: Fitted, prior: Any) -> None:
     if not fitted.results.exact:
-        models = "compare({...}) sets models of your own side by side"
         raise InputError(
             "Other choices are tried with exact sums only, and the probabilities of this model are estimates: every "
-            "other choice would take as long as this one and differ by chance. Use fewer columns, or "
-            f"{setting('modularity', 'order')}{either(f'; {models}', '')}."
+            f"other choice would take as long as this one and differ by chance. {_way_to_exact_sums(fitted)}"
         )
     for what, own, kind in (("score", fitted.score, Score), ("prior", prior, StructurePrior)):
         if not isinstance(own, kind):
@@ -108,6 +107,13 @@ def _check(fitted: Fitted, prior: Any) -> None:
                 f"Other choices cannot be tried: the {what} of this model was not kept, since it is an object of your "
                 "own or the model was made from scores. Fit it to a table."
             )
+
+
+def _way_to_exact_sums(fitted: Fitted) -> str:
+    if fitted.settings["method"] != AUTO:
+        return f"Use {setting('method', AUTO)}, which sums exactly where it can."
+    other = f", or {setting('modularity', 'order')}" if fitted.modularity == "structure" else ""
+    return f"Use fewer columns{other}."
 
 
 def _other_limits(fitted: Fitted, table: Table) -> list[Refit]:
@@ -129,9 +135,11 @@ def _other_limits(fitted: Fitted, table: Table) -> list[Refit]:
 def _seconds(fitted: Fitted, refit: Refit) -> float:
     """Roughly how long one refit takes; infinite where its sums would not be exact."""
     limit = int(refit.changes.get("max_parents", fitted.settings["max_parents"]))
-    plan = plan_fit(
-        fitted.method, fitted.modularity, len(fitted.names), refit.table.rows, limit, 1, fitted.workspace.engine
-    )
+    engine, nodes = fitted.workspace.engine, len(fitted.names)
+    try:
+        plan = plan_fit(fitted.method, fitted.modularity, nodes, refit.table.rows, limit, 1, engine)
+    except ResourceError:
+        return math.inf
     if not plan.exact or not plan.fits:
         return math.inf
     return sum(stage.seconds for stage in plan.stages if stage.stage in _STAGES)
@@ -164,6 +172,9 @@ def _refitted(fitted: Fitted, refit: Refit) -> Floats:
         "engine": fitted.workspace.engine,
         "threads": None,
         "progress": False,
+        # The table is as it is to be.
+        "recipe": None,
+        "missing": None,
         **refit.changes,
     }
     with collected_warnings():

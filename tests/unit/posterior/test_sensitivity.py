@@ -220,7 +220,7 @@ def test_a_model_that_cannot_be_fitted_again_says_why(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="made from scores"):
         DagPosterior().fit_scores(local_scores(table)).sensitivity()
     chains = DagPosterior(method="bootstrap", samples=50, seed=1).fit(table)
-    with pytest.raises(InputError, match=r"exact sums only.*modularity='order'"):
+    with pytest.raises(InputError, match=r"exact sums only.*method='auto'"):
         chains.sensitivity()
     with pytest.raises(InputError, match="has no data yet"):
         DagPosterior().sensitivity()
