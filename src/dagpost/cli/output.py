@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,15 @@ def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), i
             cells.append(blank + cell if column in right else cell + blank)
         lines.append((indent + "  ".join(cells)).rstrip())
     typer.echo("\n".join(lines))
+
+
+def drawable(sign: str, plain: str) -> str:
+    """A sign, or what stands for it where standard output has no such letter."""
+    try:
+        sign.encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return plain
+    return sign
 
 
 def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) -> dict[str, Any]:

@@ -6,7 +6,6 @@ The words and marks are those of posterior/directions.py.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.files import shell_command
-from dagpost.cli.output import print_columns
+from dagpost.cli.output import drawable, print_columns
 from dagpost.posterior.directions import ASSUMPTION, MARKS, Directions, PairDirection
 
 if TYPE_CHECKING:
@@ -73,8 +72,4 @@ def pairs_content(found: Directions, least: float = 0.0) -> dict[str, Any]:
 
 def _plain() -> bool:
     """Whether the output has no letters for the marks."""
-    try:
-        "".join([_BLOCK[0], *(mark for mark, _ in MARKS.values())]).encode(sys.stdout.encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return True
-    return False
+    return not drawable("".join([_BLOCK[0], *(mark for mark, _ in MARKS.values())]), "")
