@@ -42,7 +42,7 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
     heights = np.arange(len(chosen))
     values = np.array([shown.matrix[pair] for pair in chosen])
     intervals = _intervals(source, shown, chosen, confidence)
-    said = shown.sentence
+    said = shown.told
     if intervals is not None and len(chosen):
         ax.hlines(heights, *intervals[:2], color="0.45", linewidth=1.4, zorder=2)
         for ends in intervals[:2]:
