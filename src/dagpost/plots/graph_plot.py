@@ -287,7 +287,8 @@ def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> No
             [LEGEND[word] for word in legend.words],
         ),
     ]
-    for left, title, handles, labels in columns:
+    # Without lines there is nothing to be said of directions.
+    for left, title, handles, labels in columns if legend.words else columns[:1]:
         # Both begin at the same height, whichever is longer.
         bottom = 1.25 * size * len(lines) + 5.0 + size * legend.height
         away = ScaledTranslation(left * size / 72.0, bottom / 72.0, ax.figure.dpi_scale_trans)

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from dagpost._tools.arrays import Floats
 from dagpost.posterior.directions import CLEAR, LEANING, PairDirection, Word
 
-#: The words in the order of legends; the last two stand there only where they occur.
+#: The words in the order of legends.
 WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "unknown")
-_USUAL: tuple[Word, ...] = WORDS[:3]
 
 #: What a legend says of each mark.
 LEGEND: dict[Word, str] = {
@@ -43,15 +42,13 @@ def dashes_of(word: Word) -> tuple[float, float] | None:
 
 
 def listed(words: Iterable[Word]) -> list[Word]:
-    """The words that a legend explains, given those that occur.
+    """The words that a legend explains: those that occur, each once.
 
-    >>> listed(["open", "rules"]), listed(["unknown"])
-    (['clear', 'leaning', 'open', 'rules'], ['unknown'])
+    >>> listed(["rules", "open", "rules"])
+    ['open', 'rules']
     """
     found = set(words)
-    if found == {"unknown"}:
-        return ["unknown"]
-    return [word for word in WORDS if word in found or word in _USUAL]
+    return [word for word in WORDS if word in found]
 
 
 def in_words(pair: PairDirection) -> str:

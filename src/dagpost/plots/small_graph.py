@@ -40,7 +40,7 @@ def small_graph(directions: Directions, threshold: float = THRESHOLD, measure: s
     said = directions.pairs(threshold)[:_MOST_EDGES][::-1]
     drawn = [_edge(points, names, pair) for pair in said]
     labels = [_label(point, name) for point, name in zip(points, names, strict=True)]
-    words = listed(pair.word for pair in said) if said else []
+    words = listed(pair.word for pair in said)
     legend = [_explained(word, _HEIGHT + _LINE * (number + 0.5)) for number, word in enumerate(words)]
     height = _HEIGHT + _LINE * len(words)
     return (

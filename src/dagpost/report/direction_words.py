@@ -53,13 +53,14 @@ def found(content: Content) -> str:
         return f"{text} Which way they point was not computed; below the graph stands how to have it."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
-    return f"{text} {_counts([pair.word for pair in pairs])} {ASSUMED}"
+    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)} {ASSUMED}"
 
 
-def _counts(words: list[Word]) -> str:
+def _counts(words: list[Word], measure: str) -> str:
     """How many directions the data compel, how many are decided by rules, and how many are open."""
     clear, leaning, ruled, undecided = (words.count(word) for word in ("clear", "leaning", "rules", "open"))
-    parts = [f"The data compel the direction of {clear or 'none'} of these (in at least {100 * CLEAR:g}% of it)"]
+    most = f"in at least {100 * CLEAR:g}% of the {measure} of being joined"
+    parts = [f"The data compel the direction of {clear or 'none'} of these ({most})"]
     if leaning:
         parts.append(f"lean to one for {leaning}")
     text = f"{', '.join(parts)}{',' if leaning else ''} and leave it open for {undecided or 'none'}."

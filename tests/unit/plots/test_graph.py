@@ -199,17 +199,20 @@ def test_the_caption_says_what_the_numbers_are_and_how_much_is_hidden(model: Dag
     assert caption(plots.graph(model, legend=False)) == ""
 
 
-def test_a_legend_explains_lines_and_heads(model: DagPosterior) -> None:
-    assert legend_words(plots.graph(model)) == [
+def test_a_legend_explains_lines_and_heads() -> None:
+    assert legend_words(plots.graph(every_word())) == [
         "probability of an edge",
         *("0.25", "0.5", "1"),
         "its direction, assuming no hidden common causes",
         "clear: compelled by the data (at least 90%)",
         "leaning: compelled by the data in 60 to 90%",
         "open: the data cannot tell",
+        "decided by your rules",
     ]
-    assert legend_words(plots.graph(every_word()))[-1] == "decided by your rules"
-    assert legend_words(plots.graph(model, legend=False)) == []
+    # What does not occur is not explained.
+    assert legend_words(plots.graph(one_class()))[-1:] == ["open: the data cannot tell"]
+    assert "its direction" not in " ".join(legend_words(plots.graph(frame(np.zeros((2, 2))))))
+    assert legend_words(plots.graph(every_word(), legend=False)) == []
 
 
 def test_numbers_stand_on_the_lines_of_small_graphs(model: DagPosterior) -> None:

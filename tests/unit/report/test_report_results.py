@@ -326,9 +326,8 @@ def test_a_bootstrap_of_a_chain_leaves_every_direction_open(chain: DagPosterior,
     said = {(row[0], row[2]): row[4] for row in page.tables["pairs"][1:]}
     for pair in zip("abcde", "bcdef", strict=True):
         assert said[pair] == "open: the data cannot tell"
-    assert (
-        "The data compel the direction of none of these (in at least 90% of it) and leave it open for 5." in page.words
-    )
+    assert "direction of none of these (in at least 90% of the share of being joined)" in page.words
+    assert "and leave it open for 5." in page.words
     # Where numbers hang on directions that the search picked, it is told.
     for part in ("trust", "paths"):
         assert chain.target_.directions in page.sections[part]
