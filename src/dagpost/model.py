@@ -32,6 +32,8 @@ from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.plan import Plan, plan_fit
 from dagpost.posterior.sample import DagSample, Statement
+from dagpost.posterior.sensitivity import Sensitivity
+from dagpost.posterior.variations import sensitivity_of
 from dagpost.prediction import fitted as predictions
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score, resolve_score
@@ -322,6 +324,14 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         from dagpost.posterior.summaries import graph_standing
 
         return graph_standing(self.own_sample() if sample is None else sample, graph, self.log_joint(graph))
+
+    def sensitivity(self) -> Sensitivity:
+        """Whether the pairs found hang on our choices: each under other ones, one at a time, and what survives.
+
+        Tried are other settings of the score, other numbers of bins, other priors on edges, one parent less and one
+        more; each is a fit with exact sums. Made once and kept with the model. `compare` is for models of your own.
+        """
+        return sensitivity_of(self._fitted())
 
     def own_sample(self) -> DagSample:
         """The sample that answers and predictions come from where none is given: drawn once, kept with the model."""

@@ -34,13 +34,15 @@ from dagpost.methods.registry import METHODS
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sensitivity import sensitivity_from
+from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
 
-_SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
+_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -105,7 +107,7 @@ def load_model(
         workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress))
         levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
         recipe = _recipe(about, names, levels)
-        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
+        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
         table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         data = DataFacts(
             names,
@@ -124,10 +126,13 @@ def load_model(
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))
+        fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
+        if parts[_SENSITIVITY] is not None:
+            remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
     return fitted, {**settings, **chosen}
 
 
@@ -142,7 +147,8 @@ def _recipe(about: dict[str, Any], names: tuple[str, ...], levels: Sequence[Any]
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
 
-    The sample is drawn for the file if it is not there yet and does not take long to draw.
+    And the sensitivity table, if it was made. The sample is drawn for the file if it is not there yet and does not take
+    long to draw.
     """
     parts = {}
     sample = _sample_to_keep(fitted)
@@ -151,6 +157,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+    sensitivity = known_sensitivity(fitted)
+    if sensitivity is not None:
+        parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
     if rows:
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")

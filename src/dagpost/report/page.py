@@ -29,6 +29,7 @@ from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
 from dagpost.report.pair_table import pair_table, pairs_shown
+from dagpost.report.sensitivity_table import sensitivity_section
 
 _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
@@ -74,6 +75,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "legend": _legend(content),
         "pair_note": tables.text(direction_words.about_pairs(content)),
         "pairs": pair_table(content),
+        "choices": sensitivity_section(content),
         "paths": tables.path_table(content),
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),

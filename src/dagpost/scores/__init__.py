@@ -14,6 +14,7 @@ from dagpost.scores.local_scores import local_scores as local_scores
 from dagpost.scores.parameter_priors import DirichletPrior as DirichletPrior
 from dagpost.scores.parameter_priors import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores.parameter_priors import ParameterPrior as ParameterPrior
+from dagpost.scores.parameter_priors import standard_deviations as standard_deviations
 from dagpost.scores.registry import SCORES as SCORES
 from dagpost.scores.resolve import parameter_prior_of as parameter_prior_of
 from dagpost.scores.resolve import resolve_score as resolve_score
