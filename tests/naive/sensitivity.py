@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost import BDe, BDeu, BGe, DagPosterior, EdgePrior, InDegreePrior, UniformPrior
+from dagpost.data.recipe import Recipe
 
 
 def joined_under(table: Any, choice: str, value: str, **settings: Any) -> NDArray[np.float64]:
@@ -20,6 +21,7 @@ def joined_under(table: Any, choice: str, value: str, **settings: Any) -> NDArra
         "prior": lambda: {
             "prior": {"uniform": UniformPrior(), "indegree": InDegreePrior(), "edge:0.1": EdgePrior(0.1)}[value]
         },
+        "bins": lambda: {"recipe": Recipe(bins=int(number))},
         "most parents": lambda: {"max_parents": int(number)},
     }[choice]()
     edges = DagPosterior(**{**settings, **changed}).fit(table).edge_probabilities_.to_numpy()

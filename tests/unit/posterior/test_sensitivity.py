@@ -14,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.sensitivity import fate_of, joined_under
 
-from dagpost import BDe, BDeu, BGe, CustomPrior, DagPosterior, InputError, Trees, datasets, local_scores
+from dagpost import (
+    BDe,
+    BDeu,
+    BGe,
+    CustomPrior,
+    DagPosterior,
+    InputError,
+    Trees,
+    datasets,
+    local_scores,
+)
 from dagpost.posterior import variations
 from dagpost.posterior.sensitivity import PairUnderChoices, Sensitivity, Variation
 
