@@ -19,6 +19,7 @@ from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
 from dagpost.data.recipe import Recipe
+from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
@@ -30,7 +31,7 @@ from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
@@ -66,6 +67,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "observations": data.observations,
         "data_fingerprint": data.fingerprint,
         "interventions": data.interventions,
+        "targets": [list(names) for names in data.targets],
         "recipe": None if data.recipe is None else data.recipe.to_json(),
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
@@ -104,6 +106,9 @@ def load_model(
         engine = resolve_engine(engine, threads, len(names))
         workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress))
         levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
+        recipe = _recipe(about, names, levels)
+        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
+        table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         data = DataFacts(
             names,
             levels,
@@ -111,10 +116,9 @@ def load_model(
             str(about["data_fingerprint"]),
             # Older files do not say.
             bool(about.get("interventions", False)),
-            _recipe(about, names, levels),
+            _targets(about, table),
+            recipe,
         )
-        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
-        table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=data.recipe)
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         if settings.get("recipe") is not None:
@@ -178,6 +182,13 @@ def _part(prefix: str, about: dict[str, Any], arrays: Arrays) -> Any:
     details = about.get(prefix.removesuffix("_"))
     own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     return None if details is None else (details, own)
+
+
+def _targets(about: dict[str, Any], table: Table | None) -> tuple[tuple[str, ...], ...]:
+    """The sets of columns that were set together; older files have them only with the rows."""
+    if "targets" in about:
+        return tuple(tuple(map(str, names)) for names in about["targets"])
+    return () if table is None else targets_of(table)
 
 
 def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:

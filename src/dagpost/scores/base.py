@@ -7,7 +7,7 @@ prediction and causal effects.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from dagpost._tools.alternatives import Alternative
@@ -46,6 +46,8 @@ class Score:
     citation: ClassVar[str] = ""
     #: Which columns it takes.
     columns: ClassVar[Literal["discrete", "continuous"]] = "discrete"
+    #: Settings that files written before there was such a setting do not mention: what they stand for there.
+    in_old_files: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
