@@ -111,7 +111,7 @@ def _settled(
         assert chosen is not None
     else:
         chosen, reason = choose_method(method, settings["modularity"], workspace)
-    if not isinstance(workspace, ExactWorkspace):
+    if not workspace.parts:
         reason += f"; considered is {workspace.weights.describe()}"
     fitted = Fitted(data, settings, score, chosen, str(reason), workspace, table)
     if method is None or chosen.edges_at_fit or everything:

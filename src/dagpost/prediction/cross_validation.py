@@ -27,7 +27,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.progress import NO_PROGRESS, reporter_for
+from dagpost._tools.progress import reporter_for
 from dagpost.data import Table, as_table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
@@ -37,8 +37,9 @@ from dagpost.families.numbering import family_count
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
 from dagpost.posterior.fitting import checked_method
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.plan import weightless
 from dagpost.prediction.statistics import predicting_prior
+from dagpost.scores import resolve_score, scores_within
 
 #: Its fold, its row and its score, here and once more in the fold under way.
 _BYTES_AN_OBSERVATION = 64
@@ -123,7 +124,8 @@ def cross_validate(
     """
     checked_method(model)
     seed_number(seed)
-    predicting_prior(model.score)
+    for score in scores_within(resolve_score(model.score)):
+        predicting_prior(score)
     table = as_table(X, counts=counts, interventions=interventions)
     _check_folds(folds, table.observations)
     memory.require(
@@ -199,7 +201,7 @@ def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Method
     """The method of every fold: what "auto" means is decided once, and not by the worker that has the fold."""
     nodes = len(table.names)
     limit = min(model.max_parents, nodes - 1)
-    workspace = ExactWorkspace(np.empty((nodes, 0)), limit, engine, NO_PROGRESS)
+    workspace = weightless(resolve_score(model.score), nodes, limit, engine)
     return choose_method(checked_method(model), model.modularity, workspace)[0]
 
 
@@ -207,7 +209,8 @@ def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
     nodes = len(task.table.names)
     limit = min(task.settings["max_parents"], nodes - 1)
-    families = 8 * nodes * family_count(nodes - 1, limit)
+    parts = len(scores_within(resolve_score(task.settings["score"])))
+    families = 8 * nodes * family_count(nodes - 1, limit) * parts
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations
     return 3 * families + rows + method.bytes_of_tables(nodes, limit, task.settings["samples"])
 
