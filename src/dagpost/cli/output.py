@@ -47,8 +47,9 @@ def edge_list(edges: pd.DataFrame) -> EdgeList:
 
 def print_edges(shown: EdgeList) -> None:
     """One edge a line, with a bar."""
+    block = drawable("█", "#")
     rows = [
-        (printable(parent), "->", printable(child), f"{probability:.4f}", _block() * round(_BAR * probability))
+        (printable(parent), "->", printable(child), f"{probability:.4f}", block * round(_BAR * probability))
         for parent, child, probability in shown
     ]
     print_columns([("parent", "", "child", "probability", ""), *rows], right=(3,))
@@ -69,12 +70,13 @@ def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), i
     typer.echo("\n".join(lines))
 
 
-def _block() -> str:
+def drawable(sign: str, plain: str) -> str:
+    """A sign, or what stands for it where standard output has no such letter."""
     try:
-        "█".encode(sys.stdout.encoding or "utf-8")
+        sign.encode(sys.stdout.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
-        return "#"
-    return "█"
+        return plain
+    return sign
 
 
 def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) -> dict[str, Any]:

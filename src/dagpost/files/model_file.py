@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
+from dagpost.data.recipe import Recipe
+from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
@@ -28,10 +31,12 @@ from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sensitivity import sensitivity_from
+from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
@@ -39,7 +44,7 @@ from dagpost.priors.registry import PRIORS
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
 
-_SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
+_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -66,6 +71,8 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "observations": data.observations,
         "data_fingerprint": data.fingerprint,
         "interventions": data.interventions,
+        "targets": [list(names) for names in data.targets],
+        "recipe": None if data.recipe is None else data.recipe.to_json(),
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
         "small_size": small_size,
@@ -111,30 +118,48 @@ def load_model(
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress), chosen["score"])
+        levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
+        recipe = _recipe(about, names, levels)
+        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
+        table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         data = DataFacts(
             names,
-            tuple(None if levels is None else tuple(levels) for levels in about["levels"]),
+            levels,
             about["observations"],
             str(about["data_fingerprint"]),
             # Older files do not say.
             bool(about.get("interventions", False)),
+            _targets(about, table),
+            recipe,
         )
-        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
-        table = None if parts[_ROWS] is None else table_of(*parts[_ROWS])
+        if settings.get("recipe") is not None:
+            chosen["recipe"] = Recipe.from_json(settings["recipe"])
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))
+        fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
+        if parts[_SENSITIVITY] is not None:
+            remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
     return fitted, {**settings, **chosen}
+
+
+def _recipe(about: dict[str, Any], names: tuple[str, ...], levels: Sequence[Any]) -> Recipe | None:
+    """What was done with each column; of older files as much as is known."""
+    if about["observations"] is None:
+        return None
+    described = about.get("recipe")
+    return Recipe.of_levels(names, levels) if described is None else Recipe.from_json(described)
 
 
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
 
-    The sample is drawn for the file if it is not there yet and does not take long to draw.
+    And the sensitivity table, if it was made. The sample is drawn for the file if it is not there yet and does not take
+    long to draw.
     """
     parts = {}
     sample = _sample_to_keep(fitted)
@@ -143,6 +168,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+    sensitivity = known_sensitivity(fitted)
+    if sensitivity is not None:
+        parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
     if rows:
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
@@ -165,6 +193,13 @@ def _part(prefix: str, about: dict[str, Any], arrays: Arrays) -> Any:
     details = about.get(prefix.removesuffix("_"))
     own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     return None if details is None else (details, own)
+
+
+def _targets(about: dict[str, Any], table: Table | None) -> tuple[tuple[str, ...], ...]:
+    """The sets of columns that were set together; older files have them only with the rows."""
+    if "targets" in about:
+        return tuple(tuple(map(str, names)) for names in about["targets"])
+    return () if table is None else targets_of(table)
 
 
 def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:

@@ -181,7 +181,7 @@ class DagSample:
             raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
             raise InputError("These samples come from different data; they cannot be joined.")
-        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds"}):
+        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds", "targets"}):
             values = [s.provenance.get(key) for s in (self, other)]
             if values[0] != values[1]:
                 raise InputError(
@@ -266,6 +266,15 @@ class DagSample:
             for query, hit in zip(queries, held, strict=False)
         ]
         return estimates if several else estimates[0]
+
+    def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
+        """Which way each pair points, and who says so: the data, the rules, or nobody; see `DagPosterior.directions`.
+
+        The rules, and which columns were set from outside, are those of the model that drew the sample.
+        """
+        from dagpost.posterior.directions import directions_of_sample
+
+        return directions_of_sample(self, confidence).table()
 
     def diagnostics(self) -> ChainDiagnostics:
         """Whether the chains that drew these graphs can be trusted, in one sentence and edge by edge.

@@ -3,7 +3,8 @@
 Everything that a fit has left is taken as it is; what has to be computed anew is computed only where that is quick
 beside the fit. A sample is drawn if the model draws one quickly or has the tables for it at hand; the best graphs are
 looked for where every graph counts once and the evidence is known; path probabilities under the order-modular prior, a
-sum over 3^n, only where they take no longer than the fit. What is left out is in `omitted`, with the reason.
+sum over 3^n, only where they take no longer than the fit; other choices are tried where all of them together take
+seconds. What is left out is in `omitted`, with the reason.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.spelling import in_python
 from dagpost._tools.text import shortened
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
@@ -23,7 +25,9 @@ from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sensitivity import Sensitivity
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
+from dagpost.posterior.variations import sensitivity_if_quick
 
 if TYPE_CHECKING:
     from dagpost.posterior.summaries import EquivalenceClasses, TopGraphs
@@ -88,6 +92,7 @@ class Content:
     graphs: TopGraphs | None = None
     graphs_are_best: bool = False
     classes: EquivalenceClasses | None = None
+    sensitivity: Sensitivity | None = None
     omitted: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -101,6 +106,7 @@ def _of_model(fitted: Fitted) -> Content:
     edges = np.clip(results.edges, 0.0, 1.0)
     known = {"families": _exact_families(fitted), "paths": _exact_paths(fitted), "graphs": _best(fitted)}
     parts = _parts(sample, known)
+    sensitivity, why_not = sensitivity_if_quick(fitted)
     about_sample = {} if sample is None else _about(sample, None if results.exact else edges)
     return Content(
         names=fitted.names,
@@ -121,7 +127,9 @@ def _of_model(fitted: Fitted) -> Content:
         families_exact=known["families"] is not None,
         paths_exact=known["paths"] is not None,
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
-        omitted={part: _no_sample(fitted) for part, found in parts.items() if found is None},
+        sensitivity=sensitivity,
+        omitted={part: _no_sample(fitted) for part, found in parts.items() if found is None}
+        | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
         **parts,
         **{**about_sample, "verdict": results.verdict or about_sample.get("verdict")},
     )

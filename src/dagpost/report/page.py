@@ -28,6 +28,7 @@ from dagpost.plots.small_graph import small_graph
 from dagpost.report import tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
+from dagpost.report.sensitivity_table import sensitivity_section
 
 _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
@@ -73,6 +74,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "legend": _legend(content),
         "edge_note": tables.text(words.about_edges(content)),
         "edges": tables.edge_table(content),
+        "choices": sensitivity_section(content),
         "paths": tables.path_table(content),
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),

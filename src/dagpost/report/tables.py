@@ -84,6 +84,12 @@ def _bar(probability: float) -> str:
     return f'<td class="number bar" style="--p:{100.0 * probability:.1f}%">{number(probability)}</td>'
 
 
+def heat_cell(probability: float) -> str:
+    """A cell of a matrix, darker where more probable."""
+    full = " full" if probability >= _FULL else ""
+    return f'<td class="heat{full}" style="--p:{100.0 * probability:.0f}%">{probability:.2f}</td>'
+
+
 def omission(content: Content, part: str) -> str:
     """The sentence in the place of a part that was left out."""
     return f'<p class="omitted">{text(omitted(content, part))}</p>'
@@ -160,8 +166,7 @@ def _path_row(names: Sequence[str], row: int, values: np.ndarray) -> str:
         if row == column:
             cells.append('<td class="self"></td>')
             continue
-        full = " full" if value >= _FULL else ""
-        cells.append(f'<td class="heat{full}" style="--p:{100.0 * value:.0f}%">{value:.2f}</td>')
+        cells.append(heat_cell(value))
     return f'<tr><th scope="row">{name(names[row])}</th>{"".join(cells)}</tr>'
 
 

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from dagpost._tools.alternatives import Alternative
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
@@ -27,6 +28,7 @@ from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
 if TYPE_CHECKING:
+    from dagpost.scores.base import Score
     from dagpost.scores.cells import CellFunction
 
 AVERAGE = "average"
@@ -109,6 +111,14 @@ class BDeu(CountedScore):
             return None
         scores = tuple(replace(self, equivalent_sample_size=size) for size in sizes)
         return Mixture("equivalent sample size", sizes, scores, (-math.log(len(sizes)),) * len(sizes))
+
+    def alternatives(self) -> list[Alternative[Score]]:
+        """The equivalent sample sizes that people use."""
+        return [
+            Alternative("equivalent sample size", f"{size:g}", BDeu(size))
+            for size in (1.0, 5.0, 10.0)
+            if size != self.equivalent_sample_size
+        ]
 
     def in_words(self) -> str:
         """Its name with the equivalent sample size, or all of them."""

@@ -205,8 +205,10 @@ def test_r_hat_without_end_has_a_mark_of_its_own_at_the_border(chains: DagSample
 def test_only_chains_have_traces_and_r_hat(draw: Any, model: DagPosterior) -> None:
     with pytest.raises(InputError, match="do not come from chains: there is nothing to diagnose"):
         draw(model.sample(100, seed=1))
-    with pytest.raises(InputError, match=r"of a DagSample that chains drew.*Got DagPosterior"):
+    with pytest.raises(InputError, match="do not come from chains: there is nothing to diagnose"):
         draw(model)
+    with pytest.raises(InputError, match=r"from a fitted DagPosterior or a DagSample\. Got list"):
+        draw([model])
 
 
 def test_edges_are_listed_by_probability_with_intervals_of_estimates(model: DagPosterior) -> None:
