@@ -63,7 +63,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     ----------
     score
         How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
-        columns), or an object such as ``BDeu(equivalent_sample_size=10)``. (scikit-learn's scorers need ``scoring=``.)
+        columns), or an object such as ``BDeu(equivalent_sample_size=10)``; ``BDeu("average")`` averages over several
+        sizes, weighted as `mixture_weights_` says. (scikit-learn's scorers need ``scoring=``.)
     prior
         Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
     modularity
@@ -138,10 +139,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     exact_ = Found(lambda fitted: fitted.results.exact)
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
+    mixture_weights_ = Found(lists.mixture_table)
 
     def __init__(
         self,
-        score: str | Score = "bdeu",
+        score: str | Score = "auto",
         prior: str | StructurePrior = "uniform",
         modularity: Literal["structure", "order"] = "structure",
         max_parents: int = 5,
@@ -212,7 +214,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             data = fitting.table_of(self, table, counts, interventions)
         nodes = len(data.names)
         engine = resolve_engine(self.engine, self.threads, nodes)
-        return plan_fit(method, self.modularity, nodes, data.rows, self.max_parents, self.samples, engine)
+        score = fitting.settled_score(self, method, nodes)
+        return plan_fit(method, self.modularity, nodes, data.rows, self.max_parents, self.samples, engine, score)
 
     def sample(
         self,

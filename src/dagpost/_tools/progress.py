@@ -58,6 +58,17 @@ class Reporter:
         """Open a stage of `total` units; use it in a `with` statement."""
         return self._kind(title, total)
 
+    def part(self, name: str) -> Reporter:
+        """Who hears of one part of the work: every title begins with its name.
+
+        >>> Reporter().part("second half").stage("local scores", 10).title
+        'second half: local scores'
+        """
+        return Reporter(partial(self._named, name))
+
+    def _named(self, name: str, title: str, total: int) -> Stage:
+        return self.stage(f"{name}: {title}", total)
+
 
 NO_PROGRESS = Reporter()
 

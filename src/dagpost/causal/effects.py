@@ -23,6 +23,7 @@ from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.text import names_in, position_of, shortened
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out
+from dagpost.causal.mixture import mixed_effect
 from dagpost.causal.results import CausalEffect
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
@@ -31,6 +32,7 @@ from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
+from dagpost.prediction.fitted import score_parts
 from dagpost.scores import (
     DirichletPrior,
     NormalWishartPrior,
@@ -234,10 +236,22 @@ def effect_of_fitted(
     seed: int | None,
 ) -> CausalEffect:
     """The effect under a fitted model, from its own sample; without rows it is refused before any work."""
-    table, score = fitted.rows("Causal effects"), resolve_score(fitted.score)
-    options: dict[str, Any] = {"do": do, "outcome_level": outcome_level, "draws": draws, "confidence": confidence}
-    sample, engine = fitted.own_sample(), fitted.workspace.engine
-    return causal_effect(sample, table, score, treatment, outcome, seed=seed, engine=engine, **options)
+    table = fitted.rows("Causal effects")
+    resolve_score(fitted.score)
+    options: dict[str, Any] = {"do": do, "outcome_level": outcome_level, "confidence": confidence}
+    options["engine"] = fitted.workspace.engine
+    parts = score_parts(fitted, fitted.own_sample())
+    if len(parts) == 1:
+        ((score, sample),) = parts
+        return causal_effect(sample, table, score, treatment, outcome, draws=draws, seed=seed, **options)
+    return mixed_effect(
+        [sample.weights.sum() for _, sample in parts],
+        lambda place, number, own_seed: causal_effect(
+            parts[place][1], table, parts[place][0], treatment, outcome, draws=number, seed=own_seed, **options
+        ),
+        whole_number(draws, "draws"),
+        seed_number(seed),
+    )
 
 
 def _prior_of(score: str | Score) -> ParameterPrior:

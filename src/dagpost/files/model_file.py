@@ -32,6 +32,7 @@ from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
+from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
@@ -40,6 +41,7 @@ from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
 from dagpost.priors.registry import PRIORS
+from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
 
 _SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
@@ -52,7 +54,9 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     results, workspace, data = fitted.results, fitted.workspace, fitted.data
     arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0)}
     small_size = None
-    if isinstance(workspace, ExactWorkspace):
+    if isinstance(workspace, MixedWorkspace):
+        arrays |= {_part_name(place): part.log_weights for place, part in enumerate(workspace.parts)}
+    elif isinstance(workspace, ExactWorkspace):
         arrays["log_weights"] = workspace.log_weights
     else:
         weights, small_size = workspace.weights, workspace.weights.small_size
@@ -79,6 +83,13 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
     }
+    if isinstance(workspace, MixedWorkspace):
+        about["mixture"] = {
+            "setting": workspace.mixture.setting,
+            "values": list(workspace.mixture.values),
+            "shares": list(results.shares),
+            "structure_log_evidences": [part.structure_log_evidence for part in workspace.parts],
+        }
     taken = (about.keys() & workspace.facts.keys()) | (arrays.keys() & workspace.kept.keys())
     if taken:
         raise InputError(
@@ -104,7 +115,9 @@ def load_model(
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
-        workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress))
+        registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
+        chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
+        workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress), chosen["score"])
         levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
         recipe = _recipe(about, names, levels)
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
@@ -119,8 +132,6 @@ def load_model(
             _targets(about, table),
             recipe,
         )
-        registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
-        chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         if settings.get("recipe") is not None:
             chosen["recipe"] = Recipe.from_json(settings["recipe"])
         reason = str(about["method"][1])
@@ -199,16 +210,26 @@ def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
 
 def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
     evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
-    nodes, sums = len(fitted.names), None
+    nodes, sums, shares = len(fitted.names), None, _shares(fitted.workspace, about)
     if "families" in arrays:
-        families = _of_shape("families", arrays, arrays["log_weights"].shape)
+        families = _of_shape("families", arrays, fitted.workspace.parts[0].log_weights.shape)
         paths = _of_shape("paths", arrays, (nodes, nodes)) if "paths" in arrays else None
-        sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]))
+        sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]), shares)
         if fitted.modularity == "structure":
             fitted.workspace.structure_log_evidence = evidence
     edges = _of_shape("edges", arrays, (nodes, nodes))
     exact, engine = bool(about.get("exact", sums is not None)), str(about.get("engine", "not recorded"))
-    return Results(evidence, edges, exact, sums, engine, about.get("verdict"))
+    return Results(evidence, edges, exact, sums, engine, about.get("verdict"), shares)
+
+
+def _shares(workspace: Workspace, about: dict[str, Any]) -> tuple[float, ...]:
+    """The probability of each value that a score averages over."""
+    if not isinstance(workspace, MixedWorkspace):
+        return (1.0,)
+    shares = tuple(map(float, about["mixture"]["shares"]))
+    if len(shares) != len(workspace.parts) or min(shares) < 0.0 or not math.isclose(sum(shares), 1.0, abs_tol=1e-9):
+        raise ValueError(f"shares {shares} of a mixture of {len(workspace.parts)}")
+    return shares
 
 
 def _method(path: str | os.PathLike[str], described: Any) -> Method:
@@ -225,11 +246,19 @@ def _method(path: str | os.PathLike[str], described: Any) -> Method:
 
 
 def _workspace(
-    about: dict[str, Any], arrays: Arrays, nodes: int, method: Method, engine: Engine, reporter: Reporter
+    about: dict[str, Any],
+    arrays: Arrays,
+    nodes: int,
+    method: Method,
+    engine: Engine,
+    reporter: Reporter,
+    score: Any,
 ) -> Workspace:
     max_parents = int(about["max_parents"])
     workspace: Workspace
-    if about.get("small_size") is None:
+    if about.get("mixture") is not None:
+        workspace = _mixed_workspace(about, arrays, nodes, engine, reporter, score)
+    elif about.get("small_size") is None:
         shape = (nodes, family_count(nodes - 1, max_parents))
         workspace = ExactWorkspace(_of_shape("log_weights", arrays, shape), max_parents, engine, reporter)
     else:
@@ -245,6 +274,27 @@ def _workspace(
     if workspace.kept:
         method.check_kept(workspace.kept, nodes)
     return workspace
+
+
+def _mixed_workspace(
+    about: dict[str, Any], arrays: Arrays, nodes: int, engine: Engine, reporter: Reporter, score: Any
+) -> MixedWorkspace:
+    mixture = resolve_score(score).mixture()
+    if mixture is None or list(mixture.values) != list(about["mixture"]["values"]):
+        raise ValueError("the values that its score averages over")
+    max_parents, evidences = int(about["max_parents"]), about["mixture"]["structure_log_evidences"]
+    shape = (nodes, family_count(nodes - 1, max_parents))
+    parts = []
+    for place, evidence in zip(range(len(mixture.values)), evidences, strict=True):
+        part = ExactWorkspace(_of_shape(_part_name(place), arrays, shape), max_parents, engine, reporter)
+        part.structure_log_evidence = None if evidence is None else float(evidence)
+        parts.append(part)
+    return MixedWorkspace(mixture, parts, engine, reporter)
+
+
+def _part_name(place: int) -> str:
+    """The weights of one part of a mixture."""
+    return f"part{place}_log_weights"
 
 
 def _of_shape(name: str, arrays: Arrays, shape: tuple[int, ...]) -> NDArray[Any]:

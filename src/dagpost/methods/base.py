@@ -125,6 +125,9 @@ class Method(ABC):
     edges_at_fit: ClassVar[bool] = True
     #: Up to how many variables its usual sample takes seconds at most.
     quick_nodes: ClassVar[float] = 20
+    #: Whether it can average over a setting of the score (posterior/mixture.py): it knows the exact evidence under each
+    #: value, as `log_mass` has it, or lists graphs by their weight.
+    mixes: ClassVar[bool] = False
     #: Names of what `at_fit` keeps, arrays and facts; they are in the file of the model too.
     kept_arrays: ClassVar[tuple[str, ...]] = ()
     kept_facts: ClassVar[tuple[str, ...]] = ()
@@ -191,6 +194,11 @@ class Method(ABC):
         """Exact evidence and edges under a target of its own; None where there are none."""
         del workspace, names
         return None
+
+    def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
+        """Log of the sum, over all that it may draw, of the weights in proportion to which it draws."""
+        del workspace, names
+        raise InputError(f"{type(self).__name__} must define log_mass() to average over a setting of the score.")
 
     @abstractmethod
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:

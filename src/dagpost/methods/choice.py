@@ -15,6 +15,7 @@ from dagpost.methods.targets import MODULARITIES, Target
 if TYPE_CHECKING:
     from dagpost.engines import Engine
     from dagpost.posterior.workspace import Workspace
+    from dagpost.scores import Score
 
 #: The setting that leaves the choice to us.
 AUTO = "auto"
@@ -55,6 +56,29 @@ def check_modularity(method: Method | None, modularity: str) -> None:
             f"The method {method and method.name!r} samples the {own}-modular posterior. Set "
             f"{setting('modularity', own)}, or choose another method."
         )
+
+
+def check_averaging(score: Score, method: Method | None, nodes: int, max_parents: int, engine: Engine) -> None:
+    """Refuse to average over a setting of the score where its exact evidence is out of reach."""
+    from dagpost.engines.host.backend import backend_of
+
+    mixture = score.mixture()
+    if mixture is None:
+        return
+    if method is not None and not method.mixes:
+        why = f"which the method {method.name!r} does not have"
+    elif scores_candidates_only(method, nodes, max_parents, engine) or (
+        method is None and not backend_of(engine).order_fits(nodes, min(max_parents, nodes - 1))
+    ):
+        why = f"and {nodes} variables are too many for that"
+    else:
+        return
+    way_out = "fewer columns" if method is None or method.mixes else "another method"
+    fixed = setting(mixture.setting.replace(" ", "_"), mixture.values[0])
+    raise InputError(
+        f"To average over the {mixture.setting} takes the exact evidence of each, {why}. Set it, as in "
+        f"{fixed}, and compare a few values; or use {way_out}."
+    )
 
 
 def choose_method(method: Method | None, modularity: str, workspace: Workspace) -> tuple[Method, str]:

@@ -23,7 +23,13 @@ class DDS(Method):
     modularity = "order"
     needs_orders = True
     edges_at_fit = False
+    mixes = True
     quick_nodes = 24
+
+    def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
+        """The evidence when a graph counts once for every order it fits."""
+        del names
+        return workspace.all_families(self.name).order_log_evidence
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Draw orders, and a graph in each."""

@@ -21,6 +21,13 @@ class ExactLayers(Method):
     estimator = "distinct"
     modularity = "structure"
     needs_orders = needs_graphs = True
+    mixes = True
+
+    def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
+        """The evidence when every graph counts once."""
+        del names
+        known = workspace.structure_log_evidence
+        return workspace.all_families(self.name).structure().tables.log_evidence if known is None else known
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Draw layers from the tables of the sums over all graphs."""

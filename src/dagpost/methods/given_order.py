@@ -40,6 +40,7 @@ class GivenOrder(Method):
     )
     draws = "independent"
     quick_nodes = float("inf")
+    mixes = True
 
     def __post_init__(self) -> None:
         """Bring the order into a tuple."""
@@ -85,6 +86,10 @@ class GivenOrder(Method):
         """Every variable by itself."""
         posterior = self._posterior(workspace, names)
         return Summed(posterior.log_evidence, posterior.edges)
+
+    def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
+        """The evidence of what it considers."""
+        return self._posterior(workspace, names).log_evidence
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Independent graphs, variable by variable."""

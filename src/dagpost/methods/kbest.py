@@ -31,6 +31,7 @@ class KBest(Method):
     needs_orders = True
     edges_at_fit = False
     quick_nodes = 0
+    mixes = True
 
     def check_room(self, nodes: int, max_parents: int, engine: Engine) -> None:
         """The search is always in the memory of this process, whatever the engine."""
@@ -70,8 +71,10 @@ def _best_dags(workspace: ExactWorkspace, count: int) -> BestDags:
         return searched[0]
 
     checkpoint = workspace.checkpoint
-    number, tied = checkpoint.decided("best graphs", lambda: [len(search().log_joint), bool(search().tied)])
+    # A mixture asks for longer and longer lists.
+    name = f"{count} best graphs"
+    number, tied = checkpoint.decided(name, lambda: [len(search().log_joint), bool(search().tied)])
     found = BestDags(np.empty((number, workspace.nodes), dtype=np.uint64), np.empty(number), tied)
-    for _ in checkpoint.stage("best graphs", ["all"], lambda _: [found.parents, found.log_joint]):
+    for _ in checkpoint.stage(name, ["all"], lambda _: [found.parents, found.log_joint]):
         found.parents[:], found.log_joint[:] = search().parents, search().log_joint
     return found

@@ -57,6 +57,7 @@ class Trees(Method):
     )
     draws = "independent"
     quick_nodes = float("inf")
+    mixes = True
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -81,6 +82,10 @@ class Trees(Method):
         edges = posterior.families.T.copy()
         np.fill_diagonal(edges, 0.0)
         return Summed(posterior.log_evidence, edges)
+
+    def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
+        """The evidence of what it considers."""
+        return self._posterior(workspace, names).log_evidence
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Independent trees."""

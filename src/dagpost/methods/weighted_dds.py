@@ -23,6 +23,12 @@ class WeightedDDS(Method):
     modularity = "structure"
     needs_orders = True
     edges_at_fit = False
+    mixes = True
+
+    def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
+        """The evidence when a graph counts once for every order it fits."""
+        del names
+        return workspace.all_families(self.name).order_log_evidence
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Draw graphs in orders and count the orders that each fits."""

@@ -23,9 +23,10 @@ from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
+from dagpost.posterior.mixture import draw
 from dagpost.posterior.results import Results, compute
 from dagpost.posterior.sample import DagSample, mask_type
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.workspace import Workspace
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
 
@@ -203,7 +204,7 @@ class Fitted:
         sequence = self.workspace.new_seed(seed if resume is None else resume.provenance.get("seed"))
         about = {**self.provenance, "seed": sequence.entropy, "method": method.to_json()}
         previous = None if resume is None else _run_of(resume, count, about)
-        found = method.draw(self.workspace, Wanted(self.names, count, sequence, previous))
+        found = draw(method, self.workspace, Wanted(self.names, count, sequence, previous))
         about |= {"engine": method.ran_on(self.workspace), **found.about}
         if about["seed"] is None:
             del about["seed"]
@@ -220,7 +221,7 @@ class Fitted:
 
     def likeliest(self) -> Any:
         """The masks of the most probable graph; where it cannot be found, or is not meant, of the own sample."""
-        if isinstance(self.workspace, ExactWorkspace) and self.method.modularity is not None:
+        if self.workspace.parts and self.method.modularity is not None:
             return self.best(1).parents[0]
         sample = self.own_sample()
         return sample.parents[int(sample.log_joint.argmax())]

@@ -35,7 +35,8 @@ from dagpost.posterior.weighing import weigh_families
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import LocalScores, resolve_score, table_for
+from dagpost.scores import LocalScores, Score, resolve_score, table_for
+from dagpost.scores.automatic import AUTO, automatic_score
 
 #: What stands in the place of a score where a model was made from scores.
 _GIVEN_SCORES = "given scores"
@@ -57,6 +58,13 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
 
 
+def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
+    """The score of a model; where the choice is left to us, the one for this method and so many variables."""
+    if isinstance(model.score, str) and model.score == AUTO:
+        return automatic_score(nodes, mixes=method is None or method.mixes)
+    return resolve_score(model.score)
+
+
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
     method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
@@ -64,8 +72,9 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     if method is not None:
         method.check_names(table.names)
     engine = resolve_engine(model.engine, model.threads, len(table.names))
-    study = Study(table, resolve_score(model.score), resolve_prior(model.prior), constraints, model.max_parents)
-    data, settings = DataFacts.of_table(table), described_settings(model, constraints)
+    score = settled_score(model, method, len(table.names))
+    study = Study(table, score, resolve_prior(model.prior), constraints, model.max_parents)
+    data, settings = DataFacts.of_table(table), described_settings(model, constraints, score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = weigh_families(method, study, engine, reporter_for(model.progress), checkpoint=kept)
@@ -112,7 +121,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     workspace = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
     fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
     data = DataFacts(names, (None,) * len(names), None, fingerprint)
-    settings = {**described_settings(model, constraints), "score": _GIVEN_SCORES}
+    settings = {**described_settings(model, constraints, resolve_score(model.score)), "score": _GIVEN_SCORES}
     identity = identity_of(fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept, workspace.checkpointed(kept):
         everything = checkpoint is not None
@@ -141,7 +150,7 @@ def _settled(
         assert chosen is not None
     else:
         chosen, reason = choose_method(method, settings["modularity"], workspace)
-    if not isinstance(workspace, ExactWorkspace):
+    if not workspace.parts:
         reason += f"; considered is {workspace.weights.describe()}"
     fitted = Fitted(data, settings, score, chosen, str(reason), workspace, table)
     if method is None or chosen.edges_at_fit or everything:

@@ -10,8 +10,8 @@ from dagpost._tools.arrays import labelled
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix
+from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.summaries.given import masks_of_graph
-from dagpost.search.hill_climbing import log_weights_of_graphs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +67,17 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
     return pd.Series([probability for _, probability in found], index=index, name=f"P(parents of {child})")
 
 
+def mixture_table(fitted: Fitted) -> pd.Series[float]:
+    """The posterior probability of each value that the score averages over."""
+    import pandas as pd
+
+    workspace = fitted.workspace
+    if not isinstance(workspace, MixedWorkspace):
+        raise AttributeError("This model averages over no setting of its score: mixture_weights_ is for those that do.")
+    index = pd.Index(workspace.mixture.values, name=workspace.mixture.setting)
+    return pd.Series(fitted.results.shares, index=index, name="probability")
+
+
 def set_text(members: frozenset[str], names: tuple[str, ...]) -> str:
     """A parent set as readable text, in the order of the columns."""
     return ", ".join(name for name in names if name in members) or "{}"
@@ -75,4 +86,4 @@ def set_text(members: frozenset[str], names: tuple[str, ...]) -> str:
 def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     """Log p(graph, data) of one graph."""
     masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
-    return float(log_weights_of_graphs(fitted.workspace.families, masks[None, :])[0])
+    return float(fitted.workspace.log_joint(masks[None, :])[0])

@@ -21,11 +21,13 @@ from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.numbering import family_count
 from dagpost.methods.base import Cost, Method
-from dagpost.methods.choice import choose_method, scores_candidates_only
+from dagpost.methods.choice import check_averaging, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.scores import Score, scores_within
 
 #: Scoring a parent set: for itself, and for every row.
 _SECONDS_A_FAMILY, _SECONDS_A_ROW = 250e-9, 0.16e-9
@@ -80,13 +82,20 @@ class Plan:
 
 
 def plan_fit(
-    method: Method | None, modularity: str, nodes: int, rows: int, max_parents: int, samples: int, engine: Engine
+    method: Method | None,
+    modularity: str,
+    nodes: int,
+    rows: int,
+    max_parents: int,
+    samples: int,
+    engine: Engine,
+    score: Score,
 ) -> Plan:
     """What fitting a table of `nodes` columns will do; what cannot fit is refused here already."""
     limit = min(max_parents, nodes - 1)
+    check_averaging(score, method, nodes, max_parents, engine)
     candidates_only = scores_candidates_only(method, nodes, max_parents, engine)
-    # Without weights: enough to ask what fits and what is affordable.
-    workspace = ExactWorkspace(np.empty((nodes, 0)), limit, engine, NO_PROGRESS)
+    workspace = weightless(score, nodes, limit, engine)
     chosen, reason = choose_method(method, modularity, workspace)
     exact = not candidates_only and should_sum_exactly(chosen, modularity, workspace)
     stages = [_scores(chosen, nodes, rows, limit, engine.workers, candidates_only)]
@@ -94,7 +103,34 @@ def plan_fit(
     exact = exact or type(chosen).summed is not Method.summed
     if not exact or nodes <= chosen.quick_nodes:
         stages += _draws(chosen, chosen.usual_count(samples), nodes, limit, engine.workers)
+    stages = _for_each_part(stages, workspace)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages))
+
+
+def weightless(score: Score, nodes: int, max_parents: int, engine: Engine) -> Workspace:
+    """A workspace without weights: enough to ask what fits and what is affordable."""
+    mixture = score.mixture()
+    parts = [ExactWorkspace(np.empty((nodes, 0)), max_parents, engine, NO_PROGRESS) for _ in scores_within(score)]
+    return parts[0] if mixture is None else MixedWorkspace(mixture, parts, engine, NO_PROGRESS)
+
+
+def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
+    """An average takes the scores and tables of every value, one after the other; its graphs are drawn once in all."""
+    if not isinstance(workspace, MixedWorkspace):
+        return stages
+    times = len(workspace.parts)
+    words = f", for each of {times} {workspace.mixture.setting}s"
+    return [
+        stage
+        if stage.stage == "samples"
+        else stage._replace(
+            what=stage.what + words,
+            seconds=times * stage.seconds,
+            # The weights of all stay; tables come and go.
+            size=times * stage.size if stage.stage == "scores" else stage.size,
+        )
+        for stage in stages
+    ]
 
 
 def plan_sample(fitted: Fitted, count: int) -> Plan:
@@ -103,6 +139,7 @@ def plan_sample(fitted: Fitted, count: int) -> Plan:
     nodes, limit, engine = workspace.nodes, workspace.max_parents, workspace.engine
     stages = _tables(method, fitted.modularity, nodes, limit, engine, method.needs_graphs)
     stages += _draws(method, count, nodes, limit, engine.workers)
+    stages = _for_each_part(stages, workspace)
     return Plan(method.name, fitted.reason, method.needs_graphs, method.draws == "chains", tuple(stages))
 
 

@@ -7,6 +7,7 @@ are quick too.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from dagpost.errors import warn
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
+from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.weights import evidence_ratio
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
@@ -41,6 +43,8 @@ class ExactResults:
     families: Floats
     paths: Floats | None
     error_bound: float
+    #: The posterior probability of each part of a mixture.
+    shares: tuple[float, ...] = (1.0,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,25 +60,30 @@ class Results:
     sums: ExactResults | None = None
     engine: str = "not recorded"
     verdict: str | None = None
+    #: The posterior probability of each part of a mixture; with edges from a sample, as estimated from it.
+    shares: tuple[float, ...] = (1.0,)
 
 
 def compute(fitted: Fitted) -> Results:
     """The evidence and the edges of a model."""
     method, workspace = fitted.method, fitted.workspace
     if method.modularity is None:
-        found = method.summed(workspace, fitted.names)
-        if found is not None:
-            return Results(found.log_evidence, found.edges, True, engine=method.ran_on(workspace))
-    elif isinstance(workspace, ExactWorkspace) and workspace.checkpoint.decided(
+        own = workspace.parts if isinstance(workspace, MixedWorkspace) else (workspace,)
+        found = [method.summed(part, fitted.names) for part in own]
+        engine = method.ran_on(own[0])
+        sums = [Results(each.log_evidence, each.edges, True, engine=engine) for each in found if each is not None]
+        if sums:
+            return _mixed(sums, workspace)
+    elif workspace.parts and workspace.checkpoint.decided(
         "whether to sum exactly", lambda: should_sum_exactly(method, fitted.modularity, workspace)
     ):
-        return _summed(fitted.modularity, workspace)
+        return _mixed([_summed(fitted.modularity, part) for part in workspace.parts], workspace)
     return _estimated(fitted)
 
 
 def should_sum_exactly(method: Method, modularity: str, workspace: Workspace) -> bool:
     """Whether the sums over all graphs, or orders, are worth their time."""
-    if method.modularity is None or not isinstance(workspace, ExactWorkspace):
+    if method.modularity is None or not workspace.parts:
         return False
     if method.draws == "chains":
         if workspace.seconds(modularity) > QUICK_SECONDS:
@@ -97,6 +106,33 @@ def _summed(modularity: str, workspace: ExactWorkspace) -> Results:
     return Results(sums.log_evidence, edge_probabilities(families, workspace.max_parents), True, sums, engine)
 
 
+def _mixed(found: Sequence[Results], workspace: Workspace) -> Results:
+    """The results of a mixture from those of its parts."""
+    if not isinstance(workspace, MixedWorkspace):
+        return found[0]
+    log_evidences = [part.log_evidence for part in found]
+    log_evidence, shares = workspace.log_sum(log_evidences), workspace.shares(log_evidences)
+
+    def mixed(arrays: Sequence[Floats]) -> Floats:
+        total: Floats = sum((share * array for share, array in zip(shares, arrays, strict=True)), np.zeros(()))
+        return total
+
+    sums, own = None, [part.sums for part in found if part.sums is not None]
+    weights = tuple(shares.tolist())
+    if own:
+        paths = [part.paths for part in own if part.paths is not None]
+        sums = ExactResults(
+            own[0].modularity,
+            log_evidence,
+            mixed([part.families for part in own]),
+            mixed(paths) if paths else None,
+            # Its own rounding, and that of the two evidences in the share.
+            3.0 * max(part.error_bound for part in own),
+            weights,
+        )
+    return Results(log_evidence, mixed([part.edges for part in found]), True, sums, found[0].engine, shares=weights)
+
+
 def _estimated(fitted: Fitted) -> Results:
     """Edges from a sample; the evidence, where weighted draws tell it."""
     method, workspace, sample = fitted.method, fitted.workspace, fitted.own_sample()
@@ -109,12 +145,15 @@ def _estimated(fitted: Fitted) -> Results:
         )
     verdict = sample.diagnostics().verdict if method.draws == "chains" else None
     log_evidence, engine = math.nan, method.ran_on(workspace)
+    mixed: tuple[float, ...] = (1.0,)
     if sample.chains is not None and sample.chains.edges is not None:
         # Better than frequencies: the exact probabilities given each state, averaged over the states.
         shares = np.array(sample.chains.lengths) / len(sample)
         edges = np.tensordot(shares, sample.chains.edges, axes=1)
     else:
         edges = sample.edge_frequencies().to_numpy()
-    if isinstance(workspace, ExactWorkspace) and np.isfinite(sample.log_extensions).all():
+    if isinstance(workspace, ExactWorkspace | MixedWorkspace) and np.isfinite(sample.log_extensions).all():
         log_evidence = workspace.order_log_evidence + evidence_ratio(sample.log_extensions)[0]
-    return Results(log_evidence, edges, False, None, engine, verdict)
+    if isinstance(workspace, MixedWorkspace):
+        mixed = tuple((workspace.shares_given(sample.parents) @ sample.weights).tolist())
+    return Results(log_evidence, edges, False, None, engine, verdict, mixed)

@@ -373,6 +373,10 @@ class DagSample:
         # Weights that sum to 1 do not depend on the evidence.
         return self._with(weights=weigh_sample(self, self.estimator, math.nan).weights)
 
+    def weighted(self, weights: Floats) -> DagSample:
+        """The same graphs with weights from elsewhere, taken as they are."""
+        return self._with(estimator=GIVEN, guarantee=None, chains=None, weights=weights)
+
     def _graph(self, row: UnsignedMasks) -> nx.DiGraph[str]:
         import networkx as nx
 

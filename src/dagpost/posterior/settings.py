@@ -12,7 +12,7 @@ from dagpost.methods.base import Method
 from dagpost.methods.targets import MODULARITIES
 from dagpost.priors import resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import resolve_score
+from dagpost.scores import Score
 from dagpost.scores.local_scores import parent_limit
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
@@ -29,13 +29,13 @@ def check_settings(model: Any) -> None:
     resolve_recipe(model.recipe, model.missing)
 
 
-def described_settings(model: Any, constraints: Constraints) -> dict[str, Any]:
-    """The settings of a `DagPosterior` as they are now, as JSON can hold them."""
+def described_settings(model: Any, constraints: Constraints, score: Score) -> dict[str, Any]:
+    """The settings of a `DagPosterior` as they are now, with the score that was settled on, as JSON can hold them."""
     from dagpost.data.recipe import resolve_recipe
 
     tiers: Any = constraints.tiers
     return {
-        "score": to_json(resolve_score(model.score)),
+        "score": to_json(score),
         "prior": to_json(resolve_prior(model.prior)),
         "modularity": model.modularity,
         "max_parents": int(model.max_parents),

@@ -143,8 +143,9 @@ def _seconds(fitted: Fitted, refit: Refit) -> float:
     """Roughly how long one refit takes; infinite where its sums would not be exact."""
     limit = int(refit.changes.get("max_parents", fitted.settings["max_parents"]))
     engine, nodes, rows = fitted.workspace.engine, len(fitted.names), fitted.rows(_WHO).rows
+    score = refit.changes.get("score", fitted.score)
     try:
-        plan = plan_fit(fitted.method, fitted.modularity, nodes, rows, limit, 1, engine)
+        plan = plan_fit(fitted.method, fitted.modularity, nodes, rows, limit, 1, engine, score)
     except ResourceError:
         return math.inf
     if not plan.exact or not plan.fits:

@@ -5,7 +5,8 @@ A model file holds the weights but not the tables, which can be far larger than 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
@@ -13,14 +14,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
-from dagpost.engines.host.backend import ExactBackend, HostBackend, backend_of
+from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend, HostBackend, backend_of
 from dagpost.errors import InputError
-from dagpost.exact import paths
+from dagpost.exact import order, paths, structure
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
@@ -28,6 +30,7 @@ from dagpost.mcmc.candidates import weights_of_all
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.sampling.dags import RankedFamilies, rank_families
+from dagpost.search.hill_climbing import log_weights_of_graphs
 
 Made = TypeVar("Made")
 
@@ -115,6 +118,20 @@ class Workspace:
         """Sums of weights, looked up by chains at every step."""
         return family_tables(self.weights, engine=self.engine)
 
+    def log_joint(self, parents: Masks) -> Floats:
+        """Log p(graph, data) of graphs given as parent masks (graphs, nodes)."""
+        return log_weights_of_graphs(self.families, parents)
+
+    @property
+    def parts(self) -> tuple[ExactWorkspace, ...]:
+        """Those whose posteriors are mixed, each with the weights of all families: itself, where there is one only."""
+        return ()
+
+    @property
+    def log_priors(self) -> tuple[float, ...]:
+        """Log of the prior probability of each part."""
+        return (0.0,) * len(self.parts)
+
     def all_families(self, asked_by: str) -> ExactWorkspace:
         """The workspace itself, if it has the weights of all families; otherwise an error for who needs them."""
         raise InputError(
@@ -129,6 +146,11 @@ class Workspace:
     def structure_is_affordable(self) -> bool:
         """Whether sums over all graphs are within reach."""
         return False
+
+    def seconds(self, modularity: str) -> float:
+        """Roughly how long the exact sums of a posterior take: there are none."""
+        del modularity
+        return math.inf
 
     @property
     def has_forward(self) -> bool:
@@ -160,6 +182,9 @@ class Workspace:
 class ExactWorkspace(Workspace):
     """The weights of all families of one model, and the tables that are made from them."""
 
+    #: How many workspaces of this size share the memory for tables that are kept.
+    sharing: int = 1
+
     def __init__(self, log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter) -> None:
         super().__init__(None, engine, reporter)
         self.log_weights = log_weights
@@ -189,10 +214,22 @@ class ExactWorkspace(Workspace):
             self._weights = weights_of_all(self.log_weights, self.max_parents)
         return self._weights
 
+    @property
+    def parts(self) -> tuple[ExactWorkspace, ...]:
+        """The workspace itself."""
+        return (self,)
+
     def all_families(self, asked_by: str) -> ExactWorkspace:
         """The workspace itself."""
         del asked_by
         return self
+
+    def restricted(self, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> ExactWorkspace:
+        """The weights that conditions on the parents of some nodes leave."""
+        log_weights = self.log_weights.copy()
+        for node, allowed in allowed_sets.items():
+            log_weights[node, ~allowed] = -np.inf
+        return ExactWorkspace(log_weights, self.max_parents, self.engine, self.reporter)
 
     def _log_weights_of_small_sets(self) -> Floats:
         return self.log_weights
@@ -229,7 +266,7 @@ class ExactWorkspace(Workspace):
             self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
         )
         self._order_log_evidence = table.log_evidence
-        if self.backend.keeps_order(self.nodes):
+        if self.backend.keeps_order(self.nodes) and self._has_room(order.table_bytes(self.nodes)):
             self._forward = table
         return table
 
@@ -268,7 +305,8 @@ class ExactWorkspace(Workspace):
             self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
         )
         self.structure_log_evidence, self.structure_engine = posterior.tables.log_evidence, posterior.engine
-        if self.backend.keeps_structure(self.nodes, self.max_parents):
+        size = structure.memory_needed(self.nodes, self.max_parents, self.engine.workers)
+        if self.backend.keeps_structure(self.nodes, self.max_parents) and self._has_room(size):
             self._structure = posterior
         return posterior
 
@@ -296,9 +334,12 @@ class ExactWorkspace(Workspace):
             self.structure_log_evidence = self.structure_evidence()
         return np.nan if self.structure_log_evidence is None else self.structure_log_evidence
 
-    def log_evidence_of(self, log_weights: Floats, modularity: str) -> float:
-        """Log evidence of other weights of the same families, such as those that a statement leaves."""
-        if modularity == "order":
-            forward: Forward = self.backend.forward_table(log_weights, self.max_parents, reporter=self.reporter)
-            return forward.log_evidence
-        return self.backend.structure_evidence(log_weights, self.max_parents, reporter=self.reporter)
+    def log_evidence(self, modularity: str) -> float:
+        """Log evidence of one of the posteriors, for which no table over all graphs is left."""
+        return self.order_log_evidence if modularity == "order" else self.structure_evidence()
+
+    def _has_room(self, size: int) -> bool:
+        """Whether all that share the memory can keep a table of this size; on a device or a cluster only one can."""
+        if self.sharing == 1:
+            return True
+        return type(self.backend) is HostBackend and self.sharing * size <= KEPT_SHARE * memory.available_bytes()

@@ -120,6 +120,31 @@ def predictive_of_target(
     array([[0.37, 0.63],
            [0.37, 0.63]])
     """
+    return as_shares(
+        log_predictive_of_target(
+            sample, statistics, score, data, target, unseen=unseen, engine=engine, reporter=reporter
+        )
+    )
+
+
+def as_shares(log_totals: Floats) -> Floats:
+    """The share of each level, as (rows, levels), from the logs of what the levels have, as (levels, rows)."""
+    shares = np.exp(log_totals - log_totals.max(axis=0))
+    return np.ascontiguousarray((shares / shares.sum(axis=0)).T)
+
+
+def log_predictive_of_target(
+    sample: DagSample,
+    statistics: Statistics,
+    score: str | Score,
+    data: Any,
+    target: str,
+    *,
+    unseen: Unseen = "error",
+    engine: Engine | None = None,
+    reporter: Reporter = NO_PROGRESS,
+) -> Floats:
+    """Log p(target = level and the other columns of the row | training data), as (levels of the target, rows)."""
     node = position_of(target, statistics.names)
     if not isinstance(statistics, DiscreteStatistics):
         raise InputError(
@@ -134,9 +159,7 @@ def predictive_of_target(
             "is row 1), so that there is nothing to predict. Leave such rows out."
         )
     layout = _plan_of(sample, statistics, score, node, statistics.arities[node])
-    log_totals = _log_totals(layout, rows, engine, reporter)
-    shares = np.exp(log_totals - log_totals.max(axis=0))
-    return np.ascontiguousarray((shares / shares.sum(axis=0)).T)
+    return _log_totals(layout, rows, engine, reporter)
 
 
 def column_filler(statistics: Statistics, score: str | Score, wanted: Wanted, target: int) -> Fill:

@@ -27,7 +27,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.progress import NO_PROGRESS, reporter_for
+from dagpost._tools.progress import reporter_for
 from dagpost.data import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
@@ -36,9 +36,10 @@ from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.numbering import family_count
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
-from dagpost.posterior.fitting import checked_method, table_of
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.fitting import checked_method, settled_score, table_of
+from dagpost.posterior.plan import weightless
 from dagpost.prediction.statistics import predicting_prior
+from dagpost.scores import Score, resolve_score, scores_within
 
 #: Its fold, its row and its score, here and once more in the fold under way.
 _BYTES_AN_OBSERVATION = 64
@@ -123,7 +124,8 @@ def cross_validate(
     """
     checked_method(model)
     seed_number(seed)
-    predicting_prior(model.score)
+    for score in scores_within(resolve_score(model.score)):
+        predicting_prior(score)
     table = table_of(model, X, counts, interventions)
     _check_folds(folds, table.observations)
     memory.require(
@@ -133,8 +135,9 @@ def cross_validate(
     )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
     engine = resolve_engine(model.engine, model.threads, len(table.names))
-    method = _settled_method(model, table, engine)
-    settings = {**model.get_params(deep=False), "method": method, "threads": None, "progress": False}
+    score = settled_score(model, checked_method(model), len(table.names))
+    method = _settled_method(model, score, table, engine)
+    settings = {**model.get_params(deep=False), "score": score, "method": method, "threads": None, "progress": False}
     # The table is what they made of it: all folds have the same levels.
     settings["recipe"] = settings["missing"] = None
     del settings["engine"], settings["seed"]
@@ -197,11 +200,11 @@ def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     return np.repeat(found, held_out[held_out > 0]), list(dict.fromkeys(said))
 
 
-def _settled_method(model: DagPosterior, table: Table, engine: Engine) -> Method:
+def _settled_method(model: DagPosterior, score: Score, table: Table, engine: Engine) -> Method:
     """The method of every fold: what "auto" means is decided once, and not by the worker that has the fold."""
     nodes = len(table.names)
     limit = min(model.max_parents, nodes - 1)
-    workspace = ExactWorkspace(np.empty((nodes, 0)), limit, engine, NO_PROGRESS)
+    workspace = weightless(score, nodes, limit, engine)
     return choose_method(checked_method(model), model.modularity, workspace)[0]
 
 
@@ -209,7 +212,8 @@ def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
     nodes = len(task.table.names)
     limit = min(task.settings["max_parents"], nodes - 1)
-    families = 8 * nodes * family_count(nodes - 1, limit)
+    parts = len(scores_within(resolve_score(task.settings["score"])))
+    families = 8 * nodes * family_count(nodes - 1, limit) * parts
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations
     return 3 * families + rows + method.bytes_of_tables(nodes, limit, task.settings["samples"])
 

@@ -2,6 +2,12 @@
 
 A model keeps its table while it lives. Its file keeps what was counted for the families of its own sample instead,
 never the rows: enough to predict from that sample, and nothing else.
+
+A score that averages over one of its settings has a prior of the parameters for each value `a`. Then
+
+    p(row | D) = sum over a, sampled graphs G of weight(G) P(a | G, D) p_a(row | G, D)
+
+and the levels of one column are compared by what they have in all, mixed before they are divided.
 """
 
 from __future__ import annotations
@@ -14,11 +20,13 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.sample import DagSample
 from dagpost.posterior.summaries.given import masks_of_graph
-from dagpost.prediction.averaging import log_predictive, predictive_of_target
-from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network
+from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target
+from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network, mixed_network
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
-from dagpost.scores import resolve_score
+from dagpost.scores import Score, resolve_score, scores_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +51,12 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any) -> Floats:
             "columns of the training table, in their order."
         )
     sample, where = fitted.own_sample(), _where(fitted)
-    return log_predictive(sample, statistics_of(fitted, sample.parents), fitted.score, X, unseen=unseen, **where)
+    statistics = statistics_of(fitted, sample.parents)
+    found = [
+        log_predictive(part, statistics, score, X, unseen=unseen, **where)
+        for score, part in score_parts(fitted, sample)
+    ]
+    return found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0)
 
 
 def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any) -> pd.DataFrame:
@@ -52,22 +65,52 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any) -> pd.
 
     sample, where = fitted.own_sample(), _where(fitted)
     statistics = statistics_of(fitted, sample.parents)
-    chances = predictive_of_target(sample, statistics, fitted.score, X, target, unseen=unseen, **where)
+    found = [
+        log_predictive_of_target(part, statistics, score, X, target, unseen=unseen, **where)
+        for score, part in score_parts(fitted, sample)
+    ]
+    chances = as_shares(found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0))
     assert isinstance(statistics, DiscreteStatistics)
     return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
 
 
 def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | GaussianNetwork:
     """One graph with the posterior means of its parameters; the most probable one unless another is given."""
-    masks = fitted.likeliest() if graph is None else masks_of_graph(graph, fitted.names)
+    workspace = fitted.workspace
+    limit = workspace.max_parents if isinstance(workspace, MixedWorkspace) else None
+    masks = fitted.likeliest() if graph is None else masks_of_graph(graph, fitted.names, limit)
     masks = masks.astype(np.uint64)
-    return bayesian_network(masks, statistics_of(fitted, masks[None, :]), fitted.score)
+    statistics = statistics_of(fitted, masks[None, :])
+    networks = [bayesian_network(masks, statistics, score) for score in scores_within(resolve_score(fitted.score))]
+    if not isinstance(workspace, MixedWorkspace):
+        return networks[0]
+    if workspace.log_joint(masks[None, :])[0] == -np.inf:
+        raise InputError(
+            f"The model averages over the {workspace.mixture.setting} by how probable each value makes the graph, and "
+            "rules it out under all of them. Take a graph that the model allows."
+        )
+    return mixed_network(networks, workspace.shares_given(masks[None, :])[:, 0].tolist())
+
+
+def score_parts(fitted: Fitted, sample: DagSample) -> list[tuple[Score, DagSample]]:
+    """The scores whose parameters are averaged over, each with the sample as it is weighted under it.
+
+    The weights of all of them together sum to 1. Values that weigh nothing are left out.
+    """
+    workspace, score = fitted.workspace, fitted.score
+    if not isinstance(workspace, MixedWorkspace):
+        return [(score, sample)]
+    weights = workspace.shares_given(sample.parents) * sample.weights
+    pairs = zip(workspace.mixture.scores, weights, strict=True)
+    return [(own, sample.weighted(weight)) for own, weight in pairs if weight.any()]
 
 
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     """What a file needs to predict from the model's own sample, where that is available."""
     there = fitted.table is not None or fitted.recall(_STATISTICS) is not None
-    if not there or isinstance(fitted.score, str) or resolve_score(fitted.score).parameter_prior() is None:
+    if not there or isinstance(fitted.score, str):
+        return None
+    if any(score.parameter_prior() is None for score in scores_within(resolve_score(fitted.score))):
         return None
     return statistics_of(fitted, fitted.own_sample().parents)
 
@@ -82,7 +125,9 @@ def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
             "This model has no rows (it was made from scores, or saved without them), and nothing was counted for "
             "these graphs. Fit it to a table; save(path, rows=True) keeps the rows."
         )
-    counted = sufficient_statistics(fitted.table, parents, fitted.score, **_where(fitted))
+    # What is counted is the same for all scores that are averaged over.
+    score = fitted.score if isinstance(fitted.score, str) else scores_within(resolve_score(fitted.score))[0]
+    counted = sufficient_statistics(fitted.table, parents, score, **_where(fitted))
     if len(parents) > 1:
         fitted.remember(_STATISTICS, counted)
     return counted

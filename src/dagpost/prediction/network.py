@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -209,6 +209,28 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     assert isinstance(statistics, GaussianStatistics)
     coefficients, intercepts, variances = mean_regressions(statistics, prior, masks)
     return GaussianNetwork(names, parents, tuple(coefficients), intercepts, variances)
+
+
+def mixed_network(
+    networks: Sequence[BayesianNetwork | GaussianNetwork], shares: Sequence[float]
+) -> BayesianNetwork | GaussianNetwork:
+    """The network of one graph whose parameters are the means of those of several, weighted by `shares`."""
+
+    def mean(arrays: Sequence[Floats]) -> Floats:
+        total: Floats = np.tensordot(shares, np.array(arrays), axes=1)
+        return total
+
+    first = networks[0]
+    if isinstance(first, BayesianNetwork):
+        tables = zip(*(network.tables for network in networks if isinstance(network, BayesianNetwork)), strict=True)
+        return replace(first, tables=tuple(map(mean, tables)))
+    others = [network for network in networks if isinstance(network, GaussianNetwork)]
+    return replace(
+        first,
+        coefficients=tuple(map(mean, zip(*(network.coefficients for network in others), strict=True))),
+        intercepts=mean([network.intercepts for network in others]),
+        variances=mean([network.variances for network in others]),
+    )
 
 
 def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[int]:

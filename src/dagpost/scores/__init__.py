@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dagpost.scores.base import Mixture as Mixture
 from dagpost.scores.base import Score as Score
+from dagpost.scores.base import scores_within as scores_within
 from dagpost.scores.bde import BDe as BDe
 from dagpost.scores.bdeu import BDeu as BDeu
 from dagpost.scores.bge import BGe as BGe

@@ -8,6 +8,7 @@ prediction and causal effects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from dagpost._tools.alternatives import Alternative
@@ -84,6 +85,10 @@ class Score:
         """The prior of the parameters that the score stands for; None: rows and effects cannot be predicted."""
         return None
 
+    def mixture(self) -> Mixture | None:
+        """What the score averages over, if it does: a posterior then mixes those of the parts by their evidence."""
+        return None
+
     def alternatives(self) -> Sequence[Alternative[Score]]:
         """The same score with other settings, to see what hangs on them (`model.sensitivity()`)."""
         return ()
@@ -91,3 +96,27 @@ class Score:
     def in_words(self) -> str:
         """What a report calls the score, with the settings that matter."""
         return repr(self).removesuffix("()")
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A setting that a score averages over: for each of its values the score, and the log of its prior probability.
+
+    The prior of the graphs and the rows must not depend on the value.
+    """
+
+    setting: str
+    values: tuple[float, ...]
+    scores: tuple[Score, ...]
+    log_priors: tuple[float, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The parts, as progress and checkpoints call them."""
+        return tuple(f"{self.setting} {value:g}" for value in self.values)
+
+
+def scores_within(score: Score) -> tuple[Score, ...]:
+    """The scores that a score averages over; itself, if it does not."""
+    mixture = score.mixture()
+    return (score,) if mixture is None else mixture.scores

@@ -7,22 +7,34 @@ With `N(x, p)` rows in which node `i` has level `x` and its parents configuratio
 
 for a node of `r` levels (Cooper & Herskovits 1992; Heckerman, Geiger & Chickering 1995). Dirichlet scores differ in the
 parameter `a` of a cell: `BDeu` shares an equivalent sample size out evenly among the cells of a family, so that DAGs
-which say the same about independence get the same score; `BDe` and `K2` take the same `a` for every cell.
-Configurations that do not occur add nothing, so cost and memory are those of counting (`dagpost.scores.counting`).
+which say the same about independence get the same score; `BDe` and `K2` take the same `a` for every cell. Averaged over
+several sizes, `BDeu` is a mixture: each size counts by its prior, which is uniform, times its evidence. Configurations
+that do not occur add nothing, so cost and memory are those of counting (`dagpost.scores.counting`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from dagpost._tools.alternatives import Alternative
+from dagpost._tools.checks import refusal
+from dagpost._tools.spelling import either
+from dagpost.errors import InputError
+from dagpost.scores.base import Mixture
 from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
 if TYPE_CHECKING:
     from dagpost.scores.base import Score
     from dagpost.scores.cells import CellFunction
+
+AVERAGE = "average"
+#: What "average" stands for: the sizes that people use, from a prior worth one row to one worth a small table. Each
+#: step doubles the prior or a little more, since answers change with the ratio of sizes rather than their difference.
+SIZES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
 
 @dataclass(frozen=True)
@@ -33,10 +45,16 @@ class BDeu(CountedScore):
     ----------
     equivalent_sample_size
         How many imagined rows the prior is worth, in all. The result can depend on it a good deal: small
-        values favour few edges, large ones many. Try several, such as 1, 5 and 10, before relying on an edge.
+        values favour few edges, large ones many. ``"average"`` picks none: the posterior is averaged over 1, 2, 5, 10,
+        20 and 50, each as probable as the others beforehand and weighted by its exact evidence; several numbers, over
+        these. Time is that of as many fits, and methods without exact evidence (chains, bootstrap) are refused.
 
     >>> BDeu(equivalent_sample_size=5)
     BDeu(equivalent_sample_size=5.0)
+    >>> BDeu("average")
+    BDeu(equivalent_sample_size=(1.0, 2.0, 5.0, 10.0, 20.0, 50.0))
+    >>> BDeu((1, 10)).in_words()
+    'BDeu, averaged over the equivalent sample sizes 1 and 10'
 
     References
     ----------
@@ -51,11 +69,25 @@ class BDeu(CountedScore):
         "knowledge and statistical data. Machine Learning, 20."
     )
 
-    equivalent_sample_size: float = 1.0
+    equivalent_sample_size: float | Literal["average"] | Sequence[float] = 1.0
 
     def __post_init__(self) -> None:
         """Check the parameter."""
-        checked = strength(self.equivalent_sample_size, "equivalent_sample_size", "BDeu")
+        given = self.equivalent_sample_size
+        checked: float | tuple[float, ...]
+        if isinstance(given, str) and given == AVERAGE:
+            checked = SIZES
+        elif isinstance(given, list | tuple):
+            checked = _grid(given)
+        elif isinstance(given, str):
+            raise refusal(
+                given,
+                "equivalent_sample_size",
+                "BDeu",
+                either(f"a number, {AVERAGE!r}, or several numbers", f"a number, {AVERAGE}, or several as 1,5,10"),
+            )
+        else:
+            checked = strength(given, "equivalent_sample_size", "BDeu")
         object.__setattr__(self, "equivalent_sample_size", checked)
 
     def variants(self, arities: tuple[int, ...]) -> tuple[int, ...]:
@@ -66,11 +98,19 @@ class BDeu(CountedScore):
         """Those of a parameter that is shared out among the configurations of a set."""
         from dagpost.scores.cells import shared_terms
 
-        return shared_terms(self.equivalent_sample_size, arities, max_size, observations)
+        return shared_terms(self._one_size("Scores of single families"), arities, max_size, observations)
 
     def parameter_prior(self) -> DirichletPrior:
         """The equivalent sample size, shared out evenly among the cells of a family."""
-        return DirichletPrior(self.equivalent_sample_size, shared=True)
+        return DirichletPrior(self._one_size("Parameters"), shared=True)
+
+    def mixture(self) -> Mixture | None:
+        """One part for each equivalent sample size, where there are several."""
+        sizes = self.equivalent_sample_size
+        if not isinstance(sizes, tuple):
+            return None
+        scores = tuple(replace(self, equivalent_sample_size=size) for size in sizes)
+        return Mixture("equivalent sample size", sizes, scores, (-math.log(len(sizes)),) * len(sizes))
 
     def alternatives(self) -> list[Alternative[Score]]:
         """The equivalent sample sizes that people use."""
@@ -81,5 +121,27 @@ class BDeu(CountedScore):
         ]
 
     def in_words(self) -> str:
-        """Its name with the equivalent sample size."""
-        return f"BDeu, equivalent sample size {self.equivalent_sample_size:g}"
+        """Its name with the equivalent sample size, or all of them."""
+        sizes = self.equivalent_sample_size
+        if not isinstance(sizes, tuple):
+            return f"BDeu, equivalent sample size {sizes:g}"
+        *first, last = (f"{size:g}" for size in sizes)
+        listed = f"{', '.join(first)} and {last}" if first else last
+        return f"BDeu, averaged over the equivalent sample sizes {listed}"
+
+    def _one_size(self, what: str) -> float:
+        size = self.equivalent_sample_size
+        if isinstance(size, float):
+            return size
+        raise InputError(
+            f"{what} need one equivalent sample size, and {self!r} averages over several, which only a fitted model "
+            "can do. Give one, such as BDeu(1.0), or ask the model itself."
+        )
+
+
+def _grid(given: Sequence[object]) -> tuple[float, ...]:
+    """The sizes of an average, smallest first."""
+    sizes = tuple(sorted(strength(size, "equivalent_sample_size", "BDeu") for size in given))
+    if not sizes or len(set(sizes)) < len(sizes):
+        raise refusal(given, "equivalent_sample_size", "BDeu", "one number or several different ones")
+    return sizes

@@ -10,6 +10,7 @@ from dagpost._tools.spelling import either
 from dagpost.data.conversion import TableLike, as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
+from dagpost.scores.automatic import AUTO, AVERAGED
 from dagpost.scores.base import Score
 from dagpost.scores.custom import CustomScore
 from dagpost.scores.parameter_priors import ParameterPrior
@@ -24,11 +25,14 @@ def resolve_score(score: Any) -> Score:
     """
     if isinstance(score, Score):
         return score
+    if isinstance(score, str) and score == AUTO:
+        # Which it is in the end depends on the table and the method; what is asked of it before does not.
+        return AVERAGED
     if isinstance(score, str) and score in SCORES.names():
         return SCORES.named(score)()
     if callable(getattr(score, "fill", None)) and not isinstance(score, type):
         return BareScore(score)
-    names = SCORES.names()
+    names = [AUTO, *SCORES.names()]
     allowed = either(
         f"one of {', '.join(map(repr, names))} or a score object such as BDeu(equivalent_sample_size=1.0)",
         f"one of {', '.join(names)}",

@@ -1,0 +1,64 @@
+"""The effect under a model that averages over a setting of its score: the mixture of the effects under each value.
+
+Every value has its own prior of the parameters and its own weights of the graphs. Draws are shared out in proportion to
+the probability of the values; weights and means are mixed exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost.causal.results import CausalEffect
+
+
+def mixed_effect(
+    weights: Sequence[float], effect_of: Callable[[int, int, int], CausalEffect], draws: int, seed: int | None
+) -> CausalEffect:
+    """The mixture of `effect_of(value, draws, seed)` over all values, by their weights."""
+    *seeds, last = np.random.SeedSequence(seed).spawn(len(weights) + 1)
+    generator = np.random.default_rng(last)
+    shares = np.array(weights) / np.sum(weights)
+    numbers = _shared_out(shares, draws, generator)
+    # A value with too small a share for a draw still counts in the means.
+    effects = [
+        effect_of(value, max(number, 1), int(own.generate_state(1)[0]))
+        for value, (number, own) in enumerate(zip(numbers, seeds, strict=True))
+    ]
+    sets = list(dict.fromkeys(names for effect in effects for names in effect.adjustment_sets))
+    probabilities, totals = np.zeros(len(sets)), np.zeros(len(sets))
+    samples, set_of_sample = [], []
+    for effect, share, number in zip(effects, shares, numbers, strict=True):
+        # One entry more, for draws without a path, which are in place -1.
+        places = np.array([*(sets.index(names) for names in effect.adjustment_sets), -1])
+        np.add.at(probabilities, places[:-1], share * effect.set_probabilities)
+        np.add.at(totals, places[:-1], share * effect.set_probabilities * effect.set_means)
+        samples.append(effect.samples[:number])
+        set_of_sample.append(places[effect.set_of_sample[:number]])
+    order = generator.permutation(draws)
+    return replace(
+        effects[0],
+        samples=_fixed(np.concatenate(samples)[order]),
+        zero_probability=float(shares @ [effect.zero_probability for effect in effects]),
+        mean=float(totals.sum()),
+        adjustment_sets=tuple(sets),
+        set_probabilities=_fixed(probabilities),
+        set_means=_fixed(totals / probabilities),
+        set_of_sample=_fixed(np.concatenate(set_of_sample)[order]),
+    )
+
+
+def _shared_out(shares: Floats, draws: int, generator: np.random.Generator) -> list[int]:
+    """How many draws each value gets: its share of them, rounded up or down at random without bias."""
+    points = (np.arange(draws) + generator.random()) / draws
+    values = np.minimum(np.searchsorted(np.cumsum(shares), points, side="right"), len(shares) - 1)
+    return [int(number) for number in np.bincount(values, minlength=len(shares))]
+
+
+def _fixed(array: Any) -> Any:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,258 @@
+"""Averaging over a setting of the score: a posterior that mixes those under each of its values, exactly.
+
+Under the value `a` the graphs and the data have the joint `p_a(G, D)`; the prior of the graphs does not depend on it.
+With prior probabilities `p(a)` and evidences `Z_a`,
+
+    p(G, D) = sum over a of p(a) p_a(G, D)        Z = sum over a of p(a) Z_a        P(f | D) = sum over a of w_a P_a(f)
+
+where `w_a = p(a) Z_a / Z` is the posterior probability of the value. `P(f | g)` is `P(f and g) / P(g)`, each of them
+mixed first: never a mixture of ratios. A drawn graph is one of the value that was drawn before it, and its `p(G, D)` is
+that of the mixture; so is the chance `q(G)` that it is drawn, and all weights of samples (weights.py) hold unchanged.
+(Graphs drawn in orders have `q(G)` in proportion to `p(G, D)` times the number of orders they fit, under every value.)
+
+The best graphs come from the lists of the best under each value (Fagin, Lotem & Naor 2003): a graph that is on none of
+them weighs at most the mixture of the last weights of all lists, so every graph above that is surely among the best.
+The lists are made longer until that many are.
+
+Time: that of as many posteriors as there are values, one after the other. Memory: the weights of the families of each,
+and the tables of one; those of all are kept only if together they take a quarter of the free memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.progress import Reporter
+from dagpost.checkpoints import Checkpoint, CheckpointPart
+from dagpost.engines import Engine
+from dagpost.errors import ResourceError
+from dagpost.exact.best_lattice import numbers_of_sets
+from dagpost.exact.kbest import tie_tolerance
+from dagpost.families.masks import distinct_rows
+from dagpost.families.numbering import binomials, size_offsets
+from dagpost.methods.base import Draws, Method, Wanted
+from dagpost.methods.choice import PATIENCE_SECONDS
+from dagpost.posterior.workspace import ExactWorkspace, Workspace
+
+if TYPE_CHECKING:
+    from dagpost.scores import Mixture
+
+#: Each time the lists of the best graphs do not settle which are best, they are made this many times as long.
+_LONGER = 4
+#: They have at most this many times the number of graphs that is asked for, or this many.
+_MOST_TIMES, _MOST_LISTED = 256, 20_000
+
+
+class MixedWorkspace(Workspace):
+    """The workspaces of a model that averages over a setting of its score, one for each value."""
+
+    def __init__(self, mixture: Mixture, parts: Sequence[ExactWorkspace], engine: Engine, reporter: Reporter) -> None:
+        super().__init__(None, engine, reporter)
+        self.mixture = mixture
+        self._parts = tuple(parts)
+        for part in parts:
+            part.sharing = len(parts)
+        self.run_on(engine, reporter)
+
+    @property
+    def parts(self) -> tuple[ExactWorkspace, ...]:
+        """One for each value."""
+        return self._parts
+
+    @property
+    def log_priors(self) -> tuple[float, ...]:
+        """Log of the prior probability of each value."""
+        return self.mixture.log_priors
+
+    def run_on(self, engine: Engine, reporter: Reporter) -> None:
+        """Work elsewhere from now on."""
+        super().run_on(engine, reporter)
+        for label, part in zip(self.mixture.labels, self.parts, strict=True):
+            part.run_on(engine, reporter.part(label))
+
+    @contextmanager
+    def checkpointed(self, checkpoint: Checkpoint) -> Iterator[None]:
+        """Keep what is finished meanwhile in a checkpoint, part by part."""
+        with ExitStack() as stack:
+            for label, part in zip(self.mixture.labels, self.parts, strict=True):
+                stack.enter_context(part.checkpointed(CheckpointPart(checkpoint, label)))
+            stack.enter_context(super().checkpointed(checkpoint))
+            yield
+
+    @property
+    def nodes(self) -> int:
+        """Number of variables."""
+        return self.parts[0].nodes
+
+    @property
+    def max_parents(self) -> int:
+        """The most parents that a variable may have."""
+        return self.parts[0].max_parents
+
+    @property
+    def has_forward(self) -> bool:
+        """Whether the sums over all orders are in memory."""
+        return all(part.has_forward for part in self.parts)
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether the sums over all graphs are in memory."""
+        return all(part.has_structure for part in self.parts)
+
+    def order_fits(self) -> bool:
+        """Whether a table over all sets of nodes fits into memory, one at a time."""
+        return self.parts[0].order_fits()
+
+    def structure_is_affordable(self) -> bool:
+        """Whether the sums over all graphs fit, one at a time, and take no longer in all than a user waits unasked."""
+        return self.parts[0].structure_is_affordable(PATIENCE_SECONDS / len(self.parts))
+
+    def seconds(self, modularity: str) -> float:
+        """Roughly how long the exact sums of a posterior take."""
+        return sum(part.seconds(modularity) for part in self.parts)
+
+    @property
+    def order_log_evidence(self) -> float:
+        """Log evidence when a graph counts once for every order it fits."""
+        return self.log_sum([part.order_log_evidence for part in self.parts])
+
+    def affordable_structure_log_evidence(self) -> float:
+        """Log evidence when every graph counts once, where it is known or affordable; otherwise nan."""
+        if any(part.structure_log_evidence is None for part in self.parts) and not self.checkpoint.decided(
+            "whether to sum over all graphs", self.structure_is_affordable
+        ):
+            return np.nan
+        return self.log_sum([part.affordable_structure_log_evidence() for part in self.parts])
+
+    def log_joint(self, parents: Masks) -> Floats:
+        """Log p(graph, data) of graphs given as parent masks (graphs, nodes)."""
+        total: Floats = np.logaddexp.reduce(self.log_joint_of_parts(parents), axis=0)
+        return total
+
+    def log_joint_of_parts(self, parents: NDArray[Any]) -> Floats:
+        """Log p(value, graph, data) for each value and graph, as (values, graphs)."""
+        masks = np.ascontiguousarray(parents, dtype=np.uint64)
+        pairs = zip(self.log_priors, self.parts, strict=True)
+        return np.array([log_prior + _log_weights(part, masks) for log_prior, part in pairs])
+
+    def shares_given(self, parents: NDArray[Any]) -> Floats:
+        """P(value | graph, data), as (values, graphs)."""
+        return _shares_of(self.log_joint_of_parts(parents))
+
+    def log_sum(self, log_values: Sequence[float]) -> float:
+        """Log of the mixture of what each part has."""
+        return float(np.logaddexp.reduce(np.add(self.log_priors, log_values)))
+
+    def shares(self, log_evidences: Sequence[float]) -> Floats:
+        """The posterior probability of each value."""
+        return _shares_of(np.add(self.log_priors, log_evidences))
+
+    def _all_weights(self) -> Sequence[Floats]:
+        return [part.log_weights for part in self.parts]
+
+
+def _shares_of(logs: Floats) -> Floats:
+    """The share of each number among all, given their logs."""
+    numbers = np.exp(logs - logs.max(axis=0))
+    shares: Floats = numbers / numbers.sum(axis=0)
+    return shares
+
+
+def draw(method: Method, workspace: Workspace, wanted: Wanted) -> Draws:
+    """The graphs that a method finds, under a mixture if there is one."""
+    if not isinstance(workspace, MixedWorkspace):
+        return method.draw(workspace, wanted)
+    if method.draws == "listed":
+        return list_best(method, workspace, wanted, longest=max(_MOST_TIMES * wanted.number, _MOST_LISTED))
+    masses = [method.log_mass(part, wanted.names) for part in workspace.parts]
+    choice, *seeds = wanted.seed.spawn(1 + len(masses))
+    # Which value each graph is drawn under: the first N of 2N graphs are those that one gets by asking for N.
+    borders = np.cumsum(workspace.shares(masses))
+    uniforms = np.random.default_rng(choice).random(wanted.number)
+    value_of = np.searchsorted(borders / borders[-1], uniforms, side="right")
+    parents = np.empty((wanted.number, workspace.nodes), dtype=np.uint64)
+    log_extensions = np.full(wanted.number, np.nan)
+    found = None
+    for value, part in enumerate(workspace.parts):
+        places = np.flatnonzero(value_of == value)
+        if len(places):
+            found = method.draw(part, wanted._replace(number=len(places), seed=seeds[value]))
+            parents[places] = found.parents
+            if found.log_extensions is not None:
+                log_extensions[places] = found.log_extensions
+    assert found is not None
+    log_joint, log_proposal = workspace.log_joint(parents), None
+    if found.log_proposal is not None:
+        times = 0.0 if found.log_extensions is None else log_extensions
+        log_proposal = log_joint + times - workspace.log_sum(masses)
+    exact = found.log_extensions is None
+    return replace(
+        found,
+        parents=parents,
+        log_joint=log_joint,
+        log_proposal=log_proposal,
+        log_extensions=None if found.log_extensions is None else log_extensions,
+        # Draws from the posterior itself know their evidence; that of weighted ones is summed only if somebody asks.
+        log_evidence=workspace.log_sum(masses) if exact else workspace.affordable_structure_log_evidence,
+    )
+
+
+def list_best(method: Method, workspace: MixedWorkspace, wanted: Wanted, *, longest: int) -> Draws:
+    """The best graphs of the mixture, from lists of at most `longest` best ones under each value."""
+    count, length = wanted.number, wanted.number + 1
+    tolerance = max(tie_tolerance(part.log_weights) for part in workspace.parts)
+    while True:
+        lists = [method.draw(part, wanted._replace(number=length)) for part in workspace.parts]
+        parents = np.concatenate([found.parents for found in lists])
+        parents = parents[distinct_rows(parents)[0]]
+        log_joint = workspace.log_joint(parents)
+        # A list that is shorter than it could be has all graphs there are.
+        whole = any(len(found.parents) < length for found in lists)
+        most_left = -np.inf if whole else workspace.log_sum([found.log_joint[-1] for found in lists])
+        # Rounding does not order graphs that are as good as each other: their masks do.
+        falling = np.lexsort((*parents.T[::-1], -np.round(log_joint / tolerance)))[: count + 1]
+        parents, log_joint = parents[falling], log_joint[falling]
+        last = log_joint[:count][-1]
+        tied = len(log_joint) > count and bool(log_joint[count] >= last - tolerance)
+        best = last >= most_left - tolerance
+        if best and (tied or last - tolerance > most_left):
+            break
+        if length >= longest:
+            if best:
+                tied = True
+                break
+            raise ResourceError(
+                f"Which are the {count:,} best graphs under the average over {workspace.mixture.setting}s is not "
+                f"settled by the {length:,} best under each: too many are nearly as good. Ask for fewer, or for those "
+                "under one value."
+            )
+        length = min(_LONGER * length, longest)
+    return Draws(
+        parents[:count],
+        log_joint[:count],
+        log_evidence=workspace.affordable_structure_log_evidence,
+        about={**lists[0].about, "tied": tied},
+    )
+
+
+def _log_weights(part: ExactWorkspace, parents: Masks) -> Floats:
+    """The log weight of each graph, looked up family by family."""
+    universe, limit = part.nodes - 1, part.max_parents
+    total = np.zeros(len(parents))
+    for node in range(part.nodes):
+        masks, member = np.unique(parents[:, node], return_inverse=True)
+        numbers = numbers_of_sets(masks, node, universe, binomials(limit), size_offsets(limit))
+        total += part.log_weights[node, numbers][member]
+    return total
+
+
+def restricted(workspace: Workspace, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> Iterator[ExactWorkspace]:
+    """Each part with the weights that conditions on the parents of some nodes leave, one at a time."""
+    return (part.restricted(allowed_sets) for part in workspace.parts)
