@@ -63,8 +63,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     ----------
     score
         How well a parent set explains a column: ``"bdeu"``, ``"bde"``, ``"k2"``, ``"bic"``, ``"bge"`` (for continuous
-        columns), or an object such as ``BDeu(equivalent_sample_size=10)``; ``BDeu("average")`` averages over several
-        sizes, weighted as `mixture_weights_` says. (scikit-learn's scorers need ``scoring=``.)
+        columns), or an object such as ``BDeu(equivalent_sample_size=10)``. ``"auto"`` is ``BDeu("average")``, averaged
+        over several sizes, weighted as `mixture_weights_` says; from 19 variables on and with chains, ``BDeu(5)``:
+        what was measured to be right most often (docs/calibration.md). (scikit-learn's scorers need ``scoring=``.)
     prior
         Weight of a parent set before the data: ``"uniform"``, ``"indegree"``, or an object such as ``EdgePrior(0.1)``.
     modularity

@@ -5,9 +5,13 @@ Settings come in the form in which files hold them as JSON.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dagpost._tools.text import printable
+
+#: Smaller shares are not listed one by one.
+_LEAST_SHARE = 0.005
 
 
 def readable_setting(described: Any) -> str:
@@ -29,9 +33,24 @@ def readable_setting(described: Any) -> str:
         return f"{kind} ({', '.join(values)})" if values else kind
     if isinstance(described, bool):
         return "yes" if described else "no"
+    if isinstance(described, list) and all(isinstance(value, int | float) for value in described):
+        return ", ".join(f"{value:g}" for value in described)
     if isinstance(described, list):
         return " > ".join(printable(name) for name in described)
     return "none" if described is None else printable(described)
+
+
+def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
+    """How probable each value of a setting is, the most probable first; what rounds to nothing is left out.
+
+    >>> readable_shares([1.0, 5.0, 10.0, 50.0], [0.001, 0.62, 0.378, 0.001])
+    '5 (62%), 10 (38%), others under 0.5%'
+    >>> readable_shares([1.0, 5.0], [0.25, 0.75])
+    '5 (75%), 1 (25%)'
+    """
+    falling = sorted(zip(values, shares, strict=True), key=lambda pair: -pair[1])
+    shown = [f"{value:g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
+    return ", ".join(shown if len(shown) == len(falling) else [*shown, f"others under {100 * _LEAST_SHARE:g}%"])
 
 
 def readable_edges(edges: list[list[str]]) -> str:

@@ -13,6 +13,7 @@ from dagpost.cli.files import refuse_results
 from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
 from dagpost.methods.registry import METHODS
+from dagpost.scores.bdeu import BDeu
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
@@ -39,14 +40,26 @@ def parse_table(
     return discretise_table(table, bins=_BINS if bins is None else bins, strategy=discretise.value)
 
 
-def parse_score(text: str, ess: float | None) -> Any:
+def parse_score(text: str, ess: str | None) -> Any:
     """A score by its name, with settings after a colon; --ess is its equivalent sample size, where it has one."""
+    if text == AUTO:
+        return text if ess is None else parse_choice(BDeu.name, SCORES, **{_ESS: _parse_sizes(ess)})
     name = text.partition(":")[0]
     if ess is None:
         return parse_choice(text, SCORES)
     if name in SCORES.names() and _ESS not in _settings_of(SCORES.named(name)):
         raise InputError(f"--ess is the equivalent sample size of a score; {name} has none.")
-    return parse_choice(text, SCORES, **{_ESS: ess})
+    return parse_choice(text, SCORES, **{_ESS: _parse_sizes(ess)})
+
+
+def _parse_sizes(text: str) -> float | str | list[float]:
+    """One equivalent sample size, or several to average over."""
+    try:
+        sizes = [float(part) for part in text.split(",")]
+    except ValueError:
+        # Left to the score, which knows the words that it takes.
+        return text
+    return sizes if len(sizes) > 1 else sizes[0]
 
 
 def parse_method(text: str) -> Any:
@@ -99,6 +112,8 @@ def _parse_value(setting: str, text: str, annotation: str) -> Any:
 
 
 def _parse_one(setting: str, text: str, types: set[str]) -> Any:
+    if "Literal" in types and text in types:
+        return text
     if "bool" in types:
         if text.lower() not in ("true", "false"):
             raise InputError(f"{setting} must be true or false. Got {text!r} instead.")

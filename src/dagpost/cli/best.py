@@ -29,6 +29,7 @@ from dagpost.cli.options import (
     setting,
 )
 from dagpost.cli.output import print_json
+from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
     from dagpost.posterior.sample import DagSample
@@ -41,7 +42,7 @@ def best(
         argument("TABLE|MODEL", "A model file, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
     number: Annotated[int, setting("NUMBER", "How many graphs to list.", "-k", "--number")] = 10,
-    score: ScoreOption = "bdeu",
+    score: ScoreOption = AUTO,
     ess: EssOption = None,
     prior: PriorOption = "uniform",
     max_parents: MaxParentsOption = 5,

@@ -32,7 +32,7 @@ def engines() -> dict[str, str]:
 
 def scores() -> dict[str, str]:
     """Every score, with a few words about it."""
-    return _summaries(SCORES)
+    return {AUTO: "bdeu, averaged over equivalent sample sizes where that is quick, else with 5", **_summaries(SCORES)}
 
 
 def priors() -> dict[str, str]:

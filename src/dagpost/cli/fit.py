@@ -41,6 +41,7 @@ from dagpost.cli.output import as_content, assumptions, edge_list, print_json, s
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
+from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
     from dagpost.checkpoints import Checkpoint
@@ -58,7 +59,7 @@ def fit(
             "from standard input."
         ),
     ] = None,
-    score: ScoreOption = "bdeu",
+    score: ScoreOption = AUTO,
     ess: EssOption = None,
     prior: PriorOption = "uniform",
     modularity: ModularityOption = Modularity.STRUCTURE,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
+from dagpost._tools.setting_text import readable_edges, readable_setting, readable_shares, readable_tiers
 from dagpost._tools.text import duration, printable, printable_lines, shortened
 from dagpost.cli.arguments import parse_table
 from dagpost.cli.options import (
@@ -107,6 +107,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("fingerprint", about["data_fingerprint"]),
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
         ("score", readable_setting(settings["score"])),
+        *_averaged(about.get("mixture")),
         ("prior", readable_setting(settings["prior"])),
         ("modularity", f"{settings['modularity']} ({target_named(settings['modularity']).words})"),
         ("most parents", str(about["max_parents"])),
@@ -122,6 +123,11 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         lines.append(("sensitivity", about["sensitivity"]["summary"]))
     kept = [words for key, words in _PARTS.items() if about.get(key) is not None]
     return [*lines, ("kept along", ", ".join(kept) or "nothing")]
+
+
+def _averaged(mixture: dict[str, Any] | None) -> list[Line]:
+    """How probable each value is that the score averages over."""
+    return [] if mixture is None else [(mixture["setting"], readable_shares(mixture["values"], mixture["shares"]))]
 
 
 def _seed(seed: int | None) -> str:

@@ -94,7 +94,14 @@ ScoreOption = Annotated[
         autocompletion=choices.complete_score,
     ),
 ]
-EssOption = Annotated[float | None, option("NUMBER", "Equivalent sample size of the bdeu score; 1 unless given.")]
+EssOption = Annotated[
+    str | None,
+    option(
+        "NUMBER",
+        "Equivalent sample size of the bdeu score, 1 if that is named without one. average, or several as 1,5,10: "
+        "averaged over them, weighted by their evidence.",
+    ),
+]
 PriorOption = Annotated[
     str,
     setting(

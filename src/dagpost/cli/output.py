@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dagpost._tools.setting_text import readable_setting
+from dagpost._tools.setting_text import readable_setting, readable_shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,8 @@ def drawable(sign: str, plain: str) -> str:
 
 def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) -> dict[str, Any]:
     """A model's results as JSON can hold them; those of pairs are added by `pairs_content`."""
+    from dagpost.posterior.lists import mixture_facts
+
     return {
         "names": list(model.names_),
         "modularity": model.modularity,
@@ -80,6 +82,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         "target": model.target_,
         "verdict": model.verdict_,
         "model": None if model_file is None else str(model_file),
+        "mixture": mixture_facts(model.fitted_),
         "edges": _edges_content(edges),
     }
 
@@ -103,10 +106,20 @@ def summary(model: DagPosterior) -> list[str]:
     words = model.target_.words
     if model.exact_:
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
-        return [f"Exact ({words}){evidence}."]
-    lines = [f"Estimated from graphs by {model.method_}: {model.method_reason_} ({words})."]
+        return [f"Exact ({words}){evidence}.", *_averaged(model)]
+    lines = [f"Estimated from graphs by {model.method_}: {model.method_reason_} ({words}).", *_averaged(model)]
     trust = model.verdict_ or _trust(model)
     return [*lines, trust] if trust else lines
+
+
+def _averaged(model: DagPosterior) -> list[str]:
+    """How probable each value is that the score averages over."""
+    from dagpost.posterior.lists import mixture_facts
+
+    found = mixture_facts(model.fitted_)
+    if found is None:
+        return []
+    return [f"{found['setting'].capitalize()}: {readable_shares(found['values'], found['shares'])}."]
 
 
 def _trust(model: DagPosterior) -> str:

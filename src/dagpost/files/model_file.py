@@ -32,6 +32,7 @@ from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
+from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
@@ -84,12 +85,8 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "error_bound": None if results.sums is None else results.sums.error_bound,
     }
     if isinstance(workspace, MixedWorkspace):
-        about["mixture"] = {
-            "setting": workspace.mixture.setting,
-            "values": list(workspace.mixture.values),
-            "shares": list(results.shares),
-            "structure_log_evidences": [part.structure_log_evidence for part in workspace.parts],
-        }
+        evidences = [part.structure_log_evidence for part in workspace.parts]
+        about["mixture"] = {**(mixture_facts(fitted) or {}), "structure_log_evidences": evidences}
     taken = (about.keys() & workspace.facts.keys()) | (arrays.keys() & workspace.kept.keys())
     if taken:
         raise InputError(

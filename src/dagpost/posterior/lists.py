@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,11 +71,19 @@ def mixture_table(fitted: Fitted) -> pd.Series[float]:
     """The posterior probability of each value that the score averages over."""
     import pandas as pd
 
+    found = mixture_facts(fitted)
+    if found is None:
+        raise AttributeError("This model averages over no setting of its score: mixture_weights_ is for those that do.")
+    return pd.Series(found["shares"], index=pd.Index(found["values"], name=found["setting"]), name="probability")
+
+
+def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
+    """What the score averages over and how probable each value is, as JSON can hold it; None if it does not."""
     workspace = fitted.workspace
     if not isinstance(workspace, MixedWorkspace):
-        raise AttributeError("This model averages over no setting of its score: mixture_weights_ is for those that do.")
-    index = pd.Index(workspace.mixture.values, name=workspace.mixture.setting)
-    return pd.Series(fitted.results.shares, index=index, name="probability")
+        return None
+    mixture = workspace.mixture
+    return {"setting": mixture.setting, "values": list(mixture.values), "shares": list(fitted.results.shares)}
 
 
 def set_text(members: frozenset[str], names: tuple[str, ...]) -> str:

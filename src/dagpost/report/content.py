@@ -25,6 +25,7 @@ from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
@@ -95,6 +96,8 @@ class Content:
     classes: EquivalenceClasses | None = None
     sensitivity: Sensitivity | None = None
     omitted: Mapping[str, str] = field(default_factory=dict)
+    #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
+    mixture: Mapping[str, Any] | None = None
 
 
 def gather(source: Fitted | DagSample) -> Content:
@@ -125,6 +128,7 @@ def _of_model(fitted: Fitted) -> Content:
         settings={**fitted.settings, "max_parents": fitted.workspace.max_parents, "engine": results.engine},
         fingerprint=data.fingerprint,
         log_evidence=results.log_evidence,
+        mixture=mixture_facts(fitted),
         error_bound=math.nan if results.sums is None else results.sums.error_bound,
         relative_error=results.sums is not None and results.sums.modularity == "order",
         interventions=data.interventions,

@@ -81,7 +81,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "classes": tables.class_table(content),
         "rows": tables.text(_rows_text(content)),
         "columns": tables.column_table(content),
-        "settings": tables.settings_table(content, versions),
+        "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
         "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
         "version": tables.text(__version__),
         "data": as_data(data_of(content)),

@@ -248,3 +248,13 @@ def settings_table(content: Content, more: Sequence[tuple[str, str]]) -> str:
         for key, value in (*setting_rows(content), *more)
     )
     return table("What it takes to compute this again", ["Setting", "Value"], rows, "settings")
+
+
+def mixture_table(content: Content) -> str:
+    """How probable each value is that the score averages over; nothing where it does not."""
+    if content.mixture is None:
+        return ""
+    setting, values, shares = (content.mixture[key] for key in ("setting", "values", "shares"))
+    rows = (f"<tr><td>{text(f'{value:g}')}</td>{bar(share)}</tr>" for value, share in zip(values, shares, strict=True))
+    caption = f"The answers are averaged over the {setting}, each value weighted by its probability given the data"
+    return table(caption, [setting.capitalize(), "Probability"], rows, "mixture")
