@@ -9,6 +9,7 @@ from dagpost.data import as_table as as_table
 from dagpost.data import datasets as datasets
 from dagpost.data import discretise as discretise
 from dagpost.data import read_table as read_table
+from dagpost.data.recipe import Recipe as Recipe
 from dagpost.engines import Engine as Engine
 from dagpost.engines import ThreadEngine as ThreadEngine
 from dagpost.engines.cuda.engine import CudaEngine as CudaEngine
@@ -85,6 +86,7 @@ from dagpost.scores import K2 as K2
 from dagpost.scores import BDe as BDe
 from dagpost.scores import BDeu as BDeu
 from dagpost.scores import BGe as BGe
+from dagpost.scores import CustomScore as CustomScore
 from dagpost.scores import DirichletPrior as DirichletPrior
 from dagpost.scores import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores import Score as Score

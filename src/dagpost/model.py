@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
@@ -18,10 +19,10 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
-from dagpost.data import as_table
+from dagpost.data.recipe import Recipe, resolve_recipe
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting, resolve_engine
-from dagpost.errors import InputError
+from dagpost.errors import InputError, collected_warnings
 from dagpost.features import resolve
 from dagpost.methods.base import Method
 from dagpost.posterior import fitting, lists
@@ -31,6 +32,8 @@ from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.plan import Plan, plan_fit
 from dagpost.posterior.sample import DagSample, Statement
+from dagpost.posterior.sensitivity import Sensitivity
+from dagpost.posterior.variations import sensitivity_of
 from dagpost.prediction import fitted as predictions
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score, resolve_score
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
 
-Edges = Iterable[tuple[str, str]]
+Edges = str | Iterable[str | tuple[str, str]]
 
 
 class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
@@ -74,7 +77,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     samples
         How many graphs are drawn when an answer needs a sample and none is given.
     required, forbidden
-        Edges, as pairs ``(parent, child)`` of names, that every graph has, or that no graph has.
+        Edges, as text ``"parent -> child"`` or pairs of names, that every graph has, or that no graph has. A name with
+        an arrow in it is put in quotes.
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     engine, threads
@@ -86,6 +90,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         Seed of the samples that are drawn when an answer needs one; None: a new one each time.
     progress
         None: bars on a terminal for what takes longer than two seconds; True, False, or a function (stage, done, all).
+    recipe
+        What is done with each column of a table: a ``Recipe``, fitted or not, or the path of a recipe file. None: the
+        rules of the guide (docs/tables.md).
+    missing
+        What is done about gaps, whatever the recipe says: ``"drop"`` incomplete rows, ``"level"``, ``"refuse"``.
 
     Attributes
     ----------
@@ -99,6 +108,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
+    recipe_
+        What was done with each column of the table: a fitted ``Recipe``.
 
     Where the method does not need them, evidence and edges are computed when they are first used.
 
@@ -115,7 +126,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     engine: Any = EngineSetting()
     fitted_: Fitted
     names_ = Found(lambda fitted: fitted.names)
-    n_features_in_ = Found(lambda fitted: len(fitted.names))
+    recipe_ = Found(lambda fitted: fitted.data.recipe)
+    n_features_in_ = Found(lambda fitted: len(fitted.data.given_names))
+    feature_names_in_ = Found(lambda fitted: np.array(fitted.data.given_names, dtype=object))
     max_parents_ = Found(lambda fitted: fitted.workspace.max_parents)
     method_ = Found(lambda fitted: fitted.method.name)
     method_reason_ = Found(lambda fitted: fitted.reason)
@@ -141,11 +154,13 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         threads: int | None = None,
         seed: int | None = None,
         progress: bool | ProgressCallback | None = None,
+        recipe: Recipe | str | os.PathLike[str] | None = None,
+        missing: Literal["drop", "level", "refuse"] | None = None,
     ) -> None:
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress
         self.required, self.forbidden, self.tiers = required, forbidden, tiers
-        self.engine, self.threads = engine, threads
+        self.engine, self.threads, self.recipe, self.missing = engine, threads, recipe, missing
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,6 +170,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             # Refused when the model is fitted.
             discrete = True
         tags.input_tags.categorical = tags.input_tags.string = discrete
+        tags.input_tags.allow_nan = "refuse" not in (self.missing, self.recipe and resolve_recipe(self.recipe).missing)
         return tags
 
     def fit(
@@ -174,7 +190,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         be arrays. `checkpoint` is where a long fit keeps what it has finished: killed at any moment, the same call
         resumes from there. Evidence and edges are then computed at once, whatever the method.
         """
-        table = as_table(X, counts=counts, interventions=interventions)
+        table = fitting.table_of(self, X, counts, interventions)
         self._forget(checkpoint)
         return self._adopt(fitting.fit_table(self, table, checkpoint))
 
@@ -191,7 +207,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         Some methods compute edges and sample when they are first used, not in `fit`.
         """
-        method, data = fitting.checked_method(self), as_table(table, counts=counts, interventions=interventions)
+        method = fitting.checked_method(self)
+        with collected_warnings():  # they come with the fit
+            data = fitting.table_of(self, table, counts, interventions)
         nodes = len(data.names)
         engine = resolve_engine(self.engine, self.threads, nodes)
         return plan_fit(method, self.modularity, nodes, data.rows, self.max_parents, self.samples, engine)
@@ -270,7 +288,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         >>> from dagpost import DagPosterior, datasets
         >>> pairs = DagPosterior(seed=1).fit(datasets.load("coronary")).directions()
         >>> pairs.loc[0, ["from", "to", "direction"]].to_list()
-        ['M. Work', 'Proteins', 'open']
+        ['M. Work', 'P. Work', 'open']
         """
         check_confidence(confidence)
         return directions_of(self._fitted(), confidence).table()
@@ -306,6 +324,14 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         from dagpost.posterior.summaries import graph_standing
 
         return graph_standing(self.own_sample() if sample is None else sample, graph, self.log_joint(graph))
+
+    def sensitivity(self) -> Sensitivity:
+        """Whether the pairs found hang on our choices: each under other ones, one at a time, and what survives.
+
+        Tried are other settings of the score, other numbers of bins, other priors on edges, one parent less and one
+        more; each is a fit with exact sums. Made once and kept with the model. `compare` is for models of your own.
+        """
+        return sensitivity_of(self._fitted())
 
     def own_sample(self) -> DagSample:
         """The sample that answers and predictions come from where none is given: drawn once, kept with the model."""
@@ -397,12 +423,17 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         return graph(self, ax=ax, **options)
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The settings, as scikit-learn shows them, and of a fitted model what it found."""
+        settings = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
+        return f"{settings}: {lists.in_one_line(self.fitted_)}" if hasattr(self, "fitted_") else str(settings)
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What a notebook shows: the settings, and of a fitted model the sentence that matters, edges and a picture."""
         from dagpost.plots.notebook import model_html
 
         if hasattr(self, "fitted_"):
-            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, repr(self))}
+            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, super().__repr__())}
         return dict(super()._repr_mimebundle_(**options))
 
     def _forget(self, checkpoint: Checkpoint | None) -> None:

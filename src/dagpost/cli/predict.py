@@ -73,8 +73,9 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     """The rows without columns that the model does not know; a remark says which these are."""
     import narwhals
 
-    from dagpost.data.conversion import checked_table, frame_of
+    from dagpost.data.conversion import checked_table
     from dagpost.data.files import source_name
+    from dagpost.data.frames import frame_of
 
     refuse_results(source)
     frame = narwhals.from_native(frame_of(source), eager_only=True)

@@ -5,7 +5,7 @@ Interventions are masks over the columns, one per row (Cooper & Yoo, UAI 1999); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
+
+#: Words for a row in which nothing was set, beside an empty cell.
+_NOTHING = ("none", "observational")
 
 
 def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
@@ -42,8 +45,13 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
     return numbers.astype(np.int64)
 
 
-def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray[np.uint64]:
-    """One mask per row of the columns that were set, or an error that names the first row at fault."""
+def intervention_masks(
+    given: Any, names: tuple[str, ...], rows: int, left_out: Mapping[str, str] | None = None
+) -> NDArray[np.uint64]:
+    """One mask per row of the columns that were set, or an error that names the first row at fault.
+
+    `left_out` says why columns are not among the names.
+    """
     entries = _entries(given)
     if len(entries) != rows:
         raise InputError(
@@ -59,6 +67,12 @@ def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray
             targets = _target_names(key, bits)
             unknown = [name for name in targets if name not in bits]
             if unknown:
+                if unknown[0] in (left_out or {}):
+                    raise InputError(
+                        f"{quoted('interventions')} names {unknown[0]!r} in row {row + 1} (the first row is row 1), "
+                        f"which was left out ({(left_out or {})[unknown[0]]}). Keep it: "
+                        f"{either(f'Recipe(keep=[{unknown[0]!r}])', '--keep')}."
+                    )
                 raise InputError(
                     f"{quoted('interventions')} names {unknown[0]!r} in row {row + 1} (the first row is row 1), which "
                     f"is not a column.{nearest(unknown[0], names)} Several names in one cell are separated "
@@ -70,7 +84,7 @@ def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray
 
 
 def _target_names(entry: Any, bits: dict[str, int]) -> list[str]:
-    """The names in one entry: nothing, one name (which may itself hold a ";"), or several."""
+    """The names in one entry: nothing, a word for that, one name (which may itself hold a ";"), or several."""
     if isinstance(entry, str):
         names = [entry] if entry in bits else entry.split(";")
     elif isinstance(entry, Iterable):
@@ -79,7 +93,13 @@ def _target_names(entry: Any, bits: dict[str, int]) -> list[str]:
         import pandas
 
         names = [] if pandas.isna(entry) else [str(entry)]
-    return [name if name in bits else name.strip() for name in names if name.strip()]
+    targets = [name if name in bits else name.strip() for name in names if name.strip()]
+    return [] if len(targets) == 1 and _says_nothing_was_set(targets[0], bits) else targets
+
+
+def _says_nothing_was_set(word: str, bits: dict[str, int]) -> bool:
+    """Whether a word says that nothing was set; a column that is called so keeps its name, however it is written."""
+    return word.casefold() in _NOTHING and word.casefold() not in map(str.casefold, bits)
 
 
 def _entries(given: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
+from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
@@ -32,13 +34,15 @@ from dagpost.methods.registry import METHODS
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sensitivity import sensitivity_from
+from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
 
-_SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
+_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -64,6 +68,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "data_fingerprint": data.fingerprint,
         "interventions": data.interventions,
         "targets": [list(names) for names in data.targets],
+        "recipe": None if data.recipe is None else data.recipe.to_json(),
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
         "small_size": small_size,
@@ -100,33 +105,50 @@ def load_model(
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
         workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress))
-        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
-        table = None if parts[_ROWS] is None else table_of(*parts[_ROWS])
+        levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
+        recipe = _recipe(about, names, levels)
+        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
+        table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         data = DataFacts(
             names,
-            tuple(None if levels is None else tuple(levels) for levels in about["levels"]),
+            levels,
             about["observations"],
             str(about["data_fingerprint"]),
             # Older files do not say.
             bool(about.get("interventions", False)),
             _targets(about, table),
+            recipe,
         )
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
+        if settings.get("recipe") is not None:
+            chosen["recipe"] = Recipe.from_json(settings["recipe"])
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))
+        fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
+        if parts[_SENSITIVITY] is not None:
+            remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
     return fitted, {**settings, **chosen}
+
+
+def _recipe(about: dict[str, Any], names: tuple[str, ...], levels: Sequence[Any]) -> Recipe | None:
+    """What was done with each column; of older files as much as is known."""
+    if about["observations"] is None:
+        return None
+    described = about.get("recipe")
+    return Recipe.of_levels(names, levels) if described is None else Recipe.from_json(described)
 
 
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
 
-    The sample is drawn for the file if it is not there yet and does not take long to draw.
+    And the sensitivity table, if it was made. The sample is drawn for the file if it is not there yet and does not take
+    long to draw.
     """
     parts = {}
     sample = _sample_to_keep(fitted)
@@ -135,6 +157,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+    sensitivity = known_sensitivity(fitted)
+    if sensitivity is not None:
+        parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
     if rows:
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")

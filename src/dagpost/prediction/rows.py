@@ -17,8 +17,10 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import one_of
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import position_of, shortened
-from dagpost.data.conversion import frame_of, named_cells
-from dagpost.data.encoding import Encoded, encode, missing_cells
+from dagpost.data.encoding import Cells, cells_of
+from dagpost.data.frames import frame_of, named_cells
+from dagpost.data.recipe_reading import source_of
+from dagpost.data.recipe_steps import Step
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics
@@ -63,7 +65,7 @@ def encode_rows(data: Any, statistics: Statistics, *, unseen: Unseen = "error", 
     columns, masks = _columns_of(data, names)
     _check_columns(list(columns), names, target)
     first = next(iter(columns.values()))
-    rows = len(first[0] if isinstance(first, tuple) else first)
+    rows = len(first.places if isinstance(first, Cells) else first)
     if rows == 0:
         raise InputError("There are no rows to predict: at least one is needed.")
     discrete = isinstance(statistics, DiscreteStatistics)
@@ -71,11 +73,12 @@ def encode_rows(data: Any, statistics: Statistics, *, unseen: Unseen = "error", 
     for node, name in enumerate(names):
         if name == target:
             continue
-        column = _encoded(name, columns[name])
         if isinstance(statistics, DiscreteStatistics):
-            cells[node] = _codes(name, column, statistics.levels[node], unseen)
+            step = Step(name, "levels", "", levels=statistics.levels[node])
+            cells[node] = _codes(step, _cells(step, columns[name]), unseen)
         else:
-            cells[node] = _values(name, column)
+            step = Step(name, "number", "")
+            cells[node] = _values(step, _cells(step, columns[name]))
     return NewRows(cells, np.zeros(rows, dtype=np.uint64) if masks is None else masks)
 
 
@@ -89,7 +92,7 @@ def _columns_of(data: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], Mask
                 if name in names:
                     moved = data.interventions >> np.uint64(bit) & np.uint64(1)
                     masks |= moved << np.uint64(names.index(name))
-        return dict(zip(data.names, zip(data.columns, data.levels, strict=True), strict=True)), masks
+        return dict(source_of(data, None, None).columns), masks
     if isinstance(data, str | os.PathLike):
         data = frame_of(data)
     found, cells = named_cells(data)
@@ -123,52 +126,34 @@ def _check_columns(found: Sequence[str], names: tuple[str, ...], target: str | N
         raise InputError("The new rows have no columns.")
 
 
-def _encoded(name: str, column: Any) -> Encoded:
-    if isinstance(column, tuple):
-        return column
-    missing = missing_cells(column)
+def _cells(step: Step, column: Any) -> Cells:
+    cells = column if isinstance(column, Cells) else cells_of(step.name, column, as_text=step.as_text)
+    missing = cells.missing
     if missing.any():
         raise InputError(
-            f"Column {name!r} has {int(missing.sum()):,} missing values, the first in row {int(missing.argmax()) + 1} "
-            "(the first row is row 1). Only the column that is predicted may have them: drop these rows or impute them."
+            f"Column {step.name!r} has {int(missing.sum()):,} missing values, the first in row "
+            f"{int(missing.argmax()) + 1} (the first row is row 1). Only the column that is predicted may have them: "
+            "drop these rows or impute them."
         )
-    return encode(name, column)
+    return cells
 
 
-def _codes(name: str, column: Encoded, levels: tuple[object, ...], unseen: Unseen) -> NDArray[np.int32]:
-    codes, given = column
-    if given is None:
-        distinct, codes = np.unique(codes, return_inverse=True)
-        given = tuple(distinct.tolist())
-    code_of = {level: code for code, level in enumerate(levels)}
-    moved = np.array([code_of.get(level, len(levels)) for level in given], dtype=np.int32)[codes]
-    unknown = moved == len(levels)
+def _codes(step: Step, cells: Cells, unseen: Unseen) -> NDArray[np.intp]:
+    codes, levels = step.codes(cells), step.levels or ()
+    unknown = codes == len(levels)
     if unseen == "error" and unknown.any():
         row = int(unknown.argmax())
         raise InputError(
-            f"Column {name!r} holds {given[codes[row]]!r} in row {row + 1} (the first row is row 1), which is not a "
-            f"level of the training table: there are {shortened([repr(level) for level in levels])}."
-            f"{_same_text(given[codes[row]], levels)} Drop such rows, or set {setting('unseen', 'prior')}."
+            f"Column {step.name!r} holds {cells.levels()[cells.places[row]]!r} in row {row + 1} (the first row is row "
+            f"1), which is not a level of the training table: there are {shortened([repr(level) for level in levels])}."
+            f" Drop such rows, or set {setting('unseen', 'prior')}."
         )
-    return moved
+    return codes
 
 
-def _same_text(value: object, levels: tuple[object, ...]) -> str:
-    """A hint where a level differs in its type only."""
-    alike = [level for level in levels if str(level) == str(value)]
-    return f" (Its type differs: it was {type(alike[0]).__name__}, not {type(value).__name__}.)" if alike else ""
-
-
-def _values(name: str, column: Encoded) -> Floats:
-    cells, levels = column
-    if levels is not None:
-        wrong = next((level for level in levels if isinstance(level, bool) or not isinstance(level, int | float)), None)
-        if wrong is not None:
-            raise InputError(
-                f"Column {name!r} was continuous in the training table. Got {wrong!r} among its new values."
-            )
-        cells = np.array(levels, dtype=np.float64)[cells]
-    largest = float(np.abs(cells).max())
+def _values(step: Step, cells: Cells) -> Floats:
+    values = step.numbers(cells)
+    largest = float(np.abs(values).max())
     if largest > _LARGEST_VALUE:
-        raise InputError(f"Column {name!r} holds a value of size {largest:g}; squares of such values overflow.")
-    return np.asarray(cells, dtype=np.float64)
+        raise InputError(f"Column {step.name!r} holds a value of size {largest:g}; squares of such values overflow.")
+    return values

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.progress import Reporter
@@ -96,6 +97,14 @@ class BGe(Score):
     def parameter_prior(self) -> NormalWishartPrior:
         """Normal and Wishart, with the parameters of the score."""
         return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+
+    def alternatives(self) -> list[Alternative[Score]]:
+        """Weaker and stronger priors; where the degrees of freedom are not given, they follow the weight."""
+        return [
+            Alternative("weight of the prior", f"{weight:g}", replace(self, mean_weight=weight))
+            for weight in (0.5, 1.0, 5.0)
+            if weight != self.mean_weight
+        ]
 
     def in_words(self) -> str:
         """Its name, and that it is for continuous columns."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
+from dagpost.data.conversion import TableLike, as_table
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.scores.base import Score
+from dagpost.scores.custom import CustomScore
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
 
@@ -30,9 +33,29 @@ def resolve_score(score: Any) -> Score:
         f"one of {', '.join(map(repr, names))} or a score object such as BDeu(equivalent_sample_size=1.0)",
         f"one of {', '.join(names)}",
     )
-    raise refusal(
-        score, "score", None, allowed, f"Make an object of it: {score.__name__}()." if isinstance(score, type) else ""
-    )
+    hint = ""
+    if isinstance(score, type):
+        hint = f"Make an object of it: {score.__name__}()."
+    elif callable(score):
+        hint = "A function goes into CustomScore(function)."
+    elif isinstance(score, str) and score.startswith(f"{CustomScore.__name__}("):
+        hint = "A file does not keep a function: give it again, set_params(score=CustomScore(function))."
+    raise refusal(score, "score", None, allowed, hint)
+
+
+def table_for(
+    score: str | Score, data: TableLike, *, counts: Any = None, interventions: Any = None, recipe: Any = None
+) -> Table:
+    """The table of whatever `as_table` takes, as a score wants it: numbers are cut into levels for a discrete one.
+
+    An object of the user's that does not say which columns it takes gets them as they are.
+    """
+    from dagpost.data.recipe import cut_numbers
+
+    chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
+    if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
+        return cut_numbers(table, notify=True)
+    return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
 
 
 def parameter_prior_of(score: Any, what: str) -> ParameterPrior:

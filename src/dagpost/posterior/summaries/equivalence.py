@@ -20,6 +20,7 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import whole_number
 from dagpost.families.masks import distinct_rows
 from dagpost.posterior.knowledge import knowledge_from, knowledge_of_sample
+from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.posterior.summaries.graphs import distinct_graphs
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from dagpost.posterior.sample import DagSample, UnsignedMasks
+    from dagpost.posterior.sample import UnsignedMasks
+    from dagpost.posterior.sources import GraphSource
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,8 +87,8 @@ class EquivalenceClasses:
         return html_of(repr(self), self.table())
 
 
-def equivalence_classes(sample: DagSample, *, rules: bool = True) -> EquivalenceClasses:
-    """Group the graphs of a sample by equivalence class.
+def equivalence_classes(source: GraphSource, *, rules: bool = True) -> EquivalenceClasses:
+    """Group the graphs of a sample, or of a model's own one, by equivalence class.
 
     The rules of the model that drew the sample count: two graphs that obey them are of one class if the data cannot
     tell them apart, and an edge is directed where all graphs of the class that obey the rules have it that way. With
@@ -98,6 +100,7 @@ def equivalence_classes(sample: DagSample, *, rules: bool = True) -> Equivalence
     >>> len(classes), classes.graphs[:3].tolist()
     (27, [4, 18, 3])
     """
+    sample = sample_of(source)
     unique, probabilities, exact = distinct_graphs(sample)
     known = knowledge_of_sample(sample)
     patterns = (known if rules else known.without_rules()).patterns(unique.parents)
