@@ -90,7 +90,7 @@ def held_out(table: str, folds: int, threads: int) -> Ready:
         for fold in range(folds):
             kept_back = order[fold::folds]
             training = _of_codes(data, np.delete(codes, kept_back, axis=1))
-            model = DagPosterior(threads=threads, seed=1, progress=False).fit(training)
+            model = DagPosterior(score="bdeu", threads=threads, seed=1, progress=False).fit(training)
             new = _of_codes(data, codes[:, kept_back])
             started = time.perf_counter()
             for sample, result in ((model.sample(_AVERAGED, seed=1), averaged), (model.best(), best)):
@@ -108,11 +108,13 @@ def held_out(table: str, folds: int, threads: int) -> Ready:
             "sampling_and_prediction_seconds": seconds,
         }
 
-    return run, lambda: DagPosterior(threads=threads, progress=False).fit(random_table(6, 50))
+    return run, lambda: DagPosterior(score="bdeu", threads=threads, progress=False).fit(random_table(6, 50))
 
 
 def _sample(data: Table, graphs: int, threads: int) -> DagSample:
-    return DagPosterior(modularity="order", threads=threads, progress=False).fit(data).sample(graphs, seed=1)
+    return (
+        DagPosterior(score="bdeu", modularity="order", threads=threads, progress=False).fit(data).sample(graphs, seed=1)
+    )
 
 
 def _new_rows(data: Table, count: int) -> Table:

@@ -6,8 +6,9 @@
 Tables are drawn from networks (calibration_data.py), fitted with exact sums over all graphs, each counted once, at most
 5 parents and no preference among parent sets, and the probabilities of pairs, edges and paths are compared with the
 truth. `sizes` compares equivalent sample sizes and their average by evidence; `bins` ways to cut numbers; `directions`
-counts how many directions that are called clear are wrong. The results of each table are a line in
-benchmarks/results/calibration-PART.jsonl; docs/calibration.md is written from them (calibration_tables.py).
+counts how many directions that are called clear are wrong, `cut-directions` after cutting. The results of each table
+are a line in benchmarks/results/calibration-PART.jsonl; docs/calibration.md is written from them
+(calibration_tables.py).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Result = dict[str, Any]
 
 RESULTS = Path(__file__).resolve().parent / "results"
 ROWS = (100, 300, 1_000, 5_000)
-REPLICATES = {"sizes": 20, "bins": 12, "directions": 20}
+REPLICATES = {"sizes": 20, "bins": 12, "directions": 20, "cut-directions": 6}
 #: Single sizes, and what they are averaged over.
 SIZES = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 USUAL_GRID = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
@@ -92,13 +93,27 @@ def bins_of(case: Case) -> Result:
 
 def directions_of(case: Case) -> Result:
     """How many directions are clear, how many of them are wrong, and how many of the compelled ones were found."""
-    fits = {size: Answers(case.table, BDeu(size)) for size in USUAL_GRID}
-    tables = {size: _directions(fit.model) for size, fit in fits.items()}
-    result = {f"{size:g}": clear_directions(case.truth, *tables[size]) for size in SHOWN_SIZES}
-    weights = evidence_weights(list(fits.values()))
-    mixed = (sum(w * table[part] for w, table in zip(weights, tables.values(), strict=True)) for part in (0, 1))
-    result["average"] = clear_directions(case.truth, *mixed)
-    return result
+    found, mixed = _directions_by_size(case.table)
+    result = {f"{size:g}": clear_directions(case.truth, *found[size]) for size in SHOWN_SIZES}
+    return {**result, "average": clear_directions(case.truth, *mixed)}
+
+
+def cut_directions_of(case: Case) -> Result:
+    """The same for numbers: cut, with sizes averaged, and uncut."""
+    result = {}
+    for bins in (3, 4):
+        _, mixed = _directions_by_size(discretise(case.table, bins))
+        result[f"{bins} quantile"] = clear_directions(case.truth, *mixed)
+    uncut = _directions(Answers(case.table, BGe()).model)
+    return {**result, "uncut (BGe)": clear_directions(case.truth, *uncut)}
+
+
+def _directions_by_size(table: Table) -> tuple[dict[float, tuple[Floats, Floats]], tuple[Floats, Floats]]:
+    """What `_directions` gives for each size, and mixed by evidence."""
+    fits = [Answers(table, BDeu(size)) for size in USUAL_GRID]
+    found = [_directions(fit.model) for fit in fits]
+    joined, by_data = np.einsum("s,spab->pab", evidence_weights(fits), np.array(found))
+    return dict(zip(USUAL_GRID, found, strict=True)), (joined, by_data)
 
 
 def _directions(model: DagPosterior) -> tuple[Floats, Floats]:
@@ -183,7 +198,7 @@ def _losses(predicted: Floats, observed: Flags) -> Result:
     }
 
 
-PARTS = {"sizes": sizes_of, "bins": bins_of, "directions": directions_of}
+PARTS = {"sizes": sizes_of, "directions": directions_of, "bins": bins_of, "cut-directions": cut_directions_of}
 
 
 def run(part: str, cases: Iterable[Case], path: Path | None) -> list[Result]:
@@ -221,7 +236,7 @@ def main() -> None:
     found = {}
     for part in options.parts:
         count = 1 if options.quick else REPLICATES[part]
-        cases = continuous_cases(rows, count) if part == "bins" else discrete_cases(rows, count)
+        cases = continuous_cases(rows, count) if part in ("bins", "cut-directions") else discrete_cases(rows, count)
         found[part] = run(part, cases, None if options.quick else RESULTS / f"calibration-{part}.jsonl")
     text = document(found)
     if options.quick or len(found) < len(PARTS):

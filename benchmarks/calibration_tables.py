@@ -26,7 +26,7 @@ _STEPS = ("below 0.02", "0.02 to 0.1", "0.1 to 0.3", "0.3 to 0.5", "0.5 to 0.7",
 
 def document(found: dict[str, Rows]) -> str:
     """The page, or as much of it as there are results for."""
-    sections = {"sizes": _sizes, "directions": _directions, "bins": _bins}
+    sections = {"sizes": _sizes, "directions": _directions, "bins": _bins, "cut-directions": _cut_directions}
     parts = [_INTRODUCTION, *(write(found[part]) for part, write in sections.items() if part in found)]
     return "\n\n".join(parts) + "\n"
 
@@ -155,9 +155,23 @@ def _directions(rows: Rows) -> str:
     )
 
 
+def _cut_directions(rows: Rows) -> str:
+    return "\n\n".join(
+        [
+            "## Clear directions of columns that were cut",
+            f"The same counts for {len(rows)} of these tables, with 3 and 4 quantiles, and uncut. Cutting makes "
+            "dependences that the uncut columns do not have: what a cut parent leaves unexplained looks like another "
+            "edge, and the directions around it like findings.",
+            _direction_table(rows, "network", "0.5"),
+            _direction_table(rows, "rows", "0.5"),
+            f"**What follows.** {_direction_words(rows)}",
+        ]
+    )
+
+
 def _direction_words(rows: Rows) -> str:
     words = []
-    for name in _SHOWN:
+    for name in rows[0]["results"]:
         count = _counts(rows, name, "0.5")
         words.append(
             f"{_title(name)}: {_share(count['wrong'], count['clear'])} of {count['clear']:,} clear directions are "
@@ -168,7 +182,7 @@ def _direction_words(rows: Rows) -> str:
 
 
 def _direction_table(rows: Rows, by: str, joined: str) -> str:
-    names = [name for name in _SHOWN if name in rows[0]["results"]]
+    names = list(rows[0]["results"])
     head = [by, *(f"{_title(name)}: wrong" for name in names), *(f"{_title(name)}: found" for name in names)]
     lines = []
     for value in [*_values(rows, by), "all"]:
@@ -241,7 +255,7 @@ def _values(rows: Rows, by: str) -> list[Any]:
 
 
 def _title(name: str) -> str:
-    return name if name.startswith("average") else f"size {name}"
+    return f"size {name}" if name.isdigit() else name
 
 
 def _number(value: object) -> str:

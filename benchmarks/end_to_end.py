@@ -34,7 +34,7 @@ JOB = """
 import sys
 from dagpost import DagPosterior
 path, modularity, method, graphs = sys.argv[1:]
-model = DagPosterior(modularity=modularity, method=method, threads=1, progress=False).fit(path)
+model = DagPosterior(score="bdeu", modularity=modularity, method=method, threads=1, progress=False).fit(path)
 sample = model.sample(int(graphs), seed=1)
 print(float(sample.weights.sum()), len(sample))
 """

@@ -37,7 +37,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def model() -> DagPosterior:
-    return DagPosterior(seed=1, samples=2_000).fit(datasets.load("coronary"))
+    return DagPosterior(score="bdeu", seed=1, samples=2_000).fit(datasets.load("coronary"))
 
 
 @pytest.fixture(scope="session")

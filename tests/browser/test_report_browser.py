@@ -35,7 +35,7 @@ def hostile(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     for _ in HOSTILE[1:]:
         columns.append(np.where(rng.random(200) < 0.85, columns[-1], rng.integers(0, 2, 200)))
     table = pd.DataFrame(dict(zip(HOSTILE, columns, strict=True))).astype("category")
-    model = DagPosterior(seed=1, samples=500).fit(table)
+    model = DagPosterior(score="bdeu", seed=1, samples=500).fit(table)
     path = model.report(tmp_path_factory.mktemp("hostile") / "hostile.html", title="<script>alert(2)</script>")
     yield from opened_page(browser, path)
 

@@ -42,7 +42,7 @@ def _study() -> DagPosterior:
     columns = {"one": one, "two": two, "effect": effect, "left": left, "right": right, "early": early, "late": late}
     table = pd.DataFrame(columns).astype("category")
     tiers = [["early"], [name for name in columns if name != "early"]]
-    return DagPosterior(tiers=tiers, seed=1, samples=2_000).fit(table)
+    return DagPosterior(score="bdeu", tiers=tiers, seed=1, samples=2_000).fit(table)
 
 
 #: What the study is about: the pairs that are joined in truth, and what can be known of their directions.
@@ -180,7 +180,7 @@ def test_nothing_is_clear_in_a_class_of_17_graphs(browser: Any, tmp_path: Path) 
 
 
 def test_without_a_sample_lines_are_dotted_and_the_report_says_what_to_do(browser: Any, tmp_path: Path) -> None:
-    listed = DagPosterior(method="kbest", samples=50).fit(datasets.load("coronary"))
+    listed = DagPosterior(score="bdeu", method="kbest", samples=50).fit(datasets.load("coronary"))
     for seen in opened_page(browser, listed.report(tmp_path / "unknown.html")):
         seen.open()
         assert set(lines_of(seen).values()) == {("unknown", LOOKS["unknown"])}
@@ -190,7 +190,7 @@ def test_without_a_sample_lines_are_dotted_and_the_report_says_what_to_do(browse
 
 
 def test_a_bootstrap_has_the_same_words(browser: Any, tmp_path: Path) -> None:
-    replicates = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
+    replicates = DagPosterior(score="bdeu", method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
     for seen in opened_page(browser, replicates.report(tmp_path / "bootstrap.html")):
         seen.open()
         lines = lines_of(seen)

@@ -36,7 +36,7 @@ def test_at_most_a_tenth_of_clear_directions_are_wrong(cases: list[Case]) -> Non
 
 
 def test_averaging_over_sizes_loses_less_than_one_size(cases: list[Case]) -> None:
-    """In the log loss of pairs, by more than four standard errors of the difference: by chance, one time in 30,000."""
+    """In the log loss of pairs, by over four standard errors of the difference: by chance, once in 30,000 times."""
     differences = []
     for case in cases:
         found = calibration.sizes_of(case)

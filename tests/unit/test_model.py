@@ -81,7 +81,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module", params=MODULARITIES)
 def model(request: pytest.FixtureRequest, frame: pd.DataFrame) -> DagPosterior:
-    return DagPosterior(modularity=request.param, seed=1).fit(frame)
+    return DagPosterior(score="bdeu", modularity=request.param, seed=1).fit(frame)
 
 
 def log_weights_of(model: DagPosterior) -> np.ndarray:
@@ -103,7 +103,7 @@ def by_enumeration(model: DagPosterior) -> naive.Posterior:
 
 
 def test_defaults_are_those_of_the_documentation() -> None:
-    assert DagPosterior().get_params() == DEFAULTS
+    assert DagPosterior(score="bdeu").get_params() == DEFAULTS
     assert [*inspect.signature(DagPosterior).parameters] == [*DEFAULTS]
 
 
@@ -171,13 +171,13 @@ def test_a_method_for_the_other_prior_is_refused_with_the_way_out(method: str, f
     with pytest.raises(
         InputError, match=rf"'{method}' samples the structure-modular posterior\. Set modularity='structure'"
     ):
-        DagPosterior(method=method, modularity="order").fit(frame)
+        DagPosterior(score="bdeu", method=method, modularity="order").fit(frame)
     with pytest.raises(InputError, match=r"'dds' samples the order-modular posterior\. Set modularity='order', or"):
-        DagPosterior(method="dds").fit(frame)
+        DagPosterior(score="bdeu", method="dds").fit(frame)
 
 
 def test_every_question_to_an_unfitted_model_says_to_fit_first(tmp_path: Path) -> None:
-    model = DagPosterior()
+    model = DagPosterior(score="bdeu")
     for ask in (
         lambda: model.sample(3),
         lambda: model.probability("A -> B"),
@@ -192,7 +192,7 @@ def test_every_question_to_an_unfitted_model_says_to_fit_first(tmp_path: Path) -
 
 
 def test_a_fit_that_fails_leaves_the_model_as_it_was(frame: pd.DataFrame) -> None:
-    model = DagPosterior().fit(frame)
+    model = DagPosterior(score="bdeu").fit(frame)
     before = model.probability("A -> B")
     with pytest.raises(InputError):
         model.fit("there-is-no-such-file.csv")
@@ -200,7 +200,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(frame: pd.DataFrame) -> Non
 
 
 def test_a_fitted_model_shows_what_it_found(frame: pd.DataFrame) -> None:
-    model = DagPosterior(max_parents=2)
+    model = DagPosterior(score="bdeu", max_parents=2)
     assert repr(model) == "DagPosterior(max_parents=2)"
     edges = model.fit(frame).edge_probabilities_.to_numpy()
     joined = int(((edges + edges.T)[np.triu_indices(4, 1)] >= 0.5).sum())
@@ -212,7 +212,7 @@ def test_a_fitted_model_shows_what_it_found(frame: pd.DataFrame) -> None:
 
 
 def test_showing_a_model_computes_nothing(frame: pd.DataFrame) -> None:
-    model = DagPosterior(method="iw-dds", samples=50, seed=1).fit(frame)
+    model = DagPosterior(score="bdeu", method="iw-dds", samples=50, seed=1).fit(frame)
     assert repr(model).endswith("; iw-dds (each graph counted once); edges are not computed yet")
     assert model.fitted_.recall("results") is None
     _ = model.edge_probabilities_
@@ -220,13 +220,13 @@ def test_showing_a_model_computes_nothing(frame: pd.DataFrame) -> None:
 
 
 def test_shares_of_replicates_are_not_shown_as_probabilities(frame: pd.DataFrame) -> None:
-    model = DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(frame)
+    model = DagPosterior(score="bdeu", method=Bootstrap(replicates=20), seed=1).fit(frame)
     assert model.edge_probabilities_.shape == (4, 4)
     assert repr(model).endswith(" of 6 pairs joined in at least half of the replicates")
 
 
 def test_settings_changed_after_the_fit_do_not_change_what_was_fitted(frame: pd.DataFrame) -> None:
-    model = DagPosterior(seed=1).fit(frame)
+    model = DagPosterior(score="bdeu", seed=1).fit(frame)
     before = model.probability("A -> B")
     model.set_params(modularity="order")
     assert facts(model.probability("A -> B")) == facts(before)
@@ -236,7 +236,7 @@ def test_settings_changed_after_the_fit_do_not_change_what_was_fitted(frame: pd.
 
 
 def test_every_kind_of_table_gives_the_same(frame: pd.DataFrame, tmp_path: Path) -> None:
-    expected = DagPosterior().fit(frame)
+    expected = DagPosterior(score="bdeu").fit(frame)
     frame.to_csv(tmp_path / "table.csv", index=False)
     for table in (
         frame,
@@ -245,23 +245,23 @@ def test_every_kind_of_table_gives_the_same(frame: pd.DataFrame, tmp_path: Path)
         tmp_path / "table.csv",
         str(tmp_path / "table.csv"),
     ):
-        model = DagPosterior().fit(table)
+        model = DagPosterior(score="bdeu").fit(table)
         assert model.log_evidence_ == expected.log_evidence_
         pd.testing.assert_frame_equal(model.edge_probabilities_, expected.edge_probabilities_)
-    numbers = DagPosterior().fit(frame.to_numpy())
+    numbers = DagPosterior(score="bdeu").fit(frame.to_numpy())
     assert numbers.names_ == ("V0", "V1", "V2", "V3")
     assert numbers.log_evidence_ == expected.log_evidence_
 
 
 def test_counts_stand_for_repeated_rows(frame: pd.DataFrame) -> None:
     counted = frame.value_counts().rename("n").reset_index()
-    model = DagPosterior().fit(counted, counts="n")
-    assert model.log_evidence_ == pytest.approx(DagPosterior().fit(frame).log_evidence_, abs=1e-9)
+    model = DagPosterior(score="bdeu").fit(counted, counts="n")
+    assert model.log_evidence_ == pytest.approx(DagPosterior(score="bdeu").fit(frame).log_evidence_, abs=1e-9)
 
 
 def test_rows_of_an_intervention_are_left_out_of_the_score_of_what_was_set(frame: pd.DataFrame) -> None:
-    seen = DagPosterior().fit(frame)
-    set_from_outside = DagPosterior().fit(frame.assign(target="B"), interventions="target")
+    seen = DagPosterior(score="bdeu").fit(frame)
+    set_from_outside = DagPosterior(score="bdeu").fit(frame.assign(target="B"), interventions="target")
     assert set_from_outside.names_ == ("A", "B", "C", "D")
     assert set_from_outside.edge_probabilities_.loc["A", "B"] < seen.edge_probabilities_.loc["A", "B"]
 
@@ -280,7 +280,7 @@ def test_the_score_for_numbers_fits(score: Any) -> None:
     model = DagPosterior(score).fit(table)
     assert model.probability("x -- y").value > 0.99
     with pytest.raises(InputError, match=r"continuous.*[Dd]iscretise"):
-        DagPosterior().fit(table)
+        DagPosterior(score="bdeu").fit(table)
 
 
 def test_evidence_families_and_edges_are_those_of_enumeration(model: DagPosterior) -> None:
@@ -302,7 +302,7 @@ def test_evidence_families_and_edges_are_those_of_enumeration(model: DagPosterio
 
 def test_edge_probabilities_are_labelled_and_lie_between_0_and_1(frame: pd.DataFrame) -> None:
     for modularity in MODULARITIES:
-        model = DagPosterior(modularity=modularity, required=[("A", "C"), ("B", "C")]).fit(frame)
+        model = DagPosterior(score="bdeu", modularity=modularity, required=[("A", "C"), ("B", "C")]).fit(frame)
         edges = model.edge_probabilities_
         assert (edges.index.name, edges.columns.name) == ("parent", "child")
         assert tuple(edges.index) == tuple(edges.columns) == ("A", "B", "C", "D")
@@ -329,7 +329,7 @@ def test_a_number_of_families_that_is_none_is_refused(count: Any, model: DagPost
 def test_an_unknown_variable_gets_a_suggestion(model: DagPosterior) -> None:
     with pytest.raises(InputError, match="There is no variable 'Z'"):
         model.family_probabilities("Z")
-    named = DagPosterior().fit(datasets.load("coronary"))
+    named = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
     with pytest.raises(InputError, match="Did you mean 'Smoking'"):
         named.top_families("smoking")
 
@@ -337,7 +337,11 @@ def test_an_unknown_variable_gets_a_suggestion(model: DagPosterior) -> None:
 @pytest.mark.parametrize("modularity", MODULARITIES)
 def test_required_and_forbidden_edges_and_tiers_are_honoured(modularity: Any, frame: pd.DataFrame) -> None:
     model = DagPosterior(
-        modularity=modularity, required=[("D", "A")], forbidden=[("A", "B")], tiers=[["D"], ["A", "B"], ["C"]]
+        score="bdeu",
+        modularity=modularity,
+        required=[("D", "A")],
+        forbidden=[("A", "B")],
+        tiers=[["D"], ["A", "B"], ["C"]],
     ).fit(frame)
     edges = model.edge_probabilities_
     assert edges.loc["D", "A"] == pytest.approx(1.0, abs=1e-9)
@@ -355,7 +359,7 @@ def test_required_and_forbidden_edges_and_tiers_are_honoured(modularity: Any, fr
 
 def test_no_parents_at_all_is_a_posterior_too(frame: pd.DataFrame) -> None:
     for modularity in MODULARITIES:
-        model = DagPosterior(max_parents=0, modularity=modularity, seed=1).fit(frame)
+        model = DagPosterior(score="bdeu", max_parents=0, modularity=modularity, seed=1).fit(frame)
         assert not model.edge_probabilities_.to_numpy().any()
         assert not model.sample(5).parents.any()
         assert model.probability("A ~> B").value == 0.0
@@ -365,15 +369,15 @@ def test_no_parents_at_all_is_a_posterior_too(frame: pd.DataFrame) -> None:
 def test_two_variables_are_enough() -> None:
     table = pd.DataFrame({"x": [0, 1] * 20, "y": [0, 1] * 20})
     for modularity in MODULARITIES:
-        model = DagPosterior(modularity=modularity).fit(table)
+        model = DagPosterior(score="bdeu", modularity=modularity).fit(table)
         assert model.probability("x -- y").value == pytest.approx(1.0, abs=1e-6)
         assert model.probability("x ~> y").value == pytest.approx(0.5, abs=1e-9)
 
 
 def test_names_of_any_kind_can_be_asked_about(frame: pd.DataFrame) -> None:
     names = ["ä b", "日本", "q\"uo'te", "in"]
-    model = DagPosterior().fit(frame.set_axis(names, axis=1))
-    expected = DagPosterior().fit(frame)
+    model = DagPosterior(score="bdeu").fit(frame.set_axis(names, axis=1))
+    expected = DagPosterior(score="bdeu").fit(frame)
     assert model.probability('"ä b" ~> 日本').value == expected.probability("A ~> B").value
     assert model.probability('"q\\"uo\'te" -> "in"').value == expected.probability("C -> D").value
     assert model.probability(edge("in", "q\"uo'te")).value == expected.probability("D -> C").value
@@ -381,8 +385,8 @@ def test_names_of_any_kind_can_be_asked_about(frame: pd.DataFrame) -> None:
 
 
 def test_results_do_not_depend_on_threads_or_engine(frame: pd.DataFrame) -> None:
-    models = [DagPosterior(threads=threads, seed=3).fit(frame) for threads in (1, 2, 3)]
-    models.append(DagPosterior(engine=ThreadEngine(2), seed=3).fit(frame))
+    models = [DagPosterior(score="bdeu", threads=threads, seed=3).fit(frame) for threads in (1, 2, 3)]
+    models.append(DagPosterior(score="bdeu", engine=ThreadEngine(2), seed=3).fit(frame))
     for model in models[1:]:
         assert model.log_evidence_ == models[0].log_evidence_
         pd.testing.assert_frame_equal(model.edge_probabilities_, models[0].edge_probabilities_)
@@ -391,7 +395,7 @@ def test_results_do_not_depend_on_threads_or_engine(frame: pd.DataFrame) -> None
 
 def test_progress_is_reported_to_a_function(frame: pd.DataFrame) -> None:
     calls: list[tuple[str, int, int]] = []
-    DagPosterior(progress=lambda *report: calls.append(report)).fit(frame)
+    DagPosterior(score="bdeu", progress=lambda *report: calls.append(report)).fit(frame)
     assert {title for title, _, _ in calls} >= {"local scores"}
     assert all(0 < done <= total for _, done, total in calls)
 
@@ -401,7 +405,7 @@ def test_progress_is_reported_to_a_function(frame: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("modularity", MODULARITIES)
 def test_exact_answers_come_without_a_sample(modularity: Any, frame: pd.DataFrame) -> None:
-    model = DagPosterior(modularity=modularity).fit(frame)
+    model = DagPosterior(score="bdeu", modularity=modularity).fit(frame)
     asked: list[Any] = [
         "A -> B",
         "A -- B",
@@ -447,7 +451,7 @@ def test_exact_and_sampled_answers_keep_the_order_of_the_questions(model: DagPos
 
 def test_the_own_sample_is_drawn_once_with_the_seed_of_the_model(frame: pd.DataFrame) -> None:
     asked = "A ~> B & B ~> C"
-    first, second = (DagPosterior(samples=50, seed=9).fit(frame) for _ in range(2))
+    first, second = (DagPosterior(score="bdeu", samples=50, seed=9).fit(frame) for _ in range(2))
     assert facts(first.probability(asked)) == facts(second.probability(asked))
     assert facts(first.probability(asked)) == facts(first.probability(asked))
     assert first.probability(asked).samples == 50
@@ -503,7 +507,7 @@ def test_seeds_make_samples_repeatable(model: DagPosterior) -> None:
     assert model.sample(100, seed=1) == model.sample(100, seed=1)
     assert model.sample(100, seed=1) != model.sample(100, seed=2)
     assert model.sample(100) != model.sample(100)
-    assert len(DagPosterior(samples=70).fit(small_frame()).sample()) == 70
+    assert len(DagPosterior(score="bdeu", samples=70).fit(small_frame()).sample()) == 70
 
 
 def test_a_sample_can_be_asked_for_by_precision(model: DagPosterior) -> None:
@@ -520,7 +524,7 @@ def test_a_number_and_a_precision_are_one_too_many(model: DagPosterior) -> None:
 
 @pytest.mark.parametrize("method", ["iw-dds", "linear-extensions"])
 def test_weighted_methods_refuse_a_precision_and_name_the_way_out(method: str, frame: pd.DataFrame) -> None:
-    model = DagPosterior(method=method).fit(frame)
+    model = DagPosterior(score="bdeu", method=method).fit(frame)
     assert len(model.sample(10, seed=1)) == 10
     with pytest.raises(InputError, match=r"not independent draws.*modularity='order'.*method='exact-layers'"):
         model.sample(precision=0.02)
@@ -555,7 +559,7 @@ def test_more_graphs_than_memory_holds_are_refused_with_both_figures(how: dict[s
 
 def test_edges_are_estimated_where_the_sums_are_out_of_reach(frame: pd.DataFrame) -> None:
     with pytest.warns(DagpostWarning, match=r"estimated from 30,000 graphs .*modularity='order' they would be exact"):
-        model = DagPosterior(engine=SlowEngine(), seed=1).fit(frame)
+        model = DagPosterior(score="bdeu", engine=SlowEngine(), seed=1).fit(frame)
     expected = by_enumeration(model)
     assert not model.exact_
     assert model.method_ == "linear-extensions"
@@ -574,7 +578,7 @@ def test_edges_are_estimated_where_the_sums_are_out_of_reach(frame: pd.DataFrame
 @pytest.mark.filterwarnings("ignore:Edge probabilities are estimated")
 @pytest.mark.parametrize("method", ["auto", "linear-extensions", "iw-dds", "exact-layers"])
 def test_a_model_that_is_not_exact_can_be_kept(method: str, frame: pd.DataFrame, tmp_path: Path) -> None:
-    model = DagPosterior(method=method, samples=2000, engine=SlowEngine(), seed=1).fit(frame)
+    model = DagPosterior(score="bdeu", method=method, samples=2000, engine=SlowEngine(), seed=1).fit(frame)
     model.save(tmp_path / "x")
     found = DagPosterior.load(tmp_path / "x", engine=SlowEngine())
     assert found.exact_ == model.exact_
@@ -586,7 +590,7 @@ def test_a_model_that_is_not_exact_can_be_kept(method: str, frame: pd.DataFrame,
 
 def test_who_asks_for_exact_layers_by_name_gets_what_they_cost(frame: pd.DataFrame) -> None:
     """The layers need the sums over all graphs: once these are there, evidence and edges are exact."""
-    model = DagPosterior(method="exact-layers", samples=100, engine=SlowEngine(), seed=1).fit(frame)
+    model = DagPosterior(score="bdeu", method="exact-layers", samples=100, engine=SlowEngine(), seed=1).fit(frame)
     expected = by_enumeration(model)
     assert model.log_evidence_ == pytest.approx(expected.log_evidence, abs=1e-9)
     np.testing.assert_allclose(model.edge_probabilities_, expected.edges, rtol=0, atol=1e-9)
@@ -603,7 +607,11 @@ def test_tables_that_cannot_fit_are_refused_before_anything_is_computed(
     method = "exact-layers" if modularity == "structure" else "dds"
     with pytest.raises(ResourceError, match=r"40 variables.*memory.*'(partition|partial-order)-mcmc'"):
         DagPosterior(
-            modularity=modularity, max_parents=2, method=method, progress=lambda *report: worked.append(report)
+            score="bdeu",
+            modularity=modularity,
+            max_parents=2,
+            method=method,
+            progress=lambda *report: worked.append(report),
         ).fit(table)
     assert worked == []
 
@@ -645,7 +653,7 @@ def test_a_model_comes_back_from_its_file_as_it_was(
 
 
 def test_a_model_file_holds_no_rows_and_no_code(frame: pd.DataFrame, tmp_path: Path) -> None:
-    DagPosterior(samples=20).fit(frame).save(tmp_path / "x")
+    DagPosterior(score="bdeu", samples=20).fit(frame).save(tmp_path / "x")
     with zipfile.ZipFile(tmp_path / "x") as archive:
         names = set(archive.namelist())
     others = {name for name in names if not name.startswith(("sample_", "statistics_"))}
@@ -661,7 +669,7 @@ def prefers_few(child: str, parents: frozenset[str]) -> float:
 
 def test_a_model_with_a_prior_of_the_users_own_can_be_used_after_loading(frame: pd.DataFrame, tmp_path: Path) -> None:
     """Only the name of such a prior is kept, but the weights hold what it said."""
-    model = DagPosterior(prior=CustomPrior(prefers_few), seed=1, samples=500).fit(frame)
+    model = DagPosterior(score="bdeu", prior=CustomPrior(prefers_few), seed=1, samples=500).fit(frame)
     model.save(tmp_path / "x")
     found = DagPosterior.load(tmp_path / "x")
     assert facts(found.probability("A -> B & C -> D")) == facts(model.probability("A -> B & C -> D"))
@@ -673,7 +681,7 @@ def test_a_model_with_a_prior_of_the_users_own_can_be_used_after_loading(frame: 
 
 
 def test_constraints_given_as_an_iterator_are_kept(frame: pd.DataFrame, tmp_path: Path) -> None:
-    model = DagPosterior(required=iter([("A", "B")])).fit(frame)
+    model = DagPosterior(score="bdeu", required=iter([("A", "B")])).fit(frame)
     assert model.edge_probabilities_.loc["A", "B"] == pytest.approx(1.0)
     assert model.sample(3, seed=1).provenance["required"] == [["A", "B"]]
     model.save(tmp_path / "x")
@@ -689,7 +697,7 @@ print(repr(model.log_evidence_), model.sample(50, seed=1).parents.sum(), model.p
 
 
 def test_another_process_reads_the_same(frame: pd.DataFrame, tmp_path: Path) -> None:
-    model = DagPosterior().fit(frame)
+    model = DagPosterior(score="bdeu").fit(frame)
     model.save(tmp_path / "x")
     result = subprocess.run(
         [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "x")], capture_output=True, text=True, check=True
@@ -706,7 +714,7 @@ def test_samples_of_a_model_are_dag_samples(model: DagPosterior) -> None:
 
 
 def test_best_graphs_come_in_falling_order_with_the_mass_they_cover() -> None:
-    model = DagPosterior().fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
     best = model.best(30)
     assert (np.diff(best.log_joint) <= 1e-8).all()
     assert len(best.unique()) == 30
@@ -717,11 +725,11 @@ def test_best_graphs_come_in_falling_order_with_the_mass_they_cover() -> None:
     estimate = best.probability("Smoking ~> Pressure")
     assert estimate.rule == "covered mass"
     assert estimate.lower <= exact <= estimate.upper
-    assert DagPosterior(method="kbest", samples=30).fit(datasets.load("coronary")).sample() == best
+    assert DagPosterior(score="bdeu", method="kbest", samples=30).fit(datasets.load("coronary")).sample() == best
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True, "ten"])
 def test_a_number_of_best_graphs_that_is_none_is_refused(count: object) -> None:
-    model = DagPosterior().fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu").fit(datasets.load("coronary"))
     with pytest.raises(InputError, match="must be an int of at least 1"):
         model.best(count)

@@ -21,7 +21,7 @@ NASTY = ["<script>alert(1)</script>", 'a "quoted" & odd', "Ω" * 40]
 def model() -> DagPosterior:
     rows = np.random.default_rng(1).integers(0, 2, (60, 3))
     rows[:, 1] = rows[:, 0]
-    return DagPosterior(samples=200, seed=1).fit(pd.DataFrame(rows, columns=NASTY))
+    return DagPosterior(score="bdeu", samples=200, seed=1).fit(pd.DataFrame(rows, columns=NASTY))
 
 
 def test_a_fitted_model_shows_edges_a_picture_and_how_sure_it_is(model: DagPosterior) -> None:
@@ -45,13 +45,13 @@ def test_notebooks_list_pairs_with_the_marks_and_words_of_pictures() -> None:
         assert page.count(f'class="mark {word}"') == 1
         assert f"{said}</td>" in page
     assert "assuming no hidden common causes" in page
-    later = DagPosterior(method="kbest", samples=20).fit(datasets.load("coronary"))
+    later = DagPosterior(score="bdeu", method="kbest", samples=20).fit(datasets.load("coronary"))
     assert later.edge_probabilities_.shape == (6, 6)
     assert "Directions are not computed yet: own_sample()" in later._repr_mimebundle_()["text/html"]
 
 
 def test_a_model_without_data_shows_its_settings() -> None:
-    assert "max_parents" in str(DagPosterior(max_parents=2)._repr_mimebundle_())
+    assert "max_parents" in str(DagPosterior(score="bdeu", max_parents=2)._repr_mimebundle_())
 
 
 def test_a_sample_and_an_estimate_escape_names(model: DagPosterior) -> None:
@@ -64,7 +64,7 @@ def _edge() -> str:
 
 
 def test_a_sample_of_chains_says_whether_to_trust_it() -> None:
-    chained = DagPosterior(method="structure-mcmc", seed=1).fit(datasets.load("coronary"))
+    chained = DagPosterior(score="bdeu", method="structure-mcmc", seed=1).fit(datasets.load("coronary"))
     assert "Trust it" in chained.sample(4000, seed=1)._repr_html_()
 
 
@@ -87,5 +87,5 @@ def test_results_go_to_polars_and_back(model: DagPosterior) -> None:
     there = pl.from_pandas(long)
     pd.testing.assert_frame_equal(there.to_pandas(), long, check_dtype=False)
     rows = pl.DataFrame({name: np.arange(40) % (number + 2) for number, name in enumerate("abc")})
-    same = DagPosterior().fit(rows.to_pandas())
-    pd.testing.assert_frame_equal(DagPosterior().fit(rows).edge_probabilities_, same.edge_probabilities_)
+    same = DagPosterior(score="bdeu").fit(rows.to_pandas())
+    pd.testing.assert_frame_equal(DagPosterior(score="bdeu").fit(rows).edge_probabilities_, same.edge_probabilities_)

@@ -105,7 +105,7 @@ def test_clones_and_settings_keep_the_score_as_it_was_given() -> None:
 
 
 def test_a_pickled_model_answers_and_predicts_as_before() -> None:
-    model = DagPosterior(samples=500, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", samples=500, seed=1).fit(datasets.load("coronary"))
     again = pickle.loads(pickle.dumps(model))
     rows = datasets.load("coronary")
     np.testing.assert_array_equal(again.score_samples(rows), model.score_samples(rows))
@@ -115,4 +115,4 @@ def test_a_pickled_model_answers_and_predicts_as_before() -> None:
 def test_a_model_without_data_says_so_in_scikit_learns_way() -> None:
     for ask in (lambda m: m.score_samples([[0, 1]]), lambda m: m.sample(1), lambda m: m.own_sample()):
         with pytest.raises(NotFittedError, match=r"Call fit\(table\) first"):
-            ask(DagPosterior())
+            ask(DagPosterior(score="bdeu"))

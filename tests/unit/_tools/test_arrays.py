@@ -18,7 +18,7 @@ def test_a_labelled_table_is_a_copy() -> None:
 
 @pytest.mark.parametrize("relation", ["->", "~>", "--"])
 def test_changing_a_matrix_does_not_change_the_model(relation: str) -> None:
-    model = DagPosterior(seed=1, samples=200).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", seed=1, samples=200).fit(datasets.load("coronary"))
     for matrix in (lambda: model.probability_matrix(relation), lambda: model.edge_probabilities_):
         found = matrix()
         before = found.to_numpy().copy()

@@ -34,7 +34,7 @@ def coronary() -> Table:
 
 @pytest.fixture(scope="module")
 def coronary_sample(coronary: Table) -> DagSample:
-    return DagPosterior().fit(coronary).sample(2_000, seed=1)
+    return DagPosterior(score="bdeu").fit(coronary).sample(2_000, seed=1)
 
 
 @pytest.fixture(scope="module")

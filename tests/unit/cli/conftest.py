@@ -35,7 +35,7 @@ def table(tmp_path: Path) -> str:
 
 @pytest.fixture
 def model(tmp_path: Path, table: str) -> str:
-    DagPosterior(seed=1, samples=500).fit(tmp_path / table).save(tmp_path / "model.dagpost")
+    DagPosterior(score="bdeu", seed=1, samples=500).fit(tmp_path / table).save(tmp_path / "model.dagpost")
     return "model.dagpost"
 
 
@@ -45,5 +45,7 @@ def chained(tmp_path: Path, table: str) -> str:
     from dagpost import StructureMCMC
 
     method = StructureMCMC(chains=2, thinning=2, burn_in=0)
-    DagPosterior(seed=1, samples=500, method=method).fit(tmp_path / table).save(tmp_path / "chained.dagpost")
+    DagPosterior(score="bdeu", seed=1, samples=500, method=method).fit(tmp_path / table).save(
+        tmp_path / "chained.dagpost"
+    )
     return "chained.dagpost"

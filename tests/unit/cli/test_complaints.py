@@ -169,7 +169,7 @@ def test_a_model_is_not_taken_for_a_sample_nor_the_other_way(run: Run, model: st
 
 def test_threads_beyond_reason_are_refused_in_python_too() -> None:
     with pytest.raises(InputError, match=r"'threads' parameter must be .* at most [\d,]+, or None\. Got 100000"):
-        DagPosterior(threads=100_000).fit(datasets.load("iris"))
+        DagPosterior(score="bdeu", threads=100_000).fit(datasets.load("iris"))
 
 
 def test_a_result_that_was_cut_short_is_said_to_be(run: Run, model: str, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_the_names_that_shells_complete_are_those_of_the_library() -> None:
 )
 def test_names_of_variables_are_completed_from_the_model(typed: str, completed: list[str], tmp_path: Path) -> None:
     file = tmp_path / "m"
-    DagPosterior(samples=10).fit(datasets.load("coronary")).save(file)
+    DagPosterior(score="bdeu", samples=10).fit(datasets.load("coronary")).save(file)
     assert choices.complete_statement([str(file)], typed) == completed
     assert choices.complete_statement([str(tmp_path), __file__, "nothing"], typed) == []
 
@@ -101,6 +101,6 @@ def test_shells_get_a_script_and_completions(tmp_path: Path) -> None:
     assert completions("dagpost", "fit", "t.csv", "--method", "hyb") == ["hybrid-mcmc"]
     assert completions("dagpost", "fit", "t.csv", "--score", "bg") == ["bge"]
     assert completions("dagpost", "data", "export", "cor") == ["coronary"]
-    DagPosterior(samples=10).fit(datasets.load("coronary")).save(tmp_path / "m")
+    DagPosterior(score="bdeu", samples=10).fit(datasets.load("coronary")).save(tmp_path / "m")
     assert completions("dagpost", "query", "m", "Smo") == ["Smoking"]
     assert completions("dagpost", "predict", "m", "t.csv", "--target", "Fam") == ["Family"]

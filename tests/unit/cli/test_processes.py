@@ -51,7 +51,7 @@ def test_a_bundled_table_can_be_piped_into_a_fit(tmp_path: Path) -> None:
 
 @POSIX
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
-    DagPosterior().fit(datasets.load("coronary")).save(tmp_path / "m")
+    DagPosterior(score="bdeu").fit(datasets.load("coronary")).save(tmp_path / "m")
     line = f"({shlex.join([*COMMAND, 'edges', 'm', '--json'])}; echo status $? >&2) | true"
     result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stderr == "status 0\n"
@@ -59,7 +59,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 @LINUX
 def test_no_space_for_the_output_is_one_message_and_status_2(tmp_path: Path) -> None:
-    DagPosterior().fit(datasets.load("coronary")).save(tmp_path / "m")
+    DagPosterior(score="bdeu").fit(datasets.load("coronary")).save(tmp_path / "m")
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
             [*COMMAND, "edges", "m"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -91,7 +91,7 @@ def test_no_space_for_the_help_is_one_message_too(option: str, tmp_path: Path) -
     ],
 )
 def test_closed_streams_are_empty_ones(closed: str, arguments: list[str], status: int, tmp_path: Path) -> None:
-    DagPosterior(samples=50).fit(tmp_path / write_table(tmp_path)).save(tmp_path / "m")
+    DagPosterior(score="bdeu", samples=50).fit(tmp_path / write_table(tmp_path)).save(tmp_path / "m")
     line = f"{shlex.join([*COMMAND, *arguments])} {closed}"
     result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == status, result.stderr
@@ -170,7 +170,7 @@ def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> Non
     result = process(tmp_path, *arguments)
     assert "an earlier run was interrupted; resuming from wide.dagpost.partial" in result.stderr
     assert not kept.exists()
-    whole = DagPosterior(max_parents=2).fit(tmp_path / "wide.csv")
+    whole = DagPosterior(score="bdeu", max_parents=2).fit(tmp_path / "wide.csv")
     assert json.loads(result.stdout)["log_evidence"] == whole.log_evidence_
 
 

@@ -90,7 +90,7 @@ def test_the_time_of_tables_is_that_of_the_engine_that_makes_them(
             return Sums(self)
 
     table = read_table(tmp_path / write_wide_table(tmp_path, 24))
-    model = DagPosterior(max_parents=2, modularity=modularity, engine=Elsewhere(2))
+    model = DagPosterior(score="bdeu", max_parents=2, modularity=modularity, engine=Elsewhere(2))
     found = model.plan(table)
     [tables] = [stage for stage in found.stages if stage.stage == "tables"]
     assert tables.seconds == 123.0
@@ -136,7 +136,7 @@ def test_the_time_of_chains_grows_with_graphs_and_columns_and_shrinks_with_worke
 
 def test_times_that_depend_on_the_data_are_a_range(tmp_path: Path) -> None:
     table = read_table(tmp_path / write_wide_table(tmp_path, 30))
-    model = DagPosterior(method=PartitionMCMC(), max_parents=3, threads=2)
+    model = DagPosterior(score="bdeu", method=PartitionMCMC(), max_parents=3, threads=2)
     line = model.plan(table).lines()[-2]
     assert re.match(r"  samples  30,000 graphs from 4 chains +\d+ seconds to \d minutes, ", line)
 

@@ -93,7 +93,7 @@ def test_an_engine_of_somebody_else_gives_what_threads_give(engine: type[Any], s
 
 
 def test_results_say_which_engine_ran_them() -> None:
-    model = DagPosterior(engine=OneByOne(), method=Bootstrap(replicates=5), seed=1).fit(CORONARY)
+    model = DagPosterior(score="bdeu", engine=OneByOne(), method=Bootstrap(replicates=5), seed=1).fit(CORONARY)
     assert model.own_sample().provenance["engine"] == "one-by-one"
 
 

@@ -35,7 +35,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
     rng = np.random.default_rng(1)
-    return DagPosterior(samples=5, seed=1).fit(rng.integers(0, 2, (40, 3)))
+    return DagPosterior(score="bdeu", samples=5, seed=1).fit(rng.integers(0, 2, (40, 3)))
 
 
 def rewritten(source: Path, target: Path, changes: dict[str, bytes | None]) -> Path:

@@ -66,7 +66,7 @@ def folder(tmp_path_factory: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def edges() -> Any:
-    return DagPosterior().fit(datasets.load("coronary")).edge_probabilities_
+    return DagPosterior(score="bdeu").fit(datasets.load("coronary")).edge_probabilities_
 
 
 def same(found: Any, expected: Any) -> None:
@@ -167,7 +167,7 @@ EXPORTS = [
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior(samples=100, seed=1).fit(datasets.load("coronary"))
+    return DagPosterior(score="bdeu", samples=100, seed=1).fit(datasets.load("coronary"))
 
 
 @pytest.mark.parametrize("export", EXPORTS)
@@ -177,7 +177,7 @@ def test_a_model_and_a_sample_are_exported_as_their_edges(export: Any, model: Da
     assert exported == export(model.edge_probabilities_, tmp_path / "x")
     assert export(sample, tmp_path / "x") == export(sample.edge_frequencies(), tmp_path / "x") != exported
     with pytest.raises(NotFittedError, match="has no data yet"):
-        export(DagPosterior(), tmp_path / "x")
+        export(DagPosterior(score="bdeu"), tmp_path / "x")
 
 
 def test_a_graph_of_a_model_has_the_edges_that_are_more_probable_than_not(model: DagPosterior, tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ def test_a_model_without_chains_has_none_for_arviz(model: DagPosterior) -> None:
     with pytest.raises(InputError, match="Independent draws need no R-hat"):
         to_arviz(model)
     with pytest.raises(NotFittedError, match="has no data yet"):
-        to_arviz(DagPosterior())
+        to_arviz(DagPosterior(score="bdeu"))
 
 
 def test_a_part_of_a_chain_is_no_chain() -> None:

@@ -47,7 +47,7 @@ def fitted(method: str, modularity: str, **more: Any) -> DagPosterior:
 
 def exact(modularity: str) -> DagPosterior:
     """The same posterior by a method that is left to us, which computes everything at once."""
-    model = DagPosterior(modularity=modularity).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", modularity=modularity).fit(datasets.load("coronary"))
     assert model.fitted_.recall("results") is not None
     return model
 

@@ -48,7 +48,7 @@ def model(method: Method, models: dict[str, DagPosterior]) -> DagPosterior:
     """The model of each method, fitted once."""
     if method.name not in models:
         modularity: Any = method.modularity or "structure"
-        models[method.name] = DagPosterior(method=method, modularity=modularity, samples=20, seed=1).fit(
+        models[method.name] = DagPosterior(score="bdeu", method=method, modularity=modularity, samples=20, seed=1).fit(
             datasets.load("coronary")
         )
     return models[method.name]

@@ -23,9 +23,11 @@ def _close_figures() -> Any:
 
 @pytest.fixture(scope="module")
 def model() -> DagPosterior:
-    return DagPosterior(seed=1).fit(datasets.load("coronary"))
+    return DagPosterior(score="bdeu", seed=1).fit(datasets.load("coronary"))
 
 
 @pytest.fixture(scope="module")
 def chains() -> DagSample:
-    return DagPosterior(method="structure-mcmc", seed=1).fit(datasets.load("coronary")).sample(4_000, seed=1)
+    return (
+        DagPosterior(score="bdeu", method="structure-mcmc", seed=1).fit(datasets.load("coronary")).sample(4_000, seed=1)
+    )

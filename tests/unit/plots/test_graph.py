@@ -123,7 +123,7 @@ def test_a_table_of_probabilities_cannot_tell_directions() -> None:
 
 
 def test_a_model_whose_sample_takes_long_says_how_to_have_directions(model: DagPosterior) -> None:
-    kbest = DagPosterior(method="kbest", samples=50).fit(datasets.load("coronary"))
+    kbest = DagPosterior(score="bdeu", method="kbest", samples=50).fit(datasets.load("coronary"))
     ax = plots.graph(kbest)
     assert {arrow.word for arrow in arrows(ax)} == {"unknown"}
     assert "call own_sample() on the model first" in caption(ax)
@@ -359,7 +359,7 @@ def test_wrong_settings_of_a_graph_are_refused(options: dict[str, Any], message:
         (pd.DataFrame([[0.0, 1.0]], index=["a"], columns=["a", "b"]), "same names in the same order"),
         (pd.DataFrame([["x", "y"], ["z", "w"]], index=["a", "b"], columns=["a", "b"]), "must hold numbers"),
         (pd.DataFrame(), "at least one variable"),
-        (DagPosterior(), "has no data yet"),
+        (DagPosterior(score="bdeu"), "has no data yet"),
     ],
 )
 @pytest.mark.parametrize("draw", [plots.graph, plots.heat_map, plots.edges])

@@ -51,7 +51,7 @@ def test_a_heat_map_in_order_of_structure_has_what_is_probable_above_the_diagona
     with pytest.raises(InputError, match="The 'order' must be 'columns', 'structure', or each of the 4 names once"):
         plots.heat_map(frame(chain, names), order=["A", "B"])
     with pytest.raises(InputError, match="The relation must be"):
-        plots.heat_map(DagPosterior().fit(datasets.load("coronary")), "=>")
+        plots.heat_map(DagPosterior(score="bdeu").fit(datasets.load("coronary")), "=>")
 
 
 def test_a_heat_map_of_many_has_no_numbers_but_marks_what_is_not_known() -> None:
@@ -92,7 +92,7 @@ def test_runs_are_drawn_with_their_mean_and_range_and_named(model: DagPosterior,
 
 def test_a_sample_without_any_error_is_drawn() -> None:
     rows = pd.DataFrame({"a": [0, 1] * 50, "b": [0, 0, 1, 1] * 25})
-    only = DagPosterior(required=[("a", "b")], seed=1).fit(rows)
+    only = DagPosterior(score="bdeu", required=[("a", "b")], seed=1).fit(rows)
     ax = plots.convergence(only.sample(100, seed=1), only)
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), 0.0)
     ax.figure.canvas.draw()
@@ -110,7 +110,7 @@ def test_a_tight_frame_holds_the_whole_graph(model: DagPosterior) -> None:
 
 
 def test_a_model_from_a_file_is_drawn_without_drawing_graphs(tmp_path: Path) -> None:
-    fitted = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
+    fitted = DagPosterior(score="bdeu", method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
     assert caption(fitted.plot()).startswith("Share of 10 bootstrap replicates, not a posterior probability.")
     fitted.save(tmp_path / "model.dagpost")
     loaded = DagPosterior.load(tmp_path / "model.dagpost")
@@ -147,9 +147,9 @@ def test_what_has_no_convergence_is_refused(
 ) -> None:
     table = datasets.load("coronary")
     known = {"sample": model.sample(100, seed=1), "model": model, "other": frame(np.zeros((6, 6)))}
-    known["order"] = DagPosterior(modularity="order").fit(table).sample(100, seed=1)
+    known["order"] = DagPosterior(score="bdeu", modularity="order").fit(table).sample(100, seed=1)
     if "estimated" in arguments:
-        known["estimated"] = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(table)
+        known["estimated"] = DagPosterior(score="bdeu", method=Bootstrap(replicates=10), seed=1).fit(table)
     given = [known[name] if isinstance(name, str) else name for name in arguments]
     with pytest.raises(InputError, match=message):
         plots.convergence(*given, **options)
@@ -323,7 +323,7 @@ def test_long_labels_of_a_comparison_stand_one_below_the_other_inside_the_figure
 
 
 def test_shares_of_a_bootstrap_are_not_called_probabilities(model: DagPosterior) -> None:
-    shares = DagPosterior(method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
+    shares = DagPosterior(score="bdeu", method=Bootstrap(replicates=10), seed=1).fit(datasets.load("coronary"))
     assert plots.edges(shares).get_xlabel() == "share of replicates"
     assert plots.edges(model).get_xlabel() == "posterior probability"
     assert plots.heat_map(shares).figure.axes[1].get_ylabel() == "share of replicates: from -> to"

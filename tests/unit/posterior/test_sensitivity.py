@@ -173,7 +173,7 @@ def test_where_rows_are_few_the_pairs_that_hang_on_a_choice_are_shown() -> None:
 
 
 def test_what_the_user_requires_is_not_a_finding() -> None:
-    model = DagPosterior(required=[("x0", "x2")]).fit(random_table(4))
+    model = DagPosterior(score="bdeu", required=[("x0", "x2")]).fit(random_table(4))
     found = model.sensitivity()
     assert model.probability("x0 -- x2").value == 1.0
     assert (0, 2) not in [(pair.first, pair.second) for pair in found.pairs()]
@@ -182,7 +182,7 @@ def test_what_the_user_requires_is_not_a_finding() -> None:
 
 def test_a_choice_that_the_rules_do_not_allow_is_left_out_with_the_reason() -> None:
     required = [("x0", "x2"), ("x1", "x2")]
-    found = DagPosterior(required=required, max_parents=2).fit(random_table(4)).sensitivity()
+    found = DagPosterior(score="bdeu", required=required, max_parents=2).fit(random_table(4)).sensitivity()
     assert [own.words for own in found.variations if own.choice == "most parents"] == ["at most 3 parents"]
     (reason,) = found.left_out
     assert reason.startswith("at most 1 parent (")
@@ -197,14 +197,14 @@ def test_sums_out_of_reach_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None
         return np.inf if refit.changes.get("max_parents") else real(fitted, refit)
 
     monkeypatch.setattr(variations, "_seconds", slow)
-    found = DagPosterior(max_parents=2).fit(random_table(4)).sensitivity()
+    found = DagPosterior(score="bdeu", max_parents=2).fit(random_table(4)).sensitivity()
     assert len(found.left_out) == 2
     assert "too long or too much memory" in found.left_out[0]
     assert "most parents" not in {own.choice for own in found.variations}
 
 
 def test_it_is_made_once_and_kept_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = DagPosterior().fit(random_table(4))
+    model = DagPosterior(score="bdeu").fit(random_table(4))
     found = model.sensitivity()
     assert model.sensitivity() is found
     model.save(tmp_path / "m")
@@ -223,17 +223,17 @@ def test_a_model_with_its_rows_tries_other_choices_after_loading(tmp_path: Path)
 
 def test_a_model_that_cannot_be_fitted_again_says_why(tmp_path: Path) -> None:
     table = random_table(4)
-    model = DagPosterior().fit(table)
+    model = DagPosterior(score="bdeu").fit(table)
     model.save(tmp_path / "m")
     with pytest.raises(InputError, match=r"need the rows of the table.*rows=True"):
         DagPosterior.load(tmp_path / "m").sensitivity()
     with pytest.raises(InputError, match="made from scores"):
-        DagPosterior().fit_scores(local_scores(table)).sensitivity()
-    chains = DagPosterior(method="bootstrap", samples=50, seed=1).fit(table)
+        DagPosterior(score="bdeu").fit_scores(local_scores(table)).sensitivity()
+    chains = DagPosterior(score="bdeu", method="bootstrap", samples=50, seed=1).fit(table)
     with pytest.raises(InputError, match=r"exact sums only.*method='auto'"):
         chains.sensitivity()
     with pytest.raises(InputError, match="has no data yet"):
-        DagPosterior().sensitivity()
+        DagPosterior(score="bdeu").sensitivity()
 
 
 def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: Path) -> None:
@@ -255,9 +255,9 @@ def test_a_prior_of_the_users_own_is_kept_in_memory_but_not_in_a_file(tmp_path: 
 
 def test_settings_changed_after_the_fit_do_not_matter() -> None:
     table = random_table(4)
-    model = DagPosterior(max_parents=2).fit(table)
+    model = DagPosterior(score="bdeu", max_parents=2).fit(table)
     model.set_params(max_parents=1, prior="indegree", score="k2")
-    assert model.sensitivity().to_json() == DagPosterior(max_parents=2).fit(table).sensitivity().to_json()
+    assert model.sensitivity().to_json() == DagPosterior(score="bdeu", max_parents=2).fit(table).sensitivity().to_json()
 
 
 def test_a_model_without_probable_pairs_has_an_empty_table() -> None:
@@ -290,7 +290,7 @@ def test_the_table_groups_the_choices() -> None:
 
 def test_progress_counts_the_refits() -> None:
     seen: list[tuple[str, int, int]] = []
-    model = DagPosterior(progress=lambda *step: seen.append(step)).fit(random_table(4))
+    model = DagPosterior(score="bdeu", progress=lambda *step: seen.append(step)).fit(random_table(4))
     seen.clear()
     found = model.sensitivity()
     total = len(found.variations)

@@ -67,7 +67,7 @@ def edge_tables(draw: st.DrawFn) -> Any:
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    return DagPosterior().fit(datasets.load("coronary"))
+    return DagPosterior(score="bdeu").fit(datasets.load("coronary"))
 
 
 @pytest.fixture(scope="module")
@@ -562,7 +562,7 @@ def test_a_model_and_a_sample_stand_for_the_probabilities_of_their_edges(summary
 @pytest.mark.parametrize("summary", BY_GRAPHS + BY_EDGES)
 def test_a_model_without_data_has_no_summary(summary: Any) -> None:
     with pytest.raises(NotFittedError, match=r"has no data yet\. Call fit\(table\) first"):
-        summary(DagPosterior())
+        summary(DagPosterior(score="bdeu"))
 
 
 @pytest.mark.parametrize(
@@ -572,7 +572,7 @@ def test_a_model_without_data_has_no_summary(summary: Any) -> None:
         (lambda models: {"one": models["one"]}, "needs at least two models. Got 1"),
         (lambda models: {**models, "spread": models["one"]}, "name must be text other than .* Got 'spread'"),
         (lambda models: {**models, 3: models["one"]}, "Got 3 instead"),
-        (lambda models: {**models, "new": DagPosterior()}, "The model 'new' has no data yet"),
+        (lambda models: {**models, "new": DagPosterior(score="bdeu")}, "The model 'new' has no data yet"),
         (lambda models: {**models, "new": 3}, "fitted models and samples can be compared. Got int under 'new'"),
         (
             lambda models: {**models, "odd": Fitted(table_of([[0.0]], ["A"]), table_of([[0.0]], ["A"]))},

@@ -61,9 +61,9 @@ def test_weights_of_some_sets_come_from_the_number_of_parents_or_a_function(prio
 
 def test_a_model_takes_a_prior_by_object_and_by_name_with_its_argument() -> None:
     table = datasets.load("coronary")
-    assert DagPosterior(prior=Halving()).fit(table).exact_
-    by_name = DagPosterior(prior="edge:0.2").fit(table)
-    assert by_name.log_evidence_ == DagPosterior(prior=EdgePrior(0.2)).fit(table).log_evidence_
+    assert DagPosterior(score="bdeu", prior=Halving()).fit(table).exact_
+    by_name = DagPosterior(score="bdeu", prior="edge:0.2").fit(table)
+    assert by_name.log_evidence_ == DagPosterior(score="bdeu", prior=EdgePrior(0.2)).fit(table).log_evidence_
 
 
 def test_ours_say_what_others_ask_of_them() -> None:

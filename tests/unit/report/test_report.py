@@ -37,7 +37,7 @@ PARTS = ("trust", "graph-section", "pairs", "paths", "graphs", "data", "method",
 
 @pytest.fixture(scope="module")
 def coronary() -> DagPosterior:
-    return DagPosterior(seed=1, samples=4_000).fit(datasets.load("coronary"))
+    return DagPosterior(score="bdeu", seed=1, samples=4_000).fit(datasets.load("coronary"))
 
 
 @pytest.fixture(scope="module")
@@ -181,9 +181,11 @@ def test_page_refers_to_nothing_outside_itself(page: Page) -> None:
 
 
 def test_hostile_names_are_text_everywhere(tmp_path: Path) -> None:
-    model = DagPosterior(seed=1, samples=500).fit(random_table(HOSTILE))
+    model = DagPosterior(score="bdeu", seed=1, samples=500).fit(random_table(HOSTILE))
     page = written(model, tmp_path, title="<b>" + HOSTILE[1])
-    known = written(DagPosterior(seed=1, samples=500).fit(random_table(list("abcdefg"))), tmp_path, title="plain")
+    known = written(
+        DagPosterior(score="bdeu", seed=1, samples=500).fit(random_table(list("abcdefg"))), tmp_path, title="plain"
+    )
     assert sorted({tag for tag, _ in page.tags}) == sorted({tag for tag, _ in known.tags})
     assert len(page.scripts) == len(known.scripts)
     assert [text for about, text in page.scripts if not about] == [text for about, text in known.scripts if not about]
@@ -205,7 +207,9 @@ def test_json_in_the_page_comes_back_as_it_was() -> None:
 def test_names_of_levels_and_of_constraints_are_escaped(tmp_path: Path) -> None:
     level = "<i>high</i>"
     table = random_table(["A<u>", "B<u>", "C"]).astype(int).astype(str).replace({"1": level})
-    model = DagPosterior(seed=1, samples=500, required=[("A<u>", "B<u>")], tiers=[["A<u>"], ["B<u>", "C"]]).fit(table)
+    model = DagPosterior(
+        score="bdeu", seed=1, samples=500, required=[("A<u>", "B<u>")], tiers=[["A<u>"], ["B<u>", "C"]]
+    ).fit(table)
     page = written(model, tmp_path)
     assert level in page.sections["data"]
     assert "A<u> → B<u>" in page.sections["method"]
@@ -258,7 +262,7 @@ def test_a_folder_and_a_missing_folder_are_refused_before_any_work(
 
 def test_an_unfitted_model_has_no_report(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Call fit"):
-        DagPosterior().report(tmp_path / "report.html")
+        DagPosterior(score="bdeu").report(tmp_path / "report.html")
 
 
 # The libraries

@@ -25,7 +25,7 @@ from dagpost.report import words as report_words
 
 @pytest.fixture(scope="module")
 def coronary() -> DagPosterior:
-    return DagPosterior(seed=1, samples=4_000).fit(datasets.load("coronary"))
+    return DagPosterior(score="bdeu", seed=1, samples=4_000).fit(datasets.load("coronary"))
 
 
 def test_sample_of_independent_graphs(coronary: DagPosterior, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior,
 
 
 def test_a_model_of_best_graphs_says_what_its_parts_are(tmp_path: Path) -> None:
-    model = DagPosterior(method="kbest", samples=300).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", method="kbest", samples=300).fit(datasets.load("coronary"))
     page = written(model, tmp_path)
     assert "This needs the list of the 300 best graphs" in page.sections["graphs"]
     assert "drawing" not in page.sections["graphs"]
@@ -93,23 +93,33 @@ def test_a_model_of_best_graphs_says_what_its_parts_are(tmp_path: Path) -> None:
 
 def test_a_limit_on_parents_that_decides_is_told(tmp_path: Path) -> None:
     table = datasets.load("coronary")
-    tight = written(DagPosterior(max_parents=1, seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+    tight = written(DagPosterior(score="bdeu", max_parents=1, seed=1, samples=200).fit(table), tmp_path).sections[
+        "trust"
+    ]
     assert re.search(r"Mind the limit of 1 parent: .* has that many with a probability of at least 0\.\d\d", tight)
     for limit in (4, 5):
-        wide = written(DagPosterior(max_parents=limit, seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+        wide = written(
+            DagPosterior(score="bdeu", max_parents=limit, seed=1, samples=200).fit(table), tmp_path
+        ).sections["trust"]
         assert "Mind the limit" not in wide
-    tree = written(DagPosterior(method="trees", seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+    tree = written(DagPosterior(score="bdeu", method="trees", seed=1, samples=200).fit(table), tmp_path).sections[
+        "trust"
+    ]
     assert "Mind the limit" not in tree
 
 
 def test_directions_of_a_given_order_are_no_finding(tmp_path: Path) -> None:
-    page = written(DagPosterior(method="given-order", seed=1, samples=200).fit(datasets.load("coronary")), tmp_path)
+    page = written(
+        DagPosterior(score="bdeu", method="given-order", seed=1, samples=200).fit(datasets.load("coronary")), tmp_path
+    )
     assert "All directions are those of the given order, not a finding." in page.words
     assert "All directions are those of the given order, not a finding." in page.sections["pairs"]
 
 
 def test_what_a_rule_decides_is_never_a_finding(tmp_path: Path) -> None:
-    model = DagPosterior(required=[("Smoking", "Pressure")], seed=1, samples=200).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", required=[("Smoking", "Pressure")], seed=1, samples=200).fit(
+        datasets.load("coronary")
+    )
     page = written(model, tmp_path)
     assert "For 1 it is decided by your rules, which is not a finding." in page.words
     (row,) = [row for row in page.tables["pairs"][1:] if (row[0], row[2]) == ("Smoking", "Pressure")]
@@ -118,7 +128,7 @@ def test_what_a_rule_decides_is_never_a_finding(tmp_path: Path) -> None:
 
 
 def test_a_report_without_a_sample_says_how_to_have_directions(tmp_path: Path) -> None:
-    model = DagPosterior(method="kbest", samples=300).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", method="kbest", samples=300).fit(datasets.load("coronary"))
     page = written(model, tmp_path)
     assert "Which way they point was not computed" in page.words
     assert "Directions: left out. This needs the list of the 300 best graphs" in page.sections["pairs"]
@@ -130,7 +140,9 @@ def test_a_report_without_a_sample_says_how_to_have_directions(tmp_path: Path) -
 
 
 def test_a_bootstrap_tells_prior_limit_and_how_close_its_shares_are(tmp_path: Path) -> None:
-    model = DagPosterior(method=Bootstrap(replicates=100), max_parents=2, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", method=Bootstrap(replicates=100), max_parents=2, seed=1).fit(
+        datasets.load("coronary")
+    )
     page = written(model, tmp_path)
     assert "joined in a share of the replicates of at least 0.5." in page.words
     assert "a share near one half is known to about ±0.1 (95%)" in page.sections["trust"]
@@ -146,7 +158,9 @@ def test_picked_graphs_claim_no_accuracy(coronary: DagPosterior, tmp_path: Path)
 
 
 def test_chains_tell_their_verdict(tmp_path: Path) -> None:
-    model = DagPosterior(method=PartitionMCMC(chains=2), samples=2_000, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", method=PartitionMCMC(chains=2), samples=2_000, seed=1).fit(
+        datasets.load("coronary")
+    )
     sample = model.own_sample()
     words = written(sample, tmp_path).sections["trust"]
     assert sample.diagnostics().verdict in words
@@ -157,7 +171,9 @@ def test_chains_tell_their_verdict(tmp_path: Path) -> None:
 
 
 def test_chains_that_disagree_are_not_to_be_trusted(tmp_path: Path) -> None:
-    model = DagPosterior(method=PartitionMCMC(chains=2), samples=2_000, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", method=PartitionMCMC(chains=2), samples=2_000, seed=1).fit(
+        datasets.load("coronary")
+    )
     page = written(model.own_sample()[:30], tmp_path)
     assert "Do not trust it yet" in page.words or "One chain alone" in page.words
     moods = [about["class"] for tag, about in page.tags if "standing" in str(about.get("class"))]
@@ -177,7 +193,7 @@ def test_continuous_columns(tmp_path: Path) -> None:
 def test_two_variables_and_no_edge_to_speak_of(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.integers(0, 2, (500, 2)), columns=["A", "B"]).astype("category")
-    page = written(DagPosterior(seed=1, samples=500).fit(table), tmp_path)
+    page = written(DagPosterior(score="bdeu", seed=1, samples=500).fit(table), tmp_path)
     assert len(page.tables["pairs"]) == 2
     assert 0.0 < page.numbers["threshold"] < 0.5
 
@@ -207,7 +223,7 @@ def test_a_sample_from_a_file_has_the_same_report(coronary: DagPosterior, tmp_pa
     ids=["trees", "given-order", "bootstrap"],
 )
 def test_methods_that_speak_of_something_else_say_so(method: Any, words: str, tmp_path: Path) -> None:
-    model = DagPosterior(method=method, seed=1, samples=500).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", method=method, seed=1, samples=500).fit(datasets.load("coronary"))
     page = written(model, tmp_path)
     assert words in page.sections["trust"]
     assert page.numbers["posterior"] == (model.target_ != "bootstrap")
@@ -217,7 +233,9 @@ def test_methods_that_speak_of_something_else_say_so(method: Any, words: str, tm
 
 
 def test_order_modular_model_says_what_is_counted(tmp_path: Path) -> None:
-    page = written(DagPosterior(modularity="order", seed=1, samples=500).fit(datasets.load("coronary")), tmp_path)
+    page = written(
+        DagPosterior(score="bdeu", modularity="order", seed=1, samples=500).fit(datasets.load("coronary")), tmp_path
+    )
     assert "Each graph is counted once for every order" in page.sections["trust"]
     assert "of itself" in page.sections["trust"]
     assert "of the graphs seen" in page.sections["graphs"]
@@ -225,7 +243,7 @@ def test_order_modular_model_says_what_is_counted(tmp_path: Path) -> None:
 
 def test_scores_from_elsewhere_have_no_rows(tmp_path: Path) -> None:
     scores = local_scores(datasets.load("coronary"), "bdeu")
-    page = written(DagPosterior(seed=1, samples=500).fit_scores(scores), tmp_path)
+    page = written(DagPosterior(score="bdeu", seed=1, samples=500).fit_scores(scores), tmp_path)
     assert "Nothing is known of the rows" in page.sections["data"]
     assert page.tables["columns"][0] == ["Variable"]
 
@@ -233,7 +251,7 @@ def test_scores_from_elsewhere_have_no_rows(tmp_path: Path) -> None:
 def test_what_would_take_too_long_is_left_out_with_the_reason(tmp_path: Path) -> None:
     """With 25 variables a model from a file has edges and parent sets, and the rest would take longer than the fit."""
     table = np.random.default_rng(1).integers(0, 2, (50, 25))
-    model = DagPosterior(modularity="order", max_parents=1, seed=1).fit(table)
+    model = DagPosterior(score="bdeu", modularity="order", max_parents=1, seed=1).fit(table)
     model.save(tmp_path / "model.dagpost")
     page = written(DagPosterior.load(tmp_path / "model.dagpost"), tmp_path)
     for part, title in (("paths", "Path matrix"), ("graphs", "Classes of equivalent graphs")):
@@ -265,7 +283,7 @@ def test_many_variables_make_no_large_file(tmp_path: Path) -> None:
 
 
 def test_shares_of_a_bootstrap_are_nowhere_called_probabilities(tmp_path: Path) -> None:
-    model = DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", method=Bootstrap(replicates=20), seed=1).fit(datasets.load("coronary"))
     page = written(model, tmp_path)
     for part in ("pairs", "paths", "graphs", "graph-section"):
         left = page.sections[part].replace("not posterior probabilities", "").replace("is improbable", "")
@@ -276,7 +294,9 @@ def test_shares_of_a_bootstrap_are_nowhere_called_probabilities(tmp_path: Path) 
 
 @pytest.mark.parametrize("spanning", [True, False])
 def test_trees_have_one_parent_at_most_whatever_the_setting(spanning: bool, tmp_path: Path) -> None:
-    page = written(DagPosterior(method=Trees(spanning=spanning), seed=1).fit(datasets.load("coronary")), tmp_path)
+    page = written(
+        DagPosterior(score="bdeu", method=Trees(spanning=spanning), seed=1).fit(datasets.load("coronary")), tmp_path
+    )
     assert dict(page.tables["settings"][1:])["Most parents"] == "1"
 
 
@@ -288,7 +308,9 @@ def test_weights_of_a_prior_are_not_called_probabilities(tmp_path: Path) -> None
         ("indegree", "every number of parents has the same weight"),
         (EdgePrior(0.1), "an edge has the weight 0.1"),
     ):
-        told = written(DagPosterior(prior=prior, seed=1, samples=200).fit(table), tmp_path).sections["trust"]
+        told = written(DagPosterior(score="bdeu", prior=prior, seed=1, samples=200).fit(table), tmp_path).sections[
+            "trust"
+        ]
         assert words in told
         assert "equally probable" not in told
 
@@ -299,14 +321,16 @@ def test_independent_graphs_are_not_said_to_be_worth_their_own_number(coronary: 
 
 
 def test_two_variables_are_spoken_of_in_the_singular(tmp_path: Path) -> None:
-    page = written(DagPosterior(seed=1, samples=200).fit(random_table(["a", "b"])), tmp_path)
+    page = written(DagPosterior(score="bdeu", seed=1, samples=200).fit(random_table(["a", "b"])), tmp_path)
     assert "A variable has at most 1 parent." in page.sections["trust"]
     assert "1 pair of variables" in page.sections["pairs"]
 
 
 def test_exact_edges_beside_chains_that_disagree_are_marked(tmp_path: Path) -> None:
     """The edges are exact whatever the chains do; the mark at the top must not vouch for the rest."""
-    sampled = report_content.gather(DagPosterior(seed=1, samples=200).fit(datasets.load("coronary")).fitted_)
+    sampled = report_content.gather(
+        DagPosterior(score="bdeu", seed=1, samples=200).fit(datasets.load("coronary")).fitted_
+    )
     assert report_words.trust_label(sampled) == ("Exact probabilities", "good")
     disagreeing = dataclasses.replace(sampled, trusted=False)
     assert report_words.trust_label(disagreeing) == ("Edges exact, the rest not to be trusted yet", "fair")
@@ -315,7 +339,9 @@ def test_exact_edges_beside_chains_that_disagree_are_marked(tmp_path: Path) -> N
 @pytest.fixture(scope="module")
 def chain() -> DagPosterior:
     """Replicates of a chain: one identical graph nearly every time, though no direction of it can be told."""
-    return DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(random_table(list("abcdef"), rows=800))
+    return DagPosterior(score="bdeu", method=Bootstrap(replicates=20), seed=1).fit(
+        random_table(list("abcdef"), rows=800)
+    )
 
 
 def test_a_bootstrap_of_a_chain_leaves_every_direction_open(chain: DagPosterior, tmp_path: Path) -> None:
@@ -357,7 +383,7 @@ def test_a_part_of_the_best_graphs_is_not_called_the_best(coronary: DagPosterior
 
 
 def test_a_sample_of_nearly_all_graphs_is_not_given_digits_nobody_sees(tmp_path: Path) -> None:
-    sample = DagPosterior(seed=1).fit(random_table(["a", "b"])).sample(2_000, seed=1)
+    sample = DagPosterior(score="bdeu", seed=1).fit(random_table(["a", "b"])).sample(2_000, seed=1)
     words = written(sample, tmp_path).sections["trust"]
     assert "near one half is known far more closely than the digits shown." in words
     assert "±" not in words
@@ -405,16 +431,16 @@ def test_what_only_looks_like_nothing_is_told_from_it_in_the_numbers_of_the_page
 def test_settings_of_a_method_are_said_in_words(tmp_path: Path) -> None:
     table = datasets.load("coronary")
     method = PartitionMCMC(chains=2, burn_in=100)
-    chains = written(DagPosterior(method=method, samples=200, seed=1).fit(table).own_sample(), tmp_path)
+    chains = written(DagPosterior(score="bdeu", method=method, samples=200, seed=1).fit(table).own_sample(), tmp_path)
     said = dict(chains.tables["settings"][1:])["Settings of the method"]
     assert "burn in 100" in said
-    order = written(DagPosterior(method="given-order", seed=1, samples=200).fit(table), tmp_path)
+    order = written(DagPosterior(score="bdeu", method="given-order", seed=1, samples=200).fit(table), tmp_path)
     for words in (said, dict(order.tables["settings"][1:]).get("Settings of the method", "")):
         assert not re.search(r"[=\[\]']", words)
 
 
 def test_one_of_a_kind_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
-    model = DagPosterior(seed=1, samples=200).fit(random_table(["a", "b"]))
+    model = DagPosterior(score="bdeu", seed=1, samples=200).fit(random_table(["a", "b"]))
     assert "1 of 1 pair of variables is joined" in written(model, tmp_path).words
     one = written(model.sample(1, seed=1), tmp_path).words
     assert "from 1 graph, " in one or "from 1 graph and" in one
@@ -424,7 +450,7 @@ def test_one_of_a_kind_is_spoken_of_in_the_singular(tmp_path: Path) -> None:
 def test_interventions_are_not_forgotten_in_a_file(tmp_path: Path) -> None:
     table = random_table(["a", "b", "c"])
     table["set"] = ["a"] * 50 + [None] * (len(table) - 50)
-    model = DagPosterior(seed=1, samples=200).fit(table, interventions="set")
+    model = DagPosterior(score="bdeu", seed=1, samples=200).fit(table, interventions="set")
     file = tmp_path / "model.dagpost"
     model.save(file)
     for known in (model, DagPosterior.load(file), model.own_sample()):
@@ -432,7 +458,7 @@ def test_interventions_are_not_forgotten_in_a_file(tmp_path: Path) -> None:
         assert direction_words.INTERVENTIONS in page.sections["trust"]
         assert "data that were only observed" not in page.sections["graphs"]
     assert dict(info._lines_of_model(info._about(file, "model")))["interventions"]
-    plain = DagPosterior(seed=1, samples=200).fit(table.drop(columns="set"))
+    plain = DagPosterior(score="bdeu", seed=1, samples=200).fit(table.drop(columns="set"))
     plain.save(file)
     assert "data that were only observed" in written(DagPosterior.load(file), tmp_path).sections["graphs"]
     assert "interventions" not in dict(info._lines_of_model(info._about(file, "model")))

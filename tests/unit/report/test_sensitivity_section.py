@@ -38,13 +38,13 @@ def test_a_model_that_was_not_tried_says_why(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_sample_does_not_say(tmp_path: Path) -> None:
-    sample = DagPosterior().fit(datasets.load("coronary")).sample(200, seed=1)
+    sample = DagPosterior(score="bdeu").fit(datasets.load("coronary")).sample(200, seed=1)
     assert "A sample of graphs does not say" in written(sample, tmp_path).sections["choices"]
 
 
 def test_many_pairs_are_counted_but_not_listed() -> None:
     chain = pd.DataFrame({f"x{place}": [place % 2, 0, 1, 1] * 30 for place in range(9)})
-    model = DagPosterior(max_parents=2).fit(chain)
+    model = DagPosterior(score="bdeu", max_parents=2).fit(chain)
     section = sensitivity_section(gather(model.fitted_))
     listed, every = section.count('<th scope="row">'), len(model.sensitivity().pairs())
     assert listed == 25 < every

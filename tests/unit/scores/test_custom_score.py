@@ -120,7 +120,9 @@ def test_a_file_keeps_the_scores_and_says_what_it_lacks(model: DagPosterior, tmp
 
 
 def test_a_prior_of_a_function_that_a_file_lacks_is_named(tmp_path: Path) -> None:
-    model = DagPosterior(prior=CustomPrior(lambda _, parents: -len(parents)), samples=20).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", prior=CustomPrior(lambda _, parents: -len(parents)), samples=20).fit(
+        datasets.load("coronary")
+    )
     model.save(tmp_path / "model")
     with pytest.raises(InputError, match=r"does not keep a function: give it again, set_params\(prior=CustomPrior"):
         DagPosterior.load(tmp_path / "model").fit(datasets.load("coronary"))

@@ -223,7 +223,9 @@ def test_graphs_by_layers_are_those_of_the_host(cuda: Any, nodes: int, max_paren
 @pytest.mark.parametrize("modularity", ["structure", "order"])
 def test_a_model_is_the_same_on_both_engines(name: str, modularity: str) -> None:
     models = [
-        DagPosterior(modularity=modularity, engine=engine, seed=1, progress=False).fit(datasets.load(name))
+        DagPosterior(score="bdeu", modularity=modularity, engine=engine, seed=1, progress=False).fit(
+            datasets.load(name)
+        )
         for engine in ("cuda", "threads")
     ]
     np.testing.assert_allclose(models[0].edge_probabilities_, models[1].edge_probabilities_, atol=1e-9)

@@ -46,7 +46,7 @@ def test_what_workers_share_is_counted_once() -> None:
 
 
 def test_a_pickled_engine_goes_on_with_the_same_cluster(engine: DaskEngine) -> None:
-    model = pickle.loads(pickle.dumps(DagPosterior(engine=engine)))
+    model = pickle.loads(pickle.dumps(DagPosterior(score="bdeu", engine=engine)))
     with model.engine as other:
         assert other.cluster.client is not engine.cluster.client
         assert other.cluster.address == engine.cluster.address
@@ -245,7 +245,7 @@ def test_an_asynchronous_client_is_refused() -> None:
             distributed.LocalCluster(0, processes=False, dashboard_address=":0", asynchronous=True) as local,
             distributed.Client(local, asynchronous=True) as client,
         ):
-            DagPosterior(engine=client)
+            DagPosterior(score="bdeu", engine=client)
 
     with pytest.raises(InputError, match=r"distributed\.Client that is not asynchronous"):
         asyncio.run(give_it())
@@ -371,7 +371,7 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
 def test_a_scheduler_that_is_gone_is_one_clear_sentence() -> None:
     # A client tries this long to reach its scheduler again.
     with waiting(5), cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as lost:
-        model = DagPosterior(engine=lost, seed=1, samples=10, method="dds", modularity="order")
+        model = DagPosterior(score="bdeu", engine=lost, seed=1, samples=10, method="dds", modularity="order")
         model.fit(datasets.load("coronary"))
         local.close()
         for again in (lambda: model.sample(20, seed=1), lambda: model.fit(datasets.load("coronary"))):

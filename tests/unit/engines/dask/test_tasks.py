@@ -240,7 +240,9 @@ def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, wo
             raise KeyboardInterrupt
 
     methods = {"replicates": Bootstrap(replicates=50), "chains": PartitionMCMC(chains=8, burn_in=2000)}
-    model = DagPosterior(engine=engine, method=methods.get(work, "auto"), seed=1, samples=800, progress=interrupt)
+    model = DagPosterior(
+        score="bdeu", engine=engine, method=methods.get(work, "auto"), seed=1, samples=800, progress=interrupt
+    )
     with pytest.raises(KeyboardInterrupt) as looked_at:
         cross_validate(model, CORONARY, folds=50) if work == "folds" else model.fit(CORONARY).own_sample()
     wait_for_no_tasks(client, before)
@@ -288,9 +290,14 @@ def abs_of(item: int, cancel: object) -> int:
 
 
 def test_a_model_with_a_client_is_copied_and_pickled_as_one_with_an_engine(client: Any) -> None:
-    model = DagPosterior(engine=client, method="dds", modularity="order", seed=1, samples=50)
+    model = DagPosterior(score="bdeu", engine=client, method="dds", modularity="order", seed=1, samples=50)
     assert isinstance(model.engine, DaskEngine)
-    for other in (clone(model), copy.copy(model), copy.deepcopy(model), DagPosterior().set_params(engine=client)):
+    for other in (
+        clone(model),
+        copy.copy(model),
+        copy.deepcopy(model),
+        DagPosterior(score="bdeu").set_params(engine=client),
+    ):
         assert other.engine.cluster.client is client
     fitted = model.fit(CORONARY)
     again = pickle.loads(pickle.dumps(fitted))
@@ -341,7 +348,9 @@ def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> No
 def test_models_and_samples_say_what_ran(
     engine: DaskEngine, tmp_path: Path, method: Any, modularity: Any, ran: str, edges: str
 ) -> None:
-    model = DagPosterior(engine=engine, method=method, modularity=modularity, samples=20, seed=1).fit(CORONARY)
+    model = DagPosterior(score="bdeu", engine=engine, method=method, modularity=modularity, samples=20, seed=1).fit(
+        CORONARY
+    )
     assert model.engine_ == edges
     sample = model.own_sample()
     assert sample.provenance["engine"] == ran
@@ -370,21 +379,21 @@ class EagerEngine(DaskEngine):
 
 def test_sums_over_all_graphs_on_the_cluster_are_named(client: Any) -> None:
     engine = EagerEngine(client, threads=2)
-    model = DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
+    model = DagPosterior(score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     assert (model.engine_, model.own_sample().provenance["engine"]) == ("dask", "dask")
 
 
 def test_a_copy_of_a_model_knows_what_made_its_sums(engine: DaskEngine, client: Any) -> None:
     eager = EagerEngine(client, threads=2)
-    model = DagPosterior(engine=eager, method="exact-layers", samples=20, seed=1).fit(CORONARY)
-    DagPosterior(engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
+    model = DagPosterior(score="bdeu", engine=eager, method="exact-layers", samples=20, seed=1).fit(CORONARY)
+    DagPosterior(score="bdeu", engine=engine, method="exact-layers", samples=20, seed=1).fit(CORONARY)
     for asked in (model, copy.deepcopy(model)):
         assert asked.sample(20, seed=2).provenance["engine"] == "dask"
 
 
 def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path) -> None:
     with cluster.local_cluster(1) as local, distributed.Client(local) as client:
-        model = DagPosterior(engine=client, modularity="order", samples=20, seed=1).fit(CORONARY)
+        model = DagPosterior(score="bdeu", engine=client, modularity="order", samples=20, seed=1).fit(CORONARY)
     with pytest.warns(DagpostWarning, match="saved without a sample of its own"):
         model.save(tmp_path / "model.dagpost")
     read = DagPosterior.load(tmp_path / "model.dagpost")
@@ -393,7 +402,9 @@ def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path) -> None:
 
 
 def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngine) -> None:
-    models = [DagPosterior(engine=where, method=CHAINS, seed=1).fit(CORONARY) for where in ("threads", engine)]
+    models = [
+        DagPosterior(score="bdeu", engine=where, method=CHAINS, seed=1).fit(CORONARY) for where in ("threads", engine)
+    ]
     begun = models[0].sample(300, seed=1)
     longer = models[1].sample(600, resume=begun)
     assert np.array_equal(longer.parents, models[0].sample(600, seed=1).parents)
