@@ -14,8 +14,8 @@ from the compelled parents of x are. On masks that is some n^2 steps a DAG. From
 on, until none applies: they find all that follows from what is known already, and since the DAG itself is one of the
 class they can only give an edge the direction that it has.
 
-Costs, 30,000 DAGs of 20 nodes on one thread: 0.05 s by Chickering's algorithm, as much again for each use of Meek's
-rules. Beside the result, memory for a block of 65,536 DAGs is needed.
+Costs, 30,000 DAGs of 20 nodes and 20 to 40 edges on one thread: 0.03 s by Chickering's algorithm, as much again for
+each use of Meek's rules. Beside the result, memory for a block of 65,536 DAGs is needed.
 """
 
 from __future__ import annotations

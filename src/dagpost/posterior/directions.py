@@ -39,6 +39,8 @@ LEANING = 0.6
 
 #: A pair that is joined less often than this is not shown, and has no interval of its own.
 LEAST_SHOWN = 0.001
+#: An interval takes a look at the whole sample; at most this many pairs have one, the most probable ones.
+_MOST_INTERVALS = 400
 
 Word = Literal["clear", "leaning", "rules", "open", "unknown"]
 
@@ -50,6 +52,8 @@ LABELS: dict[Word, str] = {
     "open": "direction open",
     "unknown": "direction not computed",
 }
+#: What is said where the two are joined in no graph.
+NEVER = "never joined"
 #: What stands between the two variables, and in plain ASCII.
 MARKS: dict[Word, tuple[str, str]] = {
     "clear": ("→", "->"),
@@ -83,6 +87,8 @@ class PairDirection(NamedTuple):
         >>> PairDirection("clear", 0, 1, 0.962, 0.5).label
         'clear: compelled by the data in 96% of it'
         """
+        if self.word == "unknown" and not self.joined > 0.0:
+            return NEVER
         return LABELS[self.word].format(share=_percent(self.share))
 
     def mark(self, *, plain: bool = False) -> str:
@@ -215,6 +221,8 @@ class _Found:
         self.compelled = known.compelled(self.parents)
         self.frequencies = self._shares(self.parents)
         self.edges = np.minimum(self.frequencies, 1.0) if edges is None else edges
+        # What a sample says of an edge that is nowhere compelled, the same for all of these.
+        self._never: Estimate | None = None
 
     def _shares(self, masks: NDArray[np.unsignedinteger[Any]]) -> Floats:
         """The weight of the graphs in which a is in the mask of b, for all pairs."""
@@ -252,9 +260,9 @@ class _Found:
         upper = np.array(self.edges) if self.exact else np.ones_like(by_data)
         np.fill_diagonal(upper, 0.0)
         confidences = []
-        for parent, child in np.argwhere(joined >= LEAST_SHOWN).tolist():
+        for parent, child in _most_probable(joined):
             most = float(self.edges[parent, child]) if self.exact else 1.0
-            if parent == child or most == 0.0:
+            if most == 0.0:
                 continue
             estimate = self._estimate(parent, child, confidence)
             value = float(by_data[parent, child])
@@ -266,13 +274,26 @@ class _Found:
     def _estimate(self, parent: int, child: int, confidence: float) -> Estimate:
         """How often the edge is compelled: given that it is there if its probability is exact, else in all."""
         hit = self._holds(self.compelled.by_data, parent, child)
-        given = self._holds(self.parents, parent, child) if self.exact else None
-        return estimate_share(self.sample, hit, given, "auto", confidence)
+        if self.exact:
+            return estimate_share(self.sample, hit, self._holds(self.parents, parent, child), "auto", confidence)
+        if hit.any():
+            return estimate_share(self.sample, hit, None, "auto", confidence)
+        if self._never is None:
+            self._never = estimate_share(self.sample, hit, None, "auto", confidence)
+        return self._never
 
     def _holds(self, masks: NDArray[np.unsignedinteger[Any]], parent: int, child: int) -> Flags:
         """For every graph of the sample, repeats included, whether the parent is in the mask of the child."""
         holds: Flags = (masks[:, child] >> masks.dtype.type(parent) & masks.dtype.type(1) != 0)[self.member]
         return holds
+
+
+def _most_probable(joined: Floats) -> list[tuple[int, int]]:
+    """The pairs that have intervals, both ways."""
+    first, second = np.nonzero(np.triu(joined >= LEAST_SHOWN, 1))
+    falling = np.argsort(-joined[first, second], kind="stable")[:_MOST_INTERVALS]
+    pairs = list(zip(first[falling].tolist(), second[falling].tolist(), strict=True))
+    return [*pairs, *((two, one) for one, two in pairs)]
 
 
 def _percent(share: float) -> str:

@@ -263,6 +263,15 @@ def test_files_that_do_not_say_what_was_set_give_observational_directions_and_sa
     assert directions_of(model.fitted_).note == ""
 
 
+def test_samples_that_do_not_name_what_was_set_go_together_with_those_that_do(experiment: Any) -> None:
+    """The fingerprint of the data says whether it is the same."""
+    rows, what = experiment
+    model = DagPosterior(seed=1).fit(rows, interventions=what)
+    new, old = model.sample(50, seed=1), model.sample(50, seed=2)
+    old = old._with(provenance={key: value for key, value in old.provenance.items() if key != "targets"})
+    assert pairs_of(new + old)["b", "c"] == "clear"
+
+
 def test_a_column_that_was_set_in_every_row_has_no_parents_to_be_found(experiment: Any) -> None:
     rows, _ = experiment
     model = DagPosterior(score="bdeu", seed=1).fit(rows, interventions=["b"] * len(rows))
@@ -289,6 +298,8 @@ def test_every_word_has_a_label_and_a_mark_of_its_own() -> None:
     assert PairDirection("clear", 0, 1, 0.96, 1.0).label == "clear: compelled by the data in 96% of it"
     assert PairDirection("clear", 0, 1, 0.9999, 1.0).label == "clear: compelled by the data in over 99% of it"
     assert PairDirection("open", 0, 1, 0.3, 1.0).label == "direction open"
+    assert PairDirection("unknown", 0, 1, 0.0, 0.5).label == "direction not computed"
+    assert PairDirection("unknown", 0, 1, 0.0, 0.0).label == "never joined"
     headed = [MARKS[word] for word in ("clear", "leaning", "rules", "open")]
     assert len({mark for mark, _ in headed}) == len({plain for _, plain in headed}) == 4
     assert all(plain.isascii() for _, plain in headed)
