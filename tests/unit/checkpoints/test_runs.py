@@ -383,12 +383,12 @@ class OwnScore:
 
 def test_a_score_of_the_users_own_is_asked_again(folder: Path) -> None:
     table = datasets.load("coronary")
-    whole = DagPosterior(score="bdeu", OwnScore(0.0), max_parents=2).fit(table, checkpoint=eager(folder))
+    whole = DagPosterior(OwnScore(0.0), max_parents=2).fit(table, checkpoint=eager(folder))
     checkpoint = eager(folder)
-    assert same_fit(DagPosterior(score="bdeu", OwnScore(0.0), max_parents=2).fit(table, checkpoint=checkpoint), whole)
+    assert same_fit(DagPosterior(OwnScore(0.0), max_parents=2).fit(table, checkpoint=checkpoint), whole)
     assert checkpoint.resumed
     with pytest.raises(InputError, match="weights of the parent sets"):
-        DagPosterior(score="bdeu", OwnScore(1.0), max_parents=2).fit(table, checkpoint=eager(folder))
+        DagPosterior(OwnScore(1.0), max_parents=2).fit(table, checkpoint=eager(folder))
 
 
 class DerivedScore(K2):

@@ -266,7 +266,7 @@ class Shifted(Score):
 def test_one_value_may_outweigh_the_others_by_thousands_of_nats(modularity: Any) -> None:
     table = random_table(4, 30, 2)
     for shift, winner in ((-5_000.0, BDeu(1.0)), (5_000.0, BDeu(10.0))):
-        model = DagPosterior(score="bdeu", Shifted((0.0, shift)), modularity=modularity, seed=1).fit(table)
+        model = DagPosterior(Shifted((0.0, shift)), modularity=modularity, seed=1).fit(table)
         alone = DagPosterior(score="bdeu", winner, modularity=modularity).fit(table)
         assert sorted(model.mixture_weights_) == [0.0, 1.0]
         np.testing.assert_allclose(model.edge_probabilities_, alone.edge_probabilities_, rtol=0, atol=1e-12)
@@ -281,7 +281,7 @@ def test_one_value_may_outweigh_the_others_by_thousands_of_nats(modularity: Any)
 
 def test_values_that_are_as_probable_as_each_other_share_evenly() -> None:
     table = random_table(4, 30, 2)
-    model = DagPosterior(score="bdeu", Shifted((0.0, 0.0, 0.0)), seed=1).fit(table)
+    model = DagPosterior(Shifted((0.0, 0.0, 0.0)), seed=1).fit(table)
     alone = DagPosterior(BDeu(1.0)).fit(table)
     assert model.mixture_weights_.tolist() == pytest.approx([1 / 3] * 3, abs=1e-12)
     assert model.log_evidence_ == pytest.approx(alone.log_evidence_, abs=1e-9)

@@ -115,7 +115,6 @@ def test_new_rows_come_from_a_file(tmp_path: Path) -> None:
             "Column 'rain' has 1 missing values, the first in row 2",
         ),
         (NEW.assign(rain=["yes", "no", "snow"]), "Column 'rain' holds 'snow' in row 3 .* there are 'no', 'yes'"),
-        (NEW.assign(sprinkler=["1", "0", "1"]), r"\(Its type differs: it was int, not str.\)"),
         (NEW.assign(sprinkler=[0.5, 0.0, 1.0]), "Column 'sprinkler' holds 0.5 in row 1"),
         (NEW.head(0), "There are no rows to predict"),
         (NEW.to_numpy(dtype=object)[:, :2], "which has 3. Got 2 instead"),
@@ -223,7 +222,7 @@ def test_continuous_rows_may_hold_whole_numbers_but_no_text() -> None:
     expected = log_predictive(sample_of(), statistics, "bge", whole.astype(float))
     np.testing.assert_array_equal(log_predictive(sample_of(), statistics, "bge", whole), expected)
     for wrong in (["a", "b"], [True, False]):
-        with pytest.raises(InputError, match=r"Column 'rain' was continuous in the training table. Got"):
+        with pytest.raises(InputError, match=r"Column 'rain' is a column of numbers, and holds"):
             log_predictive(sample_of(), statistics, "bge", whole.assign(rain=wrong))
     with pytest.raises(InputError, match=r"'rain' holds a value of size 1e\+120; squares of such values overflow"):
         log_predictive(sample_of(), statistics, "bge", whole.assign(rain=[1e120, 0.5]))
