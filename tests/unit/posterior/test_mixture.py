@@ -267,7 +267,7 @@ def test_one_value_may_outweigh_the_others_by_thousands_of_nats(modularity: Any)
     table = random_table(4, 30, 2)
     for shift, winner in ((-5_000.0, BDeu(1.0)), (5_000.0, BDeu(10.0))):
         model = DagPosterior(Shifted((0.0, shift)), modularity=modularity, seed=1).fit(table)
-        alone = DagPosterior(score="bdeu", winner, modularity=modularity).fit(table)
+        alone = DagPosterior(winner, modularity=modularity).fit(table)
         assert sorted(model.mixture_weights_) == [0.0, 1.0]
         np.testing.assert_allclose(model.edge_probabilities_, alone.edge_probabilities_, rtol=0, atol=1e-12)
         expected = alone.log_evidence_ + max(shift, 0.0) - math.log(2)
