@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.json_settings import to_json
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
 from dagpost.data.recut import bins_of, cut_otherwise
@@ -73,10 +74,13 @@ def sensitivity_if_quick(fitted: Fitted) -> tuple[Sensitivity | None, str]:
     except InputError as error:
         return None, error.marked
     seconds = expected_seconds(fitted, refits)
-    if seconds <= QUICK_SECONDS:
+    # Nobody knows how long code of the user's takes.
+    ours = not any(isinstance(to_json(own), str) for own in (fitted.score, fitted.recall("prior")))
+    if ours and seconds <= QUICK_SECONDS:
         return sensitivity_of(fitted), ""
     how = either("Call model.sensitivity(), or fit with --sensitivity in a terminal.", "Fit with --sensitivity.")
-    return None, f"Whether this depends on our choices takes {len(refits)} more fits, {duration(seconds)} in all. {how}"
+    time = f", {duration(seconds)} in all" if ours else ""
+    return None, f"Whether this depends on our choices takes {len(refits)} more fits{time}. {how}"
 
 
 def refits_of(fitted: Fitted) -> list[Refit]:

@@ -6,11 +6,9 @@ What the user decided is never called a finding, and what the data cannot tell i
 from __future__ import annotations
 
 from dagpost.posterior.directions import CLEAR, Word
+from dagpost.posterior.sensitivity import FOUND
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
-
-#: Pairs joined at least this often are counted in the first sentence of a report.
-_FOUND = 0.5
 
 ARROWS = (
     "A line joins two variables of which one helps to predict the other directly, beyond all the others. A filled head "
@@ -39,10 +37,10 @@ def arrows(content: Content) -> str:
 def found(content: Content) -> str:
     """What a reader takes away from the picture: how many pairs are joined, and what is known of their directions."""
     count = len(content.names)
-    pairs = content.directions.pairs(_FOUND)
+    pairs = content.directions.pairs(FOUND)
     often = "with a probability" if content.target.posterior else "in a share of the replicates"
     of_all = f"{len(pairs):,} of {counted(count * (count - 1) // 2, 'pair')} of variables"
-    text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {_FOUND:g}."
+    text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {FOUND:g}."
     if content.trusted is False and not content.exact:
         return f"Not to be trusted yet: {text}"
     if not pairs:

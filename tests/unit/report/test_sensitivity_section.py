@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tests.tools.report_page import written
 
-from dagpost import BDeu, DagPosterior, datasets
+from dagpost import BDeu, CustomPrior, DagPosterior, datasets
 from dagpost.posterior import variations
 from dagpost.report.content import gather
 from dagpost.report.sensitivity_table import sensitivity_section
@@ -35,6 +35,21 @@ def test_a_model_that_was_not_tried_says_why(tmp_path: Path, monkeypatch: pytest
     words = written(model, tmp_path).sections["choices"]
     assert "takes 5 more fits" in words
     assert "Call model.sensitivity(), or fit with --sensitivity in a terminal." in words
+
+
+def test_a_function_of_the_users_is_not_called_unasked(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def flat(child: str, parents: frozenset[str]) -> float:
+        calls.append(child)
+        return -0.1 * len(parents)
+
+    model = DagPosterior(BDeu(1), CustomPrior(flat), samples=500, seed=1).fit(datasets.load("coronary"))
+    asked = len(calls)
+    assert "takes 6 more fits. Call model.sensitivity()" in written(model, tmp_path).sections["choices"]
+    assert len(calls) == asked > 0
+    model.sensitivity()
+    assert "✓ holds in all 6" in written(model, tmp_path).sections["choices"]
 
 
 def test_a_sample_does_not_say(tmp_path: Path) -> None:
