@@ -55,7 +55,7 @@ def _probability(value: float) -> float:
 
 ModelArgument = Annotated[Path, argument("MODEL", "A model file written by `dagpost fit`.")]
 SourceArgument = Annotated[Path, argument("FILE", "A model or a sample file.")]
-TableArgument = Annotated[str, argument("TABLE", "A CSV or Parquet file; - reads a CSV from standard input.")]
+TableArgument = Annotated[str, argument("TABLE", "A CSV, Parquet or Excel file; - reads a CSV from standard input.")]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no bars, no remarks, no hints.")]
