@@ -60,6 +60,14 @@ class Strategy(StrEnum):
     KMEANS = "kmeans"
 
 
+class Missing(StrEnum):
+    """What to do about missing cells."""
+
+    REFUSE = "refuse"
+    DROP = "drop"
+    LEVEL = "level"
+
+
 class Unseen(StrEnum):
     """What to do about levels that were not seen in training."""
 

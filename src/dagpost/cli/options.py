@@ -85,6 +85,33 @@ DiscretiseOption = Annotated[
 ]
 BinsOption = Annotated[int | None, option("NUMBER", "Number of levels that --discretise makes; 3 unless given.")]
 
+ColumnsOption = Annotated[
+    list[str] | None, option("NAMES", 'Use these columns only, as A,B; a name with a comma in quotes, as A,"B,C".')
+]
+DropOption = Annotated[list[str] | None, option("NAMES", "Leave these columns out, as A,B.")]
+KeepOption = Annotated[
+    list[str] | None, option("NAMES", "Use these columns even if they look like identifiers, dates or constants.")
+]
+CutOption = Annotated[
+    list[str] | None,
+    option(
+        "COLUMN=CUTS",
+        "Cut a column of numbers: at numbers, as systolic=120,140, or into bins by a rule, as age=4:quantile. May be "
+        "repeated.",
+    ),
+]
+MissingOption = Annotated[
+    choices.Missing | None,
+    typer.Option(
+        help="Rows with missing cells: refuse the table, drop them, or give missing cells a level of their own; drop "
+        "unless given.",
+        show_default=False,
+    ),
+]
+RecipeOption = Annotated[
+    Path | None, option("FILE", "Do with each column what this file says, which `dagpost info TABLE --recipe` wrote.")
+]
+
 ScoreOption = Annotated[
     str,
     setting(
