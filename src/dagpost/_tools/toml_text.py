@@ -1,7 +1,7 @@
 """Values as TOML writes them (the standard library reads TOML, but does not write it).
 
-Every value that is written here is read back by `tomllib` as it was: floats by their shortest exact form, text with what
-TOML does not allow escaped.
+Every value that is written here is read back by `tomllib` as it was: floats by their shortest exact form, text with
+what TOML does not allow escaped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is done with each column, as options say it: `--columns`, `--drop`, `--keep`, `--cut`, `--missing`, `--recipe`."""
+"""What is done with each column, as options say it: `--columns`, `--drop`, `--keep`, `--cut` and others."""
 
 from __future__ import annotations
 
