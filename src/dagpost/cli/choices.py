@@ -73,6 +73,7 @@ class Unseen(StrEnum):
 
     ERROR = "error"
     PRIOR = "prior"
+    MISSING = "missing"
 
 
 def datasets() -> dict[str, str]:

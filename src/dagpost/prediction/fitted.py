@@ -35,24 +35,21 @@ def predicts_levels(model: Any) -> bool:
     return True
 
 
-def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any) -> Floats:
+def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs."""
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != len(fitted.names):
-        raise InputError(
-            f"X has {X.shape[1]} features, but DagPosterior is expecting {len(fitted.names)} features as input: all "
-            "columns of the training table, in their order."
-        )
-    sample, where = fitted.own_sample(), _where(fitted)
-    return log_predictive(sample, statistics_of(fitted, sample.parents), fitted.score, X, unseen=unseen, **where)
+    sample = fitted.own_sample()
+    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe, **_where(fitted)}
+    return log_predictive(sample, statistics_of(fitted, sample.parents), fitted.score, X, **how)
 
 
-def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any) -> pd.DataFrame:
+def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interventions: Any) -> pd.DataFrame:
     """Probability of every level of one column given the others, averaged over graphs."""
     import pandas as pd
 
-    sample, where = fitted.own_sample(), _where(fitted)
+    sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
-    chances = predictive_of_target(sample, statistics, fitted.score, X, target, unseen=unseen, **where)
+    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe, **_where(fitted)}
+    chances = predictive_of_target(sample, statistics, fitted.score, X, target, **how)
     assert isinstance(statistics, DiscreteStatistics)
     return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
 
