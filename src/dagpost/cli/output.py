@@ -54,7 +54,9 @@ def print_edges(shown: EdgeList) -> None:
     print_columns([("parent", "", "child", "probability", ""), *rows], right=(3,))
 
 
-def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> None:
+def print_columns(
+    rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "", err: bool = False
+) -> None:
     """Cells under each other, two blanks apart, also where letters are twice as wide as others."""
     from rich.cells import cell_len
 
@@ -66,7 +68,7 @@ def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), i
             blank = " " * (widths[column] - cell_len(cell))
             cells.append(blank + cell if column in right else cell + blank)
         lines.append((indent + "  ".join(cells)).rstrip())
-    typer.echo("\n".join(lines))
+    typer.echo("\n".join(lines), err=err)
 
 
 def _block() -> str:

@@ -3,12 +3,62 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from dagpost.errors import InputError
+import typer
+
+from dagpost._tools.text import printable
+from dagpost.cli.choices import Missing, Strategy
+from dagpost.cli.files import refuse_results
+from dagpost.cli.output import print_columns
+from dagpost.data.files import source_name
+from dagpost.errors import InputError, collected_warnings, warn
+
+if TYPE_CHECKING:
+    from dagpost.data.recipe import Recipe
+    from dagpost.data.table import Table
+    from dagpost.scores import Score
 
 _CUT = "--cut is written COLUMN=NUMBER, COLUMN=NUMBER,NUMBER or COLUMN=BINS:RULE, as in --cut age=4:quantile."
+#: Columns that are shown before a fit.
+_TOLD = 12
 _RULES = ("quantile", "uniform", "kmeans")
+
+
+def parse_recipe(
+    *,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    keep: list[str] | None,
+    cut: list[str] | None,
+    missing: Missing | None,
+    discretise: Strategy | None,
+    bins: int | None,
+    file: Path | None = None,
+) -> Recipe:
+    """The recipe that options describe, or that of a file."""
+    from dagpost.data.recipe import Recipe, resolve_recipe
+
+    how = {"--columns": columns, "--drop": drop, "--keep": keep, "--cut": cut, "--discretise": discretise, "--bins": bins}
+    given = [option for option, value in how.items() if value is not None]
+    if file is not None and given:
+        raise InputError(
+            f"With --recipe, the file says what is done with each column. Change it in {str(file)!r}, or leave out "
+            f"{' and '.join(given)}."
+        )
+    if file is not None:
+        return resolve_recipe(file, None if missing is None else missing.value)
+    settings: dict[str, Any] = {
+        "columns": parse_names("--columns", columns),
+        "drop": parse_names("--drop", drop),
+        "keep": parse_names("--keep", keep),
+        "cut": parse_cuts(cut),
+        "missing": None if missing is None else missing.value,
+        "strategy": None if discretise is None else discretise.value,
+        "bins": bins,
+    }
+    return Recipe(**{name: value for name, value in settings.items() if value is not None})
 
 
 def parse_names(option: str, texts: list[str] | None) -> list[str] | None:
@@ -56,3 +106,33 @@ def _numbers(text: str, written: str) -> list[float]:
         return [float(part) for part in written.split(",")]
     except ValueError:
         raise InputError(f"{_CUT} Got {text!r} instead.") from None
+
+
+def read_table(source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None) -> Table:
+    """The table of a file or of standard input, as a score wants it; its recipe says what was done."""
+    from dagpost.data.conversion import checked_table
+    from dagpost.scores import table_for
+
+    refuse_results(source)
+    read = checked_table(source, counts, interventions, recipe)
+    with collected_warnings():  # of cuts, which the recipe shows
+        return table_for(score, read)
+
+
+def show_recipe(source: str, table: Table) -> None:
+    """Say what is done with the columns, where that is more than taking each value as a level."""
+    from dagpost.data.recipe_words import cells, notice_of_reading
+
+    recipe = table.recipe
+    assert recipe is not None
+    told = [step for step in recipe.steps_ if step.use != "levels" or step.gaps]
+    if not told:
+        return
+    typer.echo(f"What is done with the columns of {printable(source_name(source))}:", err=True)
+    rows = [tuple(map(printable, cells(step))) for step in told[:_TOLD]]
+    print_columns(rows, indent="  ", err=True)
+    if len(told) > _TOLD:
+        typer.echo(f"  and {len(told) - _TOLD} more, which dagpost info shows", err=True)
+    typer.echo(f"{recipe.summary()}. Other ways: --drop, --keep, --cut, --missing, --recipe.", err=True)
+    if 2 * recipe.dropped_rows_ > recipe.rows_:
+        warn(notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, decided=False))
