@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
@@ -18,10 +19,10 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
-from dagpost.data import as_table
+from dagpost.data.recipe import Recipe, resolve_recipe
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting, resolve_engine
-from dagpost.errors import InputError
+from dagpost.errors import InputError, collected_warnings
 from dagpost.features import resolve
 from dagpost.methods.base import Method
 from dagpost.posterior import fitting, lists
@@ -85,6 +86,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         Seed of the samples that are drawn when an answer needs one; None: a new one each time.
     progress
         None: bars on a terminal for what takes longer than two seconds; True, False, or a function (stage, done, all).
+    recipe
+        What is done with each column of a table: a ``Recipe``, fitted or not, or the path of a recipe file. None: the
+        rules of the guide (docs/tables.md).
+    missing
+        What is done about gaps, whatever the recipe says: ``"drop"`` incomplete rows, ``"level"``, ``"refuse"``.
 
     Attributes
     ----------
@@ -98,6 +104,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
+    recipe_
+        What was done with each column of the table: a fitted ``Recipe``.
 
     Where the method does not need them, evidence and edges are computed when they are first used.
 
@@ -114,7 +122,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     engine: Any = EngineSetting()
     fitted_: Fitted
     names_ = Found(lambda fitted: fitted.names)
-    n_features_in_ = Found(lambda fitted: len(fitted.names))
+    recipe_ = Found(lambda fitted: fitted.data.recipe)
+    n_features_in_ = Found(lambda fitted: len(fitted.data.given_names))
+    feature_names_in_ = Found(lambda fitted: np.array(fitted.data.given_names, dtype=object))
     max_parents_ = Found(lambda fitted: fitted.workspace.max_parents)
     method_ = Found(lambda fitted: fitted.method.name)
     method_reason_ = Found(lambda fitted: fitted.reason)
@@ -140,11 +150,13 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         threads: int | None = None,
         seed: int | None = None,
         progress: bool | ProgressCallback | None = None,
+        recipe: Recipe | str | os.PathLike[str] | None = None,
+        missing: Literal["drop", "level", "refuse"] | None = None,
     ) -> None:
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress
         self.required, self.forbidden, self.tiers = required, forbidden, tiers
-        self.engine, self.threads = engine, threads
+        self.engine, self.threads, self.recipe, self.missing = engine, threads, recipe, missing
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -154,6 +166,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
             # Refused when the model is fitted.
             discrete = True
         tags.input_tags.categorical = tags.input_tags.string = discrete
+        tags.input_tags.allow_nan = "refuse" not in (self.missing, self.recipe and resolve_recipe(self.recipe).missing)
         return tags
 
     def fit(
@@ -173,7 +186,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         be arrays. `checkpoint` is where a long fit keeps what it has finished: killed at any moment, the same call
         resumes from there. Evidence and edges are then computed at once, whatever the method.
         """
-        table = as_table(X, counts=counts, interventions=interventions)
+        table = fitting.table_of(self, X, counts, interventions)
         self._forget(checkpoint)
         return self._adopt(fitting.fit_table(self, table, checkpoint))
 
@@ -190,7 +203,9 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         Some methods compute edges and sample when they are first used, not in `fit`.
         """
-        method, data = fitting.checked_method(self), as_table(table, counts=counts, interventions=interventions)
+        method = fitting.checked_method(self)
+        with collected_warnings():  # they come with the fit
+            data = fitting.table_of(self, table, counts, interventions)
         nodes = len(data.names)
         engine = resolve_engine(self.engine, self.threads, nodes)
         return plan_fit(method, self.modularity, nodes, data.rows, self.max_parents, self.samples, engine)

@@ -25,7 +25,6 @@ EXPECTED = {
 }
 CONTINUOUS = {
     **EXPECTED,
-    "check_estimators_dtypes": "integers are levels here, and a score for continuous columns refuses them by name",
     "check_dtype_object": "a dict among numbers is an InputError that names column and row, where a TypeError is asked",
 }
 #: Checks that scikit-learn itself skips, and why.

@@ -24,7 +24,6 @@ from dagpost._tools.text import names_in, position_of, shortened
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out
 from dagpost.causal.results import CausalEffect
-from dagpost.data import as_table
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
@@ -32,7 +31,15 @@ from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
-from dagpost.scores import DirichletPrior, NormalWishartPrior, ParameterPrior, Score, parameter_prior_of, resolve_score
+from dagpost.scores import (
+    DirichletPrior,
+    NormalWishartPrior,
+    ParameterPrior,
+    Score,
+    parameter_prior_of,
+    resolve_score,
+    table_for,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +118,7 @@ def causal_effect(
     Annals of Statistics 37. Pensar, Talvitie, Hyttinen & Koivisto (2020), A Bayesian approach for estimating causal
     effects from observational data. AAAI 34.
     """
-    prior, table = _prior_of(score), as_table(table)
+    prior, table = _prior_of(score), table_for(score, table)
     x, y = _check_pair(sample, table, treatment, outcome)
     check_confidence(confidence)
     whole_number(draws, "draws")
@@ -167,7 +174,7 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     >>> float(effects.loc["V0", "V1"].round(1)), float(effects.loc["V1", "V0"])
     (2.0, 0.0)
     """
-    prior, table = _prior_of(score), as_table(table)
+    prior, table = _prior_of(score), table_for(score, table)
     _check_names(sample, table)
     if not isinstance(prior, NormalWishartPrior):
         raise InputError(
@@ -204,7 +211,7 @@ def interventional_probabilities(
     """
     import pandas as pd
 
-    prior, table = _prior_of(score), as_table(table)
+    prior, table = _prior_of(score), table_for(score, table)
     x, y = _check_pair(sample, table, treatment, outcome)
     if not isinstance(prior, DirichletPrior):
         raise InputError(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.checks import whole_number
 from dagpost._tools.spelling import quoted
-from dagpost.data.encoding import interval_names
+from dagpost.data.cutting import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 
@@ -174,7 +174,7 @@ def _equal_width(data: NDArray[np.float64]) -> tuple[list[NDArray[Any]], list[tu
         np.searchsorted(edge[1:-1], column, side="left").astype(np.uint8)
         for edge, column in zip(edges, data.T, strict=True)
     ]
-    return columns, [interval_names(edge, closed="right") for edge in edges]
+    return columns, [interval_names(edge) for edge in edges]
 
 
 def _asia(rows: int, seed: int) -> Table:

@@ -1,29 +1,78 @@
-"""How one column of cells becomes codes with levels, or continuous values.
+"""The cells of one column in one form, whatever library or type they come in.
 
-The rules: a categorical column keeps its levels in their order, also those that do not occur; integers,
-strings and booleans have their sorted distinct values as levels; floats are continuous, unless all of them
-are whole numbers from 0 to 100 (what scikit-learn's KBinsDiscretizer makes), which count as codes with floats
-as levels. Everything is one hashing pass in compiled code, linear in the rows. A column comes as a NumPy
-array or as a narwhals series, which stands for a series of pandas, polars or pyarrow.
+A column becomes its sorted distinct values and, for every cell, the place of its value among them; -1 where the cell is
+missing. What a value is does not depend on its spelling: 56, 56.0, "56" and " 56" are the whole number 56, True and
+"true" the truth value, a 32-bit float the shortest decimal number that it stands for. Text is stripped of blanks around
+it, and the marks of a missing cell (empty, NA, ...) are missing. Numbers written with a decimal comma are numbers if
+all cells of the column agree with that. A categorical column keeps the levels that it declares, in their order.
+Everything is one hashing pass in compiled code, linear in the rows. A column comes as a NumPy array or as a narwhals
+series, which stands for a series of pandas, polars or pyarrow.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost.data.files import MISSING
 from dagpost.errors import InputError
 
-#: Codes with their levels, or float64 values with None.
-Encoded = tuple[NDArray[Any], tuple[object, ...] | None]
-
-#: Floats that are whole numbers up to this are taken for codes.
-LARGEST_CODE = 100
+Kind = Literal["text", "truth", "whole", "decimal", "declared", "dates", "empty"]
 
 _UNSIGNED: tuple[type[np.unsignedinteger[Any]], ...] = (np.uint8, np.uint16, np.uint32)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_COMMA_NUMBER = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_TRUTH = {"true": True, "false": False}
+#: Larger whole numbers are not exact in a float.
+_EXACT = 2.0**53
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column as places (-1: missing) among its distinct values, sorted; declared levels keep their own order."""
+
+    kind: Kind
+    places: NDArray[np.intp]
+    #: Python values; an array for numbers.
+    values: Any
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """True where there is no value."""
+        return self.places < 0
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.kind in ("whole", "decimal")
+
+    def levels(self) -> tuple[object, ...]:
+        """The values as levels: str, bool, int or float."""
+        return tuple(self.values.tolist() if isinstance(self.values, np.ndarray) else self.values)
+
+    def numbers(self) -> NDArray[np.float64]:
+        """The numbers of all cells; NaN where there is none."""
+        values = np.append(np.asarray(self.values, dtype=np.float64), np.nan)
+        return np.asarray(values[self.places])
+
+    def occurring(self, rows: NDArray[np.bool_]) -> Cells:
+        """The cells of some rows, with the values that occur there; declared levels stay."""
+        places = self.places[rows]
+        if self.kind == "declared":
+            return Cells(self.kind, places, self.values)
+        present = np.zeros(len(self.values) + 1, dtype=bool)
+        present[places] = True
+        kept = np.flatnonzero(present[:-1])
+        moved = np.full(len(self.values) + 1, -1, dtype=np.intp)
+        moved[kept] = np.arange(len(kept))
+        values = self.values[kept] if isinstance(self.values, np.ndarray) else [self.values[place] for place in kept]
+        return Cells(self.kind, moved[places], values)
 
 
 def code_type(largest_arity: int) -> type[np.unsignedinteger[Any]]:
@@ -37,8 +86,8 @@ def missing_cells(cells: Any) -> NDArray[np.bool_]:
         masked = np.ma.getmaskarray(cells)
         if cells.dtype.kind == "f":
             return np.asarray(masked | np.isnan(np.ma.getdata(cells)), dtype=bool)
-        if cells.dtype.kind != "O":
-            return masked
+        if cells.dtype.kind not in "OmM":
+            return np.asarray(masked, dtype=bool)
         import pandas
 
         return np.asarray(masked | pandas.isna(np.ma.getdata(cells)), dtype=bool)
@@ -55,61 +104,215 @@ def plain_list(cells: Any) -> list[Any]:
     return list(cells.tolist() if isinstance(cells, np.ndarray) else cells.to_list())
 
 
-def encode(name: str, cells: Any) -> Encoded:
-    """Codes and levels, or float64 values, of a column without missing cells."""
-    if isinstance(cells, np.ndarray):
-        return _encode_array(name, np.ma.getdata(cells), str(cells.dtype))
+def cells_of(name: str, column: Any, *, as_text: bool = False) -> Cells:
+    """A column as `Cells`; `as_text` leaves text as it is and writes numbers and truth values as text.
+
+    >>> cells_of("age", np.array(["56", "43.0", "NA", " 56"]))
+    Cells(kind='whole', places=array([ 1,  0, -1,  1]), values=array([43, 56]))
+    """
+    missing = missing_cells(column)
+    if missing.all():
+        return Cells("empty", np.full(len(missing), -1, dtype=np.intp), [])
+    found = _read(name, column, missing, as_text)
+    return _spelled(found) if as_text and found.kind in ("whole", "decimal", "truth") else found
+
+
+def _read(name: str, column: Any, missing: NDArray[np.bool_], as_text: bool) -> Cells:
+    if isinstance(column, np.ndarray):
+        return _read_array(name, np.ma.getdata(column), missing, as_text)
     import narwhals as nw
 
-    kind = cells.dtype
+    kind = column.dtype
     if kind in (nw.Categorical, nw.Enum):
-        return _encode_categorical(name, cells)
+        return _declared(name, column, as_text)
     if kind.is_float():
-        return _encode_floats(name, _floats(cells))
+        narrow = kind == nw.Float32
+        return _of_floats(name, _floats(column, np.float32 if narrow else np.float64), missing)
     if kind.is_integer() or kind == nw.Boolean:
-        return _encode_array(name, cells.to_numpy(), str(kind))
+        # A nullable column of pandas with gaps comes as objects.
+        values = column.fill_null(0 if kind.is_integer() else False).to_numpy() if missing.any() else column.to_numpy()
+        return _read_array(name, values.astype(bool) if kind == nw.Boolean else values, missing, as_text)
+    if kind == nw.Decimal:
+        return _of_floats(name, _floats(column.cast(nw.Float64)), missing)
     if kind == nw.String:
-        native = cells.to_native()
-        return _encode_strings(native if cells.implementation.is_pandas() else cells.to_numpy())
+        return _of_text(name, column.to_native() if column.implementation.is_pandas() else column.to_numpy(), as_text)
+    if kind in (nw.Date, nw.Datetime):
+        return _of_dates(column.to_numpy())
     if kind == nw.Object:
-        return _encode_objects(name, cells.to_numpy())
+        return _of_objects(name, column.to_numpy(), missing, as_text)
     raise _unsupported(name, str(kind))
 
 
-def _floats(series: Any) -> NDArray[np.float64]:
+def _floats(series: Any, kind: Any = np.float64) -> NDArray[Any]:
     values = series.to_numpy()
     if values.dtype.kind == "O":  # a nullable column of pandas that does hold missing cells
         import pandas
 
         values = np.where(pandas.isna(values), np.nan, values)
-    return np.asarray(values, dtype=np.float64)
+    return np.asarray(values, dtype=kind)
 
 
-def _encode_array(name: str, values: NDArray[Any], kind: str) -> Encoded:
+def _read_array(name: str, values: NDArray[Any], missing: NDArray[np.bool_], as_text: bool) -> Cells:
     match values.dtype.kind:
         case "b":
-            return _with_levels(*_factorised(values.view(np.uint8)), convert=bool)
+            places, found = _factorised(np.ascontiguousarray(values).view(np.uint8))
+            return Cells("truth", np.where(missing, -1, places), [bool(value) for value in found])
         case "i" | "u":
-            return _with_levels(*_factorised(np.ascontiguousarray(values)))
+            places, found = _factorised(np.ascontiguousarray(values))
+            return _without_unused(Cells("whole", np.where(missing, -1, places), found), missing)
         case "f":
-            return _encode_floats(name, np.asarray(values, dtype=np.float64))
+            return _of_floats(name, values, missing)
         case "U":
-            return _encode_strings(values.astype(object))
+            return _of_text(name, _blanked(values, missing), as_text)
+        case "M":
+            return _of_dates(values)
         case "O":
-            return _encode_objects(name, values)
-    raise _unsupported(name, kind)
+            return _of_objects(name, values, missing, as_text)
+    raise _unsupported(name, str(values.dtype))
 
 
-def _factorised(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
+def _without_unused(cells: Cells, missing: NDArray[np.bool_]) -> Cells:
+    """What stood in the place of missing cells is not a value."""
+    return cells.occurring(np.ones(len(missing), dtype=bool)) if missing.any() else cells
+
+
+def _factorised(values: Any) -> tuple[NDArray[np.intp], Any]:
     import pandas
 
-    codes, distinct = pandas.factorize(values, sort=True)
-    return codes, list(distinct.tolist())
+    places, distinct = pandas.factorize(values, sort=True)
+    return places, np.asarray(distinct)
 
 
-def _with_levels(codes: NDArray[Any], levels: Sequence[Any], convert: type | None = None) -> Encoded:
-    kept = tuple(convert(level) if convert else _plain_level(level) for level in levels)
-    return np.ascontiguousarray(codes, dtype=code_type(len(kept))), kept
+def _of_floats(name: str, values: NDArray[Any], missing: NDArray[np.bool_]) -> Cells:
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise InputError(
+            f"Column {name!r} holds {values[row]} in row {row + 1} (the first row is row 1) and "
+            f"{int(infinite.sum())} infinite values in all. Values must be finite: drop those rows or "
+            "replace the infinities by numbers."
+        )
+    # Adding 0 makes -0.0 the same as 0.0.
+    places, found = _factorised(np.where(missing, np.nan, values + values.dtype.type(0)))
+    if found.dtype.itemsize < 8:
+        found = found.astype(str)
+    return _of_numbers(places, np.asarray(found, dtype=np.float64))
+
+
+def _of_numbers(places: NDArray[np.intp], values: NDArray[np.float64]) -> Cells:
+    """Cells of floats: whole numbers if all of them are."""
+    if bool((values == np.floor(values)).all()) and float(np.abs(values).max()) <= _EXACT:
+        return Cells("whole", places, values.astype(np.int64))
+    return Cells("decimal", places, values)
+
+
+def _of_dates(values: Any) -> Cells:
+    import pandas
+
+    places, found = pandas.factorize(pandas.DatetimeIndex(pandas.to_datetime(values)), sort=True)
+    return Cells("dates", places, [date.isoformat().removesuffix("T00:00:00") for date in found])
+
+
+def _of_text(name: str, values: Any, as_text: bool) -> Cells:
+    """Text that may be numbers or truth values; only distinct cells are looked at."""
+    import pandas
+
+    raw, found = pandas.factorize(values)
+    texts = [str(text).strip() for text in found]
+    places, distinct = pandas.factorize(np.array([None if t in MISSING else t for t in texts], dtype=object), sort=True)
+    words = [str(word) for word in distinct]
+    if not words:
+        return Cells("empty", np.full(len(raw), -1, dtype=np.intp), [])
+    parsed = None if as_text else _parsed(words)
+    if parsed is None:
+        return Cells("text", np.append(places, -1)[raw], words)
+    values_of_words = np.append(places, -1)[raw]
+    if isinstance(parsed[0], bool):
+        own, levels = _factorised(np.array(parsed, dtype=np.uint8))
+        return Cells("truth", np.append(own, -1)[values_of_words], [bool(level) for level in levels])
+    if all(isinstance(number, int) for number in parsed):
+        big = max(abs(number) for number in parsed) > np.iinfo(np.int64).max
+        own, numbers = _factorised(np.array(parsed, dtype=object if big else np.int64))
+        return Cells("whole", np.append(own, -1)[values_of_words], numbers)
+    floats = np.array(parsed, dtype=np.float64)
+    return _of_floats(name, np.append(floats, np.nan)[values_of_words], values_of_words < 0)
+
+
+def _parsed(words: list[str]) -> list[Any] | None:
+    """The words as numbers, or as truth values, if all of them are; else None."""
+    if all(_NUMBER.fullmatch(word) for word in words):
+        return [_number(word) for word in words]
+    if all(word.lower() in _TRUTH for word in words):
+        return [_TRUTH[word.lower()] for word in words]
+    if all(_COMMA_NUMBER.fullmatch(word) for word in words):
+        # "1,234" may mean a thousand or a fraction: if all could, none is decided.
+        with_comma = [word for word in words if "," in word]
+        if not all(_THOUSANDS.fullmatch(word) for word in with_comma):
+            return [_number(word.replace(",", ".")) for word in words]
+    return None
+
+
+def _number(word: str) -> int | float:
+    return int(word) if word.lstrip("+-").isdecimal() else float(word)
+
+
+def _blanked(values: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    objects = values.astype(object)
+    objects[missing] = None
+    return objects
+
+
+def _of_objects(name: str, values: NDArray[Any], missing: NDArray[np.bool_], as_text: bool) -> Cells:
+    from pandas.api.types import infer_dtype
+
+    there = values[~missing]
+    match infer_dtype(there, skipna=False):
+        case "string":
+            return _of_text(name, _blanked(values, missing), as_text)
+        case "boolean":
+            return _read_array(name, np.where(missing, False, values).astype(bool), missing, as_text)
+        case "integer":
+            places, found = _factorised(np.where(missing, there[0], values))
+            small = max(abs(int(value)) for value in found) <= np.iinfo(np.int64).max
+            return _without_unused(
+                Cells("whole", np.where(missing, -1, places), found.astype(np.int64) if small else found), missing
+            )
+        case "floating" | "mixed-integer-float" | "decimal":
+            narrow = all(isinstance(value, np.float32) for value in there)
+            return _of_floats(name, np.where(missing, np.nan, values).astype("f4" if narrow else "f8"), missing)
+        case "date" | "datetime" | "datetime64":
+            return _of_dates(_blanked(values, missing))
+    rows = np.flatnonzero(~missing)
+    kinds = [type(value) for value in there]
+    other = next((place for place, kind in enumerate(kinds) if kind is not kinds[0]), None)
+    if other is None:
+        raise _unsupported(name, kinds[0].__name__)
+    raise InputError(
+        f"Column {name!r} mixes types: {there[0]!r} ({kinds[0].__name__}) in row {rows[0] + 1}, {there[other]!r} "
+        f"({kinds[other].__name__}) in row {rows[other] + 1}. A column holds values of one type: convert it, for "
+        f"example with data[{name!r}].astype(str)."
+    )
+
+
+def _declared(name: str, series: Any, as_text: bool) -> Cells:
+    import narwhals as nw
+
+    native = series.to_native()
+    levels: Sequence[Any]
+    if series.implementation.is_pandas_like():
+        codes, levels = native.cat.codes.to_numpy(), native.cat.categories.tolist()
+    elif series.implementation.is_pyarrow():
+        chunks = native.unify_dictionaries().chunks
+        codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in chunks])
+        levels = chunks[0].dictionary.to_pylist()
+    elif series.dtype == nw.Enum:
+        codes, levels = native.to_physical().cast(int).fill_null(-1).to_numpy(), series.dtype.categories
+    else:
+        # A Categorical of polars fixes no list of levels (all such columns share one): take those that occur.
+        return _of_text(name, series.cast(nw.String).to_numpy(), as_text)
+    if any(level is None for level in levels):
+        raise InputError(f"Column {name!r} has a missing value among its levels {levels!r}: give that level a name.")
+    return Cells("declared", np.asarray(codes, dtype=np.intp), [_plain_level(level) for level in levels])
 
 
 def _plain_level(level: Any) -> object:
@@ -119,90 +322,26 @@ def _plain_level(level: Any) -> object:
     return level if isinstance(level, (str, bool, int, float)) else str(level)
 
 
-def _encode_strings(values: Any) -> Encoded:
-    return _with_levels(*_factorised(values))
+def _spelled(cells: Cells) -> Cells:
+    """Numbers and truth values as text, sorted as text."""
+    texts = [number_text(value) for value in cells.levels()]
+    places, distinct = _factorised(np.array(texts, dtype=object))
+    return Cells("text", np.append(places, -1)[cells.places], [str(text) for text in distinct])
 
 
-def _encode_floats(name: str, values: NDArray[np.float64]) -> Encoded:
-    infinite = np.isinf(values)
-    if infinite.any():
-        row = int(infinite.argmax())
-        raise InputError(
-            f"Column {name!r} holds {values[row]} in row {row + 1} (the first row is row 1) and "
-            f"{int(infinite.sum())} infinite values in all. Values must be finite: drop those rows or "
-            "replace the infinities by numbers."
-        )
-    if values.min() >= 0 and values.max() <= LARGEST_CODE and bool((values == np.floor(values)).all()):
-        return _with_levels(*_factorised(values.astype(np.int64)), convert=float)
-    # Adding 0 copies (the user's array stays the user's) and makes -0.0 the same as 0.0.
-    return np.ascontiguousarray(values + 0.0), None
+def number_text(value: object) -> str:
+    """A number with as few digits as tell it apart; anything else as its text.
 
-
-def _encode_objects(name: str, values: NDArray[Any]) -> Encoded:
-    from pandas.api.types import infer_dtype
-
-    match infer_dtype(values, skipna=False):
-        case "string":
-            return _encode_strings(values)
-        case "boolean":
-            return _encode_array(name, values.astype(bool), "bool")
-        case "integer":
-            return _with_levels(*_factorised(values))
-        case "floating" | "mixed-integer-float":
-            return _encode_floats(name, values.astype(np.float64))
-    kinds = [type(value) for value in values]
-    other = next((row for row, kind in enumerate(kinds) if kind is not kinds[0]), None)
-    if other is None:
-        raise _unsupported(name, kinds[0].__name__)
-    raise InputError(
-        f"Column {name!r} mixes types: {values[0]!r} ({kinds[0].__name__}) in row 1, {values[other]!r} "
-        f"({kinds[other].__name__}) in row {other + 1}. A column holds values of one type: convert it, for "
-        f"example with data[{name!r}].astype(str)."
-    )
-
-
-def _encode_categorical(name: str, series: Any) -> Encoded:
-    import narwhals as nw
-
-    native = series.to_native()
-    levels: Sequence[Any]
-    if series.implementation.is_pandas_like():
-        codes, levels = native.cat.codes.to_numpy(), native.cat.categories.tolist()
-    elif series.implementation.is_pyarrow():
-        chunks = native.unify_dictionaries().chunks
-        codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
-        levels = chunks[0].dictionary.to_pylist()
-    elif series.dtype == nw.Enum:
-        codes, levels = native.to_physical().to_numpy(), series.dtype.categories
-    else:
-        # A Categorical of polars fixes no list of levels (all such columns share one): take those that occur.
-        return _encode_strings(series.cast(nw.String).to_numpy())
-    if any(level is None for level in levels):
-        raise InputError(f"Column {name!r} has a missing value among its levels {levels!r}: give that level a name.")
-    return _with_levels(codes, levels)
+    >>> number_text(61.0), number_text(24.35), number_text(True)
+    ('61', '24.35', 'True')
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+        return str(int(value))
+    return str(value)
 
 
 def _unsupported(name: str, kind: str) -> InputError:
     return InputError(
         f"Column {name!r} is of type {kind}. Allowed are categories, strings, integers, booleans and floats: "
-        "turn it into one of these (a date, for example, into its year or month; a decimal into a float) or "
-        "leave the column out."
-    )
-
-
-def interval_names(edges: NDArray[np.float64], closed: Literal["left", "right"]) -> tuple[str, ...]:
-    """Intervals between the edges, written with as few digits, from 4 on, as tell the edges apart.
-
-    >>> interval_names(np.array([0.0, 1.5, 3.0]), closed="left")
-    ('[0, 1.5)', '[1.5, 3]')
-    """
-    for digits in range(4, 18):
-        texts = [f"{edge + 0.0:.{digits}g}" for edge in edges]
-        if len(set(texts)) == len(texts):
-            break
-    last = len(texts) - 2
-    return tuple(
-        f"{'[' if closed == 'left' or i == 0 else '('}{texts[i]}, "
-        f"{texts[i + 1]}{']' if closed == 'right' or i == last else ')'}"
-        for i in range(last + 1)
+        "turn it into one of these (a duration, for example, into its days) or leave the column out."
     )

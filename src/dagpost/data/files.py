@@ -4,8 +4,7 @@ A CSV file is text (text_encoding.py) whose first line names the columns. Before
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
 names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, <NA>, NaN, nan, NULL or null are
 missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may have a
-decimal comma. A first column without a name that holds the numbers of the rows gets the name that pandas gives it.
-Memory: a few times the file.
+decimal comma. Memory: a few times the file.
 """
 
 from __future__ import annotations
@@ -39,8 +38,6 @@ _CSV_ENDINGS = (".csv", ".tsv", ".txt")
 _PARQUET_ENDINGS = (".parquet", ".pq")
 _EXCEL_ENDINGS = (".xlsx",)
 _ENDINGS = _CSV_ENDINGS + _PARQUET_ENDINGS + _EXCEL_ENDINGS
-#: What pandas calls a first column without a name: the row numbers of a data frame that were saved along.
-ROW_NUMBERS = "Unnamed: 0"
 _SNIFFED_LINES = 20
 
 
@@ -68,7 +65,7 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
         if ending in _PARQUET_ENDINGS:
             return _read_parquet(file)
         if ending in _EXCEL_ENDINGS:
-            return _with_row_numbers_named(read_sheet(file, MISSING))
+            return read_sheet(file, MISSING)
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error}).") from error
@@ -118,17 +115,7 @@ def _parse_csv(content: bytes, source: str) -> Any:
             f"{source}: the first line, taken as the names of the columns, holds only numbers: "
             f"{separator.join(names[:5])}... If it is a row of data, put a line of names above it."
         )
-    return _with_row_numbers_named(cells.set_axis(names, axis=1))
-
-
-def _with_row_numbers_named(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """The cells with a name for a nameless first column, if that counts the rows; all else is left to be refused."""
-    names = [str(name) for name in frame.columns]
-    if not names or names[0] or ROW_NUMBERS in names or frame.empty:
-        return frame
-    first = frame.iloc[:, 0].to_numpy()
-    counts = first.dtype.kind in "iu" and bool((np.diff(first) == 1).all())
-    return frame.set_axis([ROW_NUMBERS, *names[1:]], axis=1) if counts else frame
+    return cells.set_axis(names, axis=1)
 
 
 def _cells(body: str, separator: str, width: int) -> pandas.DataFrame:

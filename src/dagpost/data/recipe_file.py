@@ -13,13 +13,14 @@ import math
 import os
 import tomllib
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from dagpost._tools.text import nearest, printable
 from dagpost._tools.toml_text import toml_comment, toml_key, toml_value
 from dagpost._tools.whole_files import read_text, write_text
 from dagpost.data.cutting import bin_names
-from dagpost.data.recipe_steps import MISSING_LEVEL
+from dagpost.data.table import MISSING_LEVEL
 from dagpost.errors import InputError
 
 _VERSION = "dagpost_recipe"
@@ -193,7 +194,7 @@ class _Reader:
             return [self._bins(int(bins), f"{where}cuts", cuts), strategy]
         given = cuts if isinstance(cuts, list) else [cuts]
         numbers = [isinstance(cut, int | float) and not isinstance(cut, bool) and math.isfinite(cut) for cut in given]
-        if not all(numbers) or any(low >= high for low, high in zip(given[:-1], given[1:], strict=True)):
+        if not all(numbers) or any(low >= high for low, high in pairwise(given)):
             raise self._error(self._cuts_are(cuts, where))
         return [float(cut) for cut in given]
 
@@ -205,7 +206,7 @@ class _Reader:
 
     def _bins(self, bins: Any, what: str, given: Any) -> int:
         if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= 256:
-            raise self._error(f"{what}: the number of bins must be a whole number from 2 to 256. Got {given!r} instead.")
+            raise self._error(f"{what}: bins must be a whole number from 2 to 256. Got {given!r} instead.")
         return bins
 
     def _word(self, value: Any, what: str, allowed: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ Interventions are masks over the columns, one per row (Cooper & Yoo, UAI 1999); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,17 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
     return numbers.astype(np.int64)
 
 
-def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray[np.uint64]:
-    """One mask per row of the columns that were set, or an error that names the first row at fault."""
+#: What stands in an entry of interventions where nothing was set, in any mix of small and capital letters.
+_NOTHING_SET = {"", "none", "observational"}
+
+
+def intervention_masks(
+    given: Any, names: tuple[str, ...], rows: int, left_out: Mapping[str, str] | None = None
+) -> NDArray[np.uint64]:
+    """One mask per row of the columns that were set, or an error that names the first row at fault.
+
+    `left_out` says why columns are not among the names.
+    """
     entries = _entries(given)
     if len(entries) != rows:
         raise InputError(
@@ -59,6 +68,12 @@ def intervention_masks(given: Any, names: tuple[str, ...], rows: int) -> NDArray
             targets = _target_names(key, bits)
             unknown = [name for name in targets if name not in bits]
             if unknown:
+                if unknown[0] in (left_out or {}):
+                    raise InputError(
+                        f"{quoted('interventions')} names {unknown[0]!r} in row {row + 1} (the first row is row 1), "
+                        f"which was left out ({(left_out or {})[unknown[0]]}). Keep it: "
+                        f"{either(f'Recipe(keep=[{unknown[0]!r}])', '--keep')}."
+                    )
                 raise InputError(
                     f"{quoted('interventions')} names {unknown[0]!r} in row {row + 1} (the first row is row 1), which "
                     f"is not a column.{nearest(unknown[0], names)} Several names in one cell are separated "
@@ -79,7 +94,8 @@ def _target_names(entry: Any, bits: dict[str, int]) -> list[str]:
         import pandas
 
         names = [] if pandas.isna(entry) else [str(entry)]
-    return [name if name in bits else name.strip() for name in names if name.strip()]
+    stripped = [name if name in bits else name.strip() for name in names]
+    return [name for name in stripped if name in bits or name.lower() not in _NOTHING_SET]
 
 
 def _entries(given: Any) -> list[Any]:

@@ -23,8 +23,14 @@ from dagpost.errors import InputError
 if TYPE_CHECKING:
     import pandas
 
+    from dagpost.data.recipe import Recipe
+
 
 _DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
+
+
+#: The level of cells without a value, where these have one.
+MISSING_LEVEL = "(missing)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +52,8 @@ class Table:
     counts: NDArray[np.int64] | None = None
     #: Bit i of a row's mask is set where column i was set by intervention in that row; None: nowhere.
     interventions: NDArray[np.uint64] | None = None
+    #: What was done with each column to make it; None: it was made as it is.
+    recipe: Recipe | None = None
 
     @property
     def rows(self) -> int:
@@ -74,8 +82,8 @@ class Table:
 
     @property
     def continuous(self) -> bool:
-        """Whether every column holds floats (also those taken for codes), so that `values` works."""
-        return not self._not_numeric()
+        """Whether every column holds numbers, or levels that are numbers, so that `values` works."""
+        return not self._not_numeric() and not self._with_gaps()
 
     def codes(self) -> NDArray[Any]:
         """All codes as a (columns, rows) array of the smallest unsigned type that fits them all."""
@@ -90,13 +98,18 @@ class Table:
 
     def values(self) -> NDArray[np.float64]:
         """All values as a (rows, columns) array of floats."""
-        discrete = self._not_numeric()
+        discrete, with_gaps = self._not_numeric(), self._with_gaps()
         if discrete:
-            convert = f"convert them: data[{discrete[0]!r}].astype(float)"
             raise InputError(
-                f"{columns_are(discrete)} discrete, and a score for continuous data needs "
-                f"floats. If the values are numbers, {either(convert, 'write them with a decimal point')}; otherwise "
-                f"use a discrete score such as {setting('score', 'bdeu')}."
+                f"{columns_are(discrete)} not made of numbers, and a score for continuous data needs numbers. Leave "
+                f"{'it' if len(discrete) == 1 else 'them'} out, or use a discrete score such as "
+                f"{setting('score', 'bdeu')}."
+            )
+        if with_gaps:
+            raise InputError(
+                f"{columns_are(with_gaps, 'has', 'have')} gaps, which are not numbers, and a score for continuous data "
+                f"needs numbers. Drop the incomplete rows ({setting('missing', 'drop')}), or use a discrete score such "
+                f"as {setting('score', 'bdeu')}."
             )
         columns = [
             column if levels is None else np.array(levels, dtype=np.float64)[column]
@@ -108,7 +121,15 @@ class Table:
         return [
             name
             for name, levels in zip(self.names, self.levels, strict=True)
-            if levels is not None and not all(isinstance(level, float) for level in levels)
+            if levels is not None and not all(_is_number(level) for level in levels if level != MISSING_LEVEL)
+        ]
+
+    def _with_gaps(self) -> list[str]:
+        """The columns of numbers in which gaps are a level of their own."""
+        return [
+            name
+            for name, column, levels in zip(self.names, self.columns, self.levels, strict=True)
+            if (MISSING_LEVEL in levels if levels is not None else bool(np.isnan(column).any()))
         ]
 
     def fingerprint(self) -> str:
@@ -169,7 +190,7 @@ class Table:
     def descriptions(self) -> list[str]:
         """What each column holds, in a few words."""
         return [
-            f"continuous, {column.min():.4g} to {column.max():.4g}"
+            f"continuous, {np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
             if levels is None
             else f"{len(levels)} levels: {shortened([str(level) for level in levels])}"
             for column, levels in zip(self.columns, self.levels, strict=True)
@@ -186,6 +207,10 @@ class Table:
             for name, description in zip(self.names, self.descriptions(), strict=True)
         )
         return f"<table><caption>{html.escape(self.summary())}</caption>{rows}</table>"
+
+
+def _is_number(level: object) -> bool:
+    return isinstance(level, int | float) and not isinstance(level, bool)
 
 
 def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
+from dagpost.data.recipe import Recipe
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
@@ -62,6 +64,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "observations": data.observations,
         "data_fingerprint": data.fingerprint,
         "interventions": data.interventions,
+        "recipe": None if data.recipe is None else data.recipe.to_json(),
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
         "small_size": small_size,
@@ -98,18 +101,22 @@ def load_model(
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
         workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress))
+        levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
         data = DataFacts(
             names,
-            tuple(None if levels is None else tuple(levels) for levels in about["levels"]),
+            levels,
             about["observations"],
             str(about["data_fingerprint"]),
             # Older files do not say.
             bool(about.get("interventions", False)),
+            _recipe(about, names, levels),
         )
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
-        table = None if parts[_ROWS] is None else table_of(*parts[_ROWS])
+        table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=data.recipe)
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
+        if settings.get("recipe") is not None:
+            chosen["recipe"] = Recipe.from_json(settings["recipe"])
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))
@@ -118,6 +125,14 @@ def load_model(
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
     return fitted, {**settings, **chosen}
+
+
+def _recipe(about: dict[str, Any], names: tuple[str, ...], levels: Sequence[Any]) -> Recipe | None:
+    """What was done with each column; of older files as much as is known."""
+    if about["observations"] is None:
+        return None
+    described = about.get("recipe")
+    return Recipe.of_levels(names, levels) if described is None else Recipe.from_json(described)
 
 
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:

@@ -30,6 +30,7 @@ from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
+    from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
 
 Made = TypeVar("Made")
@@ -52,12 +53,23 @@ class DataFacts:
     observations: int | None
     fingerprint: str
     interventions: bool = False
+    #: What was done with each column; None where a model was made from scores.
+    recipe: Recipe | None = field(default=None, compare=False)
+
+    @property
+    def given_names(self) -> tuple[str, ...]:
+        """The columns of the data, those that were left out included."""
+        return self.names if self.recipe is None else tuple(step.name for step in self.recipe.steps_)
 
     @classmethod
     def of_table(cls, table: Table) -> DataFacts:
         """The facts of a table."""
+        from dagpost.data.recipe import Recipe
+
         levels = tuple(None if own is None else tuple(map(readable_level, own)) for own in table.levels)
-        return cls(table.names, levels, table.observations, table.fingerprint(), table.interventions is not None)
+        recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
+        facts = table.names, levels, table.observations, table.fingerprint(), table.interventions is not None
+        return cls(*facts, recipe)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,10 @@ from typing import Any
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, quoted, setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
+from dagpost.data.recipe import resolve_recipe
 from dagpost.data.table import Table
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
@@ -34,7 +35,7 @@ from dagpost.posterior.weighing import weigh_families
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import LocalScores, resolve_score
+from dagpost.scores import LocalScores, resolve_score, table_for
 
 #: What stands in the place of a score where a model was made from scores.
 _GIVEN_SCORES = "given scores"
@@ -48,9 +49,18 @@ def checked_method(model: Any) -> Method | None:
     return method
 
 
+def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
+    """The table that a model is fitted to: whatever `as_table` takes, read by the model's recipe, for its score."""
+    recipe = None
+    if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
+        recipe = resolve_recipe(model.recipe, model.missing)
+    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
+
+
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
     method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
+    _refuse_left_out(constraints, table)
     if method is not None:
         method.check_names(table.names)
     engine = resolve_engine(model.engine, model.threads, len(table.names))
@@ -63,6 +73,23 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
             if method is not None:
                 method.at_fit(study, workspace, model.seed)
             return _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
+
+
+def _refuse_left_out(constraints: Constraints, table: Table) -> None:
+    """Refuse rules about columns that are in the data and not in the table, and say why they are not."""
+    left_out = {} if table.recipe is None else {s.name: s.why for s in table.recipe.steps_ if not s.used}
+    named = {
+        "required": [name for edge in constraints.required for name in edge],
+        "forbidden": [name for edge in constraints.forbidden for name in edge],
+        "tiers": [name for tier in constraints.tiers or () for name in tier],
+    }
+    for where, names in named.items():
+        for name in names:
+            if name in left_out:
+                raise InputError(
+                    f"{quoted(where)} names the column {name!r}, which was left out ({left_out[name]}). Keep it, "
+                    f"{either(f'recipe=Recipe(keep=[{name!r}])', f'--keep {name}')}, or take it out of the rules."
+                )
 
 
 def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -> Fitted:

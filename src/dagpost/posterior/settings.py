@@ -20,14 +20,19 @@ _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 def check_settings(model: Any) -> None:
     """Refuse settings of a `DagPosterior` that no table can make right."""
+    from dagpost.data.recipe import resolve_recipe
+
     one_of(model.modularity, "modularity", MODULARITIES, "DagPosterior")
     parent_limit(model.max_parents, "DagPosterior")
     whole_number(model.samples, "samples", "DagPosterior")
     seed_number(model.seed)
+    resolve_recipe(model.recipe, model.missing)
 
 
 def described_settings(model: Any, constraints: Constraints) -> dict[str, Any]:
     """The settings of a `DagPosterior` as they are now, as JSON can hold them."""
+    from dagpost.data.recipe import resolve_recipe
+
     tiers: Any = constraints.tiers
     return {
         "score": to_json(resolve_score(model.score)),
@@ -40,6 +45,8 @@ def described_settings(model: Any, constraints: Constraints) -> dict[str, Any]:
         "forbidden": [list(edge) for edge in constraints.forbidden],
         "tiers": tiers and [list(tier) for tier in tiers],
         "seed": None if model.seed is None else int(model.seed),
+        "recipe": None if model.recipe is None else resolve_recipe(model.recipe).to_json(),
+        "missing": model.missing,
     }
 
 

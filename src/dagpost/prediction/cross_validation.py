@@ -28,7 +28,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.progress import NO_PROGRESS, reporter_for
-from dagpost.data import Table, as_table
+from dagpost.data import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
 from dagpost.engines.registry import resolve_engine
@@ -36,7 +36,7 @@ from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.numbering import family_count
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
-from dagpost.posterior.fitting import checked_method
+from dagpost.posterior.fitting import checked_method, table_of
 from dagpost.posterior.workspace import ExactWorkspace
 from dagpost.prediction.statistics import predicting_prior
 
@@ -124,7 +124,7 @@ def cross_validate(
     checked_method(model)
     seed_number(seed)
     predicting_prior(model.score)
-    table = as_table(X, counts=counts, interventions=interventions)
+    table = table_of(model, X, counts, interventions)
     _check_folds(folds, table.observations)
     memory.require(
         _BYTES_AN_OBSERVATION * table.observations,
@@ -135,6 +135,8 @@ def cross_validate(
     engine = resolve_engine(model.engine, model.threads, len(table.names))
     method = _settled_method(model, table, engine)
     settings = {**model.get_params(deep=False), "method": method, "threads": None, "progress": False}
+    # The table is what they made of it: all folds have the same levels.
+    settings["recipe"] = settings["missing"] = None
     del settings["engine"], settings["seed"]
     task = _Task(type(model), settings, table, folds, int(entropy))  # type: ignore[arg-type]
     dealt, log_scores = task.folds_of_observations(), np.empty(table.observations)

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import names_in, readable_level, shortened
-from dagpost.data import as_table
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
 from dagpost.prediction.counting import cell_numbers, count_families
-from dagpost.scores import NormalWishartPrior, ParameterPrior, Score, parameter_prior_of
+from dagpost.scores import NormalWishartPrior, ParameterPrior, Score, parameter_prior_of, table_for
 from dagpost.scores.set_functions import runs_of
 
 
@@ -206,7 +205,7 @@ def sufficient_statistics(
     >>> sufficient_statistics(datasets.load("coronary"), no_edges, "bdeu")
     DiscreteStatistics of 6 families over 6 variables: 12 cells
     """
-    prior, table = predicting_prior(score), as_table(table)
+    prior, table = predicting_prior(score), table_for(score, table)
     check_masks(parents)
     if parents.shape[1] != len(table.names):
         raise InputError(f"The graphs have {parents.shape[1]} nodes, but the table has {len(table.names)} columns.")

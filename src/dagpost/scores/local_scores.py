@@ -23,11 +23,11 @@ from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, nearest
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.data.conversion import TableLike, as_table
+from dagpost.data.conversion import TableLike
 from dagpost.engines import Engine, ThreadEngine, as_engine
 from dagpost.errors import InputError
 from dagpost.scores.base import Score
-from dagpost.scores.resolve import resolve_score
+from dagpost.scores.resolve import resolve_score, table_for
 
 #: No node can have more parents than this.
 MOST_PARENTS = 12
@@ -170,7 +170,7 @@ def local_scores(
 
     chosen = resolve_score(score)
     limit = parent_limit(max_parents, "local_scores")
-    table = as_table(data, counts=counts, interventions=interventions)
+    table = table_for(chosen, data, counts=counts, interventions=interventions)
     nodes = len(table.names)
     limit = min(limit, nodes - 1)
     _require_memory(nodes, limit)

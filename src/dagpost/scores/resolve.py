@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
+from dagpost.data.conversion import TableLike, as_table
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.scores.base import Score
 from dagpost.scores.parameter_priors import ParameterPrior
@@ -33,6 +35,21 @@ def resolve_score(score: Any) -> Score:
     raise refusal(
         score, "score", None, allowed, f"Make an object of it: {score.__name__}()." if isinstance(score, type) else ""
     )
+
+
+def table_for(
+    score: str | Score, data: TableLike, *, counts: Any = None, interventions: Any = None, recipe: Any = None
+) -> Table:
+    """The table of whatever `as_table` takes, as a score wants it: numbers are cut into levels for a discrete one.
+
+    An object of the user's that does not say which columns it takes gets them as they are.
+    """
+    from dagpost.data.recipe import cut_numbers
+
+    chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
+    if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
+        return cut_numbers(table, notify=True)
+    return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
 
 
 def parameter_prior_of(score: Any, what: str) -> ParameterPrior:

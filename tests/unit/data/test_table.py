@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from dagpost.data import Table, as_table
+from dagpost.data.recipe import Recipe
 from dagpost.errors import DagpostWarning, InputError
 
 COLOURS = ["red", "green", "red", "blue", "green", "red", "blue", "red"]
@@ -54,10 +55,10 @@ def test_a_numpy_array_of_integers_is_discrete_and_columns_are_numbered() -> Non
     assert table.names == ("V0", "V1")
     assert table.levels == ((5, 7), (0, 1))
     assert table.discrete
-    assert not table.continuous
+    assert table.continuous, "levels that are numbers serve as values, too"
     assert as_table(array % 5 == 0).levels[0] == (False, True)
-    assert as_table(array.astype(str)).levels[0] == ("5", "7")
-    assert as_table(array.astype(object)).fingerprint() == table.fingerprint()
+    for spelled in (array.astype(str), array.astype(object), array.astype(float)):
+        assert as_table(spelled).fingerprint() == table.fingerprint()
 
 
 def test_a_numpy_array_of_floats_is_continuous_and_copied() -> None:
@@ -105,7 +106,7 @@ def test_intervals_of_pandas_cut_become_their_text() -> None:
 
 def test_codes_have_the_smallest_type_that_fits() -> None:
     rows = 4 * 300
-    frame = pd.DataFrame({"many": np.arange(rows) % 300, "few": np.arange(rows) % 256})
+    frame = pd.DataFrame({"many": np.arange(rows) % 300, "few": np.arange(rows) % 256}).astype("category")
     table = as_table(frame)
     assert [column.dtype for column in table.columns] == [np.uint16, np.uint8]
     codes = table.codes()
@@ -114,24 +115,28 @@ def test_codes_have_the_smallest_type_that_fits() -> None:
     assert codes.flags.c_contiguous
 
 
-def test_floats_that_are_small_whole_numbers_are_codes_with_a_notice() -> None:
-    frame = eight_rows(bin=[0.0, 2.0, 1.0, 0.0, 2.0, 1.0, 1.0, 0.0])
-    with pytest.warns(DagpostWarning, match=r"'bin'.*taken as codes"):
-        table = as_table(frame)
+def test_floats_that_are_whole_numbers_are_those_numbers() -> None:
+    table = as_table(eight_rows(bin=[0.0, 2.0, 1.0, 0.0, 2.0, 1.0, 1.0, 0.0]))
     assert table.levels[2] == (0, 1, 2)
+    assert [type(level) for level in table.levels[2]] == [int] * 3
     assert table.columns[2].tolist() == [0, 2, 1, 0, 2, 1, 1, 0]
 
 
-def test_floats_taken_for_codes_still_serve_as_values() -> None:
-    with pytest.warns(DagpostWarning, match="'age'"):
-        table = as_table(pd.DataFrame({"age": [30.0, 40.0, 30.0, 50.0, 40.0, 50.0], "x": HEIGHTS[:6]}))
+def test_levels_that_are_numbers_still_serve_as_values() -> None:
+    table = as_table(pd.DataFrame({"age": [30.0, 40.0, 30.0, 50.0, 40.0, 50.0], "x": HEIGHTS[:6]}))
     assert table.continuous
     assert table.values()[:, 0].tolist() == [30.0, 40.0, 30.0, 50.0, 40.0, 50.0]
 
 
 @pytest.mark.parametrize("values", [[0.0, 500.0] * 4, [-1.0, 1.0] * 4, [0.5, 1.0] * 4])
-def test_other_floats_are_continuous(values: Any) -> None:
-    assert as_table(eight_rows(x=values)).levels[2] is None
+def test_few_numbers_that_repeat_are_levels(values: Any) -> None:
+    assert as_table(eight_rows(x=values)).levels[2] == (values[0], values[1])
+
+
+def test_fractions_that_do_not_repeat_and_many_numbers_are_numbers() -> None:
+    assert as_table(eight_rows(x=HEIGHTS)).levels[2] is None
+    assert as_table(pd.DataFrame({"x": [*range(11)] * 3, "y": ["a", "b", "c"] * 11})).levels[0] is None
+    assert as_table(pd.DataFrame({"x": [*range(10)] * 3, "y": ["a", "b", "c"] * 10})).levels[0] == tuple(range(10))
 
 
 def test_codes_of_a_continuous_column_are_refused_with_the_call_that_discretises() -> None:
@@ -140,7 +145,7 @@ def test_codes_of_a_continuous_column_are_refused_with_the_call_that_discretises
 
 
 def test_values_of_a_discrete_column_are_refused_with_the_way_to_convert() -> None:
-    with pytest.raises(InputError, match=r"Columns 'colour', 'size', 'flag' are discrete.*astype\(float\)"):
+    with pytest.raises(InputError, match=r"Columns 'colour', 'flag' are not made of numbers.*score='bdeu'"):
         as_table(pd.DataFrame(MIXED)).values()
 
 
@@ -210,12 +215,15 @@ def test_an_unknown_intervention_target_is_an_error_that_names_the_row() -> None
 
 def test_missing_values_are_counted_per_column_with_a_remedy() -> None:
     frame = eight_rows(x=[1.5, None, 2.5, None, 1.0, 2.0, 3.0, 4.0], y=["a", "b", None, "a", "b", "a", "b", "a"])
+    frame = pd.concat([frame, frame], ignore_index=True)
     arrow = pa.Table.from_pandas(frame)
     for data in (frame, pl.from_arrow(arrow), arrow):
-        with pytest.raises(InputError, match=r"'x' has 2 \(first in row 2\), 'y' has 1 \(first in row 3\)") as error:
-            as_table(data)
-        assert "dropna()" in str(error.value)
-        assert "impute" in str(error.value)
+        with pytest.raises(InputError, match=r"'x' has 4 \(first in row 2\), 'y' has 2 \(first in row 3\)") as error:
+            as_table(data, recipe=Recipe(missing="refuse"))
+        assert "missing='drop'" in str(error.value)
+        assert "missing='level'" in str(error.value)
+        with pytest.warns(DagpostWarning, match=r"6 of 16 rows have gaps and were dropped \('x' has 4, 'y' has 2\)"):
+            assert as_table(data).rows == 10
 
 
 @pytest.mark.parametrize(
@@ -226,21 +234,22 @@ def test_missing_values_are_counted_per_column_with_a_remedy() -> None:
         pd.array([True, None] * 4, dtype="boolean"),
         pd.Categorical(["a", None] * 4),
         pd.Series([1, None] * 4, dtype=object),
-        pd.Series([pd.NaT] * 8),
+        pd.Series(["a", None] * 4, dtype=object),
     ],
 )
 def test_missing_values_are_found_in_every_type_of_column(column: Any) -> None:
-    with pytest.raises(InputError, match=r"Missing values.*'x' has [48]"):
-        as_table(eight_rows(x=column))
+    with pytest.raises(InputError, match=r"Missing values.*'x' has 4"):
+        as_table(eight_rows(x=column), recipe=Recipe(missing="refuse", keep=["x"]))
 
 
 def test_nan_is_missing_in_arrays_and_in_polars_and_a_mask_is_too() -> None:
+    refuse = Recipe(missing="refuse")
     with pytest.raises(InputError, match=r"'V1' has 1 \(first in row 2\)"):
-        as_table(np.array([[0.5, 1.5], [2.5, np.nan]]))
+        as_table(np.array([[0.5, 1.5], [2.5, np.nan], [1.5, 2.5]]), recipe=refuse)
     with pytest.raises(InputError, match=r"'x' has 1 \(first in row 1\)"):
-        as_table(pl.DataFrame({"x": [float("nan"), 1.0], "y": ["a", "b"]}))
+        as_table(pl.DataFrame({"x": [float("nan"), 1.0, 2.0], "y": ["a", "b", "a"]}), recipe=refuse)
     with pytest.raises(InputError, match=r"'V0' has 1 \(first in row 1\)"):
-        as_table(np.ma.masked_equal(np.array([[7, 1], [2, 1]]), 7))
+        as_table(np.ma.masked_equal(np.array([[7, 1], [2, 1], [3, 0]]), 7), recipe=refuse)
 
 
 def test_infinity_is_an_error_that_names_column_and_row() -> None:
@@ -248,20 +257,21 @@ def test_infinity_is_an_error_that_names_column_and_row() -> None:
         as_table(eight_rows(x=[1.5, 2.5, -np.inf, 1, 2, 3, 4, 5]))
 
 
-def test_a_constant_column_is_kept_with_a_warning() -> None:
-    with pytest.warns(DagpostWarning, match="'x' is constant"):
-        table = as_table(eight_rows(x=["same"] * 8))
-    assert table.levels[2] == ("same",)
+def test_a_constant_column_is_left_out_with_a_notice_unless_it_is_kept() -> None:
+    frame = eight_rows(x=["same"] * 8)
+    with pytest.warns(DagpostWarning, match=r"Left out: 'x' \(constant\)"):
+        assert as_table(frame).names == ("colour", "flag")
+    assert as_table(frame, recipe=Recipe(keep=["x"])).levels[2] == ("same",)
 
 
 def test_a_column_that_is_constant_in_all_observations_counts_as_constant() -> None:
-    with pytest.warns(DagpostWarning, match="'colour', 'flag' are constant"):
+    with pytest.raises(InputError, match=r"no column is left.*'colour' \(constant.*'flag' \(constant.*keep"):
         as_table(eight_rows(), counts=[5, 0, 5, 0, 0, 0, 0, 0])
 
 
-def test_more_levels_than_half_the_rows_look_like_an_identifier() -> None:
-    with pytest.warns(DagpostWarning, match="'id' has more levels than half of the 8 rows"):
-        as_table(eight_rows(id=list("abcdefgh")))
+def test_more_levels_than_half_the_rows_are_kept_with_a_warning() -> None:
+    with pytest.warns(DagpostWarning, match="'town' has more levels than half of the 8 rows"):
+        as_table(eight_rows(town=list("abcdefgh")))
 
 
 @pytest.mark.parametrize("data", [pd.DataFrame(), pd.DataFrame({"a": [], "b": []}), np.empty((0, 3))])
@@ -302,7 +312,7 @@ def test_names_that_are_numbers_become_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "column", [pd.date_range("2020-01-01", periods=8), pd.to_timedelta(range(8), "D"), [b"a", b"b"] * 4]
+    "column", [pd.period_range("2020-01", periods=8, freq="M"), pd.to_timedelta(range(8), "D"), [b"a", b"b"] * 4]
 )
 def test_columns_of_other_types_are_refused_with_a_remedy(column: Any) -> None:
     with pytest.raises(InputError, match=r"Column 'x' is of type.*turn it into one of these"):
@@ -311,7 +321,7 @@ def test_columns_of_other_types_are_refused_with_a_remedy(column: Any) -> None:
 
 @pytest.mark.parametrize("array", [np.ones((2, 2), dtype=complex), np.ones((2, 2), dtype="datetime64[D]")])
 def test_arrays_of_other_types_are_refused(array: Any) -> None:
-    with pytest.raises(InputError, match=r"Column 'V0' is of type|Complex data not supported"):
+    with pytest.raises(InputError, match=r"no column is left.*'V0' \(constant|Complex data not supported"):
         as_table(array)
 
 
@@ -375,7 +385,7 @@ def test_the_repr_is_readable() -> None:
         "  colour  3 levels: blue, green, red",
         "  size    3 levels: 1, 2, 3",
         "  flag    2 levels: False, True",
-        "  height  continuous, -2 to 1000",
+        "  height  8 levels: -2.0, -0.5, 0.25, 1.5, 2.25, 3.125, 7.5, 1000.0",
         "  many    8 levels: 0, 1, 2, 3, 4, 5, 6, 7",
     ]
 

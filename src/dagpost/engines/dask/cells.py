@@ -22,8 +22,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
-from dagpost.data.conversion import checked_table
-from dagpost.data.encoding import code_type
+from dagpost.data.encoding import cells_of, code_type
 from dagpost.data.table import Table
 from dagpost.engines.dask.cluster import Cluster, writeable
 from dagpost.engines.dask.counting import refuse_missing
@@ -160,17 +159,32 @@ class _CountingParts(ThreadEngine):
 
 def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations: int) -> Table:
     """A table with the names and levels of all parts, and one row of codes 0 that stands for all observations."""
-    import pandas
-
     if observations == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
     if not values:
         raise InputError("The parts have no column besides that of the intervention targets. At least two are needed.")
-    length = max(map(len, [*values.values(), *levels.values()]))
-    repeated = {name: np.resize(np.arange(len(found)), length) for name, found in values.items()}
-    frame = pandas.DataFrame({name: pandas.Series(values[name]).take(rows).array for name, rows in repeated.items()})
-    table = checked_table(with_categories(frame, levels))
-    return replace(table, columns=tuple(column[:1] * 0 for column in table.columns), counts=np.array([observations]))
+    if len(values) < 2:
+        raise InputError(f"The parts have only one column, {next(iter(values))!r}: a structure needs at least 2.")
+    found = tuple(_levels_of(name, column, levels.get(name)) for name, column in values.items())
+    columns = tuple(np.zeros(1, dtype=np.float64 if own is None else code_type(len(own))) for own in found)
+    return Table(tuple(values), columns, found, counts=np.array([observations]))
+
+
+def _levels_of(name: str, column: Any, declared: list[Any] | None) -> tuple[object, ...] | None:
+    """The levels of a column of a table in parts, all values that occur; None where it holds fractions."""
+    import narwhals
+    import pandas
+
+    if declared is not None:
+        with_categories(pandas.DataFrame({name: column}), {name: declared})
+        return tuple(declared)
+    cells = cells_of(name, narwhals.from_native(pandas.Series(column), series_only=True))
+    if cells.kind == "dates":
+        raise InputError(f"Column {name!r} holds dates, which have no levels. Leave it out.")
+    if cells.kind == "decimal":
+        return None
+    # As they are: the codes of the parts are found by comparing cells with them.
+    return cells.levels() if cells.kind == "truth" or cells.numeric else tuple(sorted(column))
 
 
 def _values_of(part: Any, columns: list[str] | None, interventions: str | None) -> _Seen:

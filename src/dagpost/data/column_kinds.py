@@ -1,0 +1,150 @@
+"""What is a column: levels, a number, or nothing that a network is about?
+
+Decided from the values and the name, whatever the type and the order of the rows, by the first rule that fits:
+
+1. no value at all: left out. Categories that the user declared: levels.
+2. one value only: left out.
+3. dates, by type, or text nearly all of which reads as dates (2026-11-15, 15.11.2026, with or without a time): left
+   out.
+4. identifiers: left out. Nearly all values (95%) are different, there are at least 20 rows, and the values are text
+   without blanks, or whole numbers that are consecutive or whose name has a word such as id, number, code or key. With
+   a name that can mean nothing else (id, uuid), 5 rows are enough.
+5. free text, more than half of it different and most of it with blanks: left out.
+6. truth values and other text: levels.
+7. numbers: levels if there are at most 10 different ones (and, for fractions, each occurs twice on average); a number
+   otherwise.
+
+In a table that is coded throughout, each column with the whole numbers from 0 up to the number of its levels, as
+repositories and scikit-learn's encoders have them, all columns are levels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.data.encoding import Cells
+from dagpost.data.frames import ROW_NUMBERS
+
+Use = Literal["levels", "number", "left out"]
+
+#: Numbers with at most this many different values are levels.
+MOST_LEVELS = 10
+#: A coded table has codes below this.
+MOST_CODES = 100
+_NEARLY_ALL = 0.95
+_ROWS_OF_IDENTIFIERS = 20
+_ROWS_OF_NAMED_IDENTIFIERS = 5
+_SURE_WORDS = {"id", "ids", "uuid", "guid", "identifier"}
+_SURE_ENDINGS = tuple(
+    f"{word}id"
+    for word in [
+        "patient",
+        "subject",
+        "user",
+        "case",
+        "study",
+        "record",
+        "sample",
+        "row",
+        "customer",
+        "person",
+        "visit",
+        "donor",
+    ]
+)
+_WORDS = _SURE_WORDS | {"nr", "no", "num", "number", "code", "index", "key"}
+_DATE = re.compile(
+    r"(?:\d{4}([-/.])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-/.])(?:0?[1-9]|[12]\d|3[01])\2"
+    r"(?:\d{4}|\d{2}))(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?(?:Z| ?[+-]\d{2}:?\d{2})?)?"
+)
+
+
+class Verdict(NamedTuple):
+    """What a column is used as, and why; of a column that is left out, the reason comes before a colon."""
+
+    use: Use
+    why: str
+
+
+def verdict(name: str, cells: Cells, counts: NDArray[np.int64] | None, *, keep: bool) -> Verdict:
+    """What becomes of a column; with `keep`, it is not left out unless it is empty.
+
+    >>> from dagpost.data.encoding import cells_of
+    >>> verdict("patient_id", cells_of("patient_id", np.arange(100)), None, keep=False)
+    Verdict(use='left out', why='identifier: 100 different values in 100 rows')
+    """
+    seen = ~cells.missing if counts is None else ~cells.missing & (counts > 0)
+    observations = int(seen.sum() if counts is None else counts[seen].sum())
+    occurring = np.zeros(len(cells.values) + 1, dtype=bool)
+    occurring[cells.places[seen]] = True
+    different = int(occurring[:-1].sum())
+    if cells.kind == "empty":
+        return Verdict("left out", "empty: no value in any row")
+    if not keep and (reason := _left_out(name, cells, different, observations)):
+        return reason
+    words = {"declared": "categories as declared", "truth": "true or false"}.get(cells.kind)
+    if words is not None:
+        return Verdict("levels", words)
+    if not cells.numeric:
+        return Verdict("levels", f"{cells.kind}, {_times(different, 'value')}")
+    kind = "whole numbers" if cells.kind == "whole" else "numbers"
+    why = f"{kind}, {_times(different, 'value')}"
+    repeated = cells.kind == "whole" or 2 * different <= observations
+    return Verdict("levels" if different <= MOST_LEVELS and repeated else "number", why)
+
+
+def is_coded(columns: Iterable[Cells]) -> bool:
+    """Whether each column holds the whole numbers from 0 up to the number of its levels, each twice on average."""
+    return all(
+        cells.kind == "whole"
+        and cells.values[0] == 0
+        and cells.values[-1] == len(cells.values) - 1 < MOST_CODES
+        and 2 * len(cells.values) <= len(cells.places)
+        for cells in columns
+    )
+
+
+def _left_out(name: str, cells: Cells, different: int, observations: int) -> Verdict | None:
+    if cells.kind == "declared":
+        return None
+    if different == 1:
+        return Verdict("left out", "constant: one value in all rows")
+    if cells.kind in ("truth", "decimal"):
+        return None
+    if cells.kind == "dates" or (cells.kind == "text" and _share(cells.values, _DATE) >= _NEARLY_ALL):
+        return Verdict("left out", f"dates: {_times(different, 'value')}")
+    counted = f"{different:,} different values in {observations:,} rows"
+    if name == ROW_NUMBERS and cells.kind == "whole" and different == observations:
+        return Verdict("left out", "row numbers: a first column without a name")
+    blanks = cells.kind == "text" and 2 * sum(" " in str(text) for text in cells.values) > len(cells.values)
+    if different >= _NEARLY_ALL * observations and not blanks and _identifies(name, cells, different, observations):
+        return Verdict("left out", f"identifier: {counted}")
+    if blanks and 2 * different > observations >= _ROWS_OF_IDENTIFIERS:
+        return Verdict("left out", f"free text: {counted}")
+    return None
+
+
+def _identifies(name: str, cells: Cells, different: int, observations: int) -> bool:
+    words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower())
+    sure = bool(_SURE_WORDS & set(words)) or any(word.endswith(_SURE_ENDINGS) for word in words)
+    if observations < (_ROWS_OF_NAMED_IDENTIFIERS if sure else _ROWS_OF_IDENTIFIERS):
+        return False
+    named = bool(_WORDS & set(words)) or sure
+    return cells.kind == "text" or named or (different == observations and _consecutive(cells))
+
+
+def _consecutive(cells: Cells) -> bool:
+    return cells.kind == "whole" and bool(cells.values[-1] - cells.values[0] == len(cells.values) - 1)
+
+
+def _share(texts: list[str], pattern: re.Pattern[str]) -> float:
+    return sum(pattern.fullmatch(text) is not None for text in texts) / len(texts)
+
+
+def _times(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,369 @@
+"""A recipe: what is done with each column of a table, decided once and then kept.
+
+Two phases. *Reading* decides for every column whether it is levels, a number, or left out (column_kinds.py has the
+rules), and what becomes of gaps; it leaves a `Table` of levels and numbers. *Cutting* comes only where a score needs
+levels: numbers are cut where the recipe says (cutting.py), and cuts are kept. A fitted recipe is a set of decisions:
+applied to new rows it decides nothing anew.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, Self, cast, get_args
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+
+from dagpost._tools.checks import one_of, refusal, whole_number
+from dagpost._tools.text import nearest
+from dagpost.data import recipe_words as words
+from dagpost.data.cutting import LARGEST_BINS, Strategy
+from dagpost.data.encoding import code_type
+from dagpost.data.frames import frame_of
+from dagpost.data.recipe_reading import Choices, Reading, decide, follow, source_of
+from dagpost.data.recipe_steps import Rule, Step
+from dagpost.data.table import Table
+from dagpost.errors import InputError, warn
+
+Missing = Literal["drop", "level", "refuse"]
+Unseen = Literal["error", "missing"]
+
+#: What a column is cut by: one point, several, or a number of bins with a strategy.
+Cut = float | Sequence[float] | tuple[int, str]
+
+_SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen")
+
+
+class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+    """What is done with each column of a table; a transformer of scikit-learn that makes a `Table`.
+
+    Parameters
+    ----------
+    columns
+        Use only these columns; all unless given.
+    drop
+        Leave these columns out.
+    keep
+        Use these columns although they look like identifiers, dates, constants or free text.
+    cut
+        Where columns of numbers are cut, by their names: a point, several points, or a number of bins with a strategy:
+        ``{"systolic": 140, "age": [40, 60], "weight": (4, "uniform")}``.
+    bins, strategy
+        How all other columns of numbers are cut where a score needs levels: "quantile" (about as many rows in each
+        bin), "uniform" (equal widths) or "kmeans".
+    missing
+        What is done about gaps: "drop" drops rows in which a used column has no value, "level" makes the gap a level
+        of its own, "refuse" is an error.
+    unseen
+        What is done about a level in new rows that the recipe does not know: "error", or "missing", which takes the
+        cell as a gap.
+
+    Attributes
+    ----------
+    steps_
+        One `Step` for every column: its name, use ("levels", "number", "left out"), why, levels, cuts, rule and gaps.
+    dropped_rows_, rows_
+        How many rows were dropped for gaps, and how many there were.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"age": range(31, 55), "sex": ["f", "m"] * 12, "country": ["CZ"] * 24})
+    >>> recipe = Recipe(cut={"age": [40, 50]}).fit(frame)
+    >>> recipe
+    Recipe for 3 columns: 2 used, 1 left out
+    column   what it is                       what is done          levels
+    age      whole numbers, 24 values         cut: cut where asked  <40, [40, 50), >=50
+    sex      text, 2 values                   levels                f, m
+    country  constant: one value in all rows  left out
+    >>> recipe.transform(frame[:3]).columns[0].tolist()
+    [0, 0, 0]
+    """
+
+    steps_: tuple[Step, ...]
+    dropped_rows_: int
+    rows_: int
+
+    def __init__(
+        self,
+        columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        cut: Mapping[str, Cut] | None = None,
+        bins: int = 3,
+        strategy: Strategy = "quantile",
+        missing: Missing = "drop",
+        unseen: Unseen = "error",
+    ) -> None:
+        self.columns, self.drop, self.keep, self.cut = columns, drop, keep, cut
+        self.bins, self.strategy, self.missing, self.unseen = bins, strategy, missing, unseen
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it has decided."""
+        return hasattr(self, "steps_")
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The columns that it was made for, as scikit-learn calls them."""
+        return np.array([step.name for step in self._decided()], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many these are."""
+        return len(self._decided())
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+        """The columns of the tables that it makes."""
+        return np.array([step.name for step in self._decided() if step.used], dtype=object)
+
+    def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
+        """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
+        fresh = clone(self).read(X, counts=counts, interventions=interventions)
+        decided = cut_numbers(fresh).recipe
+        assert decided is not None
+        return self._adopt(decided.steps_, decided.dropped_rows_, decided.rows_)
+
+    def read(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Table:
+        """The table of some rows with its numbers as they are; a recipe that was not fitted decides, and keeps nothing.
+
+        The recipe of the table says what was done.
+        """
+        choices = self._choices()
+        if isinstance(X, str | os.PathLike):
+            X = frame_of(X)
+        source = source_of(X, counts, interventions)
+        reading = follow(source, self.steps_, choices) if self.fitted else decide(source, choices)
+        return self._with_recipe(reading, source.rows)
+
+    def transform(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Table:
+        """The table of some rows, with numbers cut where the recipe has cuts."""
+        self._decided()
+        return _apply_cuts(self.read(X, counts=counts, interventions=interventions))
+
+    def uncut(self) -> Recipe:
+        """The recipe without cuts: numbers stay numbers."""
+        steps = tuple(step.uncut() for step in self._decided())
+        return copy.copy(self)._adopt(steps, self.dropped_rows_, self.rows_)
+
+    @classmethod
+    def of_table(cls, table: Table) -> Recipe:
+        """The recipe of a table that was made without one: columns are what they are."""
+        return cls.of_levels(table.names, table.levels, table.rows)
+
+    @classmethod
+    def of_levels(cls, names: Sequence[str], levels: Sequence[Sequence[object] | None], rows: int = 0) -> Recipe:
+        """The recipe of columns of which only the levels are known (None: numbers)."""
+        steps = tuple(
+            Step(name, "number", "numbers as given")
+            if own is None
+            else Step(name, "levels", "levels as given", levels=tuple(own))
+            for name, own in zip(names, levels, strict=True)
+        )
+        return cls()._adopt(steps, 0, rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings and, of a fitted recipe, all decisions, as JSON can hold them."""
+        described: dict[str, Any] = {name: _plain(getattr(self, name)) for name in _SETTINGS}
+        if self.fitted:
+            described["rows"], described["dropped_rows"] = self.rows_, self.dropped_rows_
+            described["steps"] = [step.to_json() for step in self.steps_]
+        return described
+
+    @classmethod
+    def from_json(cls, described: Mapping[str, Any]) -> Recipe:
+        """The recipe that `to_json` described.
+
+        >>> Recipe.from_json(Recipe(bins=4, cut={"age": [40, 60]}).to_json())
+        Recipe(bins=4, cut={'age': [40, 60]})
+        """
+        unknown = described.keys() - {*_SETTINGS, "rows", "dropped_rows", "steps"}
+        if unknown:
+            raise InputError(f"A recipe has no {min(unknown)!r}.{nearest(min(unknown), [*_SETTINGS, 'steps'])}")
+        recipe = cls(**{name: described[name] for name in _SETTINGS if name in described})
+        recipe._choices()
+        if described.get("steps") is None:
+            return recipe
+        steps = tuple(Step.from_json(step) for step in described["steps"])
+        return recipe._adopt(steps, int(described.get("dropped_rows", 0)), int(described.get("rows", 0)))
+
+    def lines(self) -> list[str]:
+        """The steps as an aligned table: column, what it is, what is done, levels."""
+        return words.lines(self._decided())
+
+    def summary(self) -> str:
+        """How many columns are used, and how many rows were dropped, in one line."""
+        return words.summary(self._decided(), self.dropped_rows_, self.rows_)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if not self.fitted:
+            return str(super().__repr__(N_CHAR_MAX))
+        return "\n".join([self.summary(), *self.lines()])
+
+    def _repr_html_(self) -> str:
+        return words.to_html(self.steps_, self.summary()) if self.fitted else f"<pre>{self!r}</pre>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def rule_of(self, name: str) -> Rule:
+        """How a column of numbers is cut."""
+        own = self._choices().cut.get(name)
+        return Rule(bins=self.bins, strategy=self.strategy) if own is None else own
+
+    def step(self, name: str) -> Step:
+        """What is done with a column."""
+        found = {step.name: step for step in self._decided()}
+        if name not in found:
+            raise InputError(f"The recipe has no column {name!r}.{nearest(name, list(found))}")
+        return found[name]
+
+    def _decided(self) -> tuple[Step, ...]:
+        if not self.fitted:
+            raise InputError("This Recipe has not seen a table yet. Call fit(table) first.")
+        return self.steps_
+
+    def _adopt(self, steps: tuple[Step, ...], dropped: int, rows: int) -> Self:
+        self.steps_, self.dropped_rows_, self.rows_ = steps, dropped, rows
+        return self
+
+    def _with_recipe(self, reading: Reading, rows: int) -> Table:
+        return replace(reading.table, recipe=copy.copy(self)._adopt(reading.steps, reading.dropped, rows))
+
+    def _choices(self) -> Choices:
+        """The settings, once none is wrong."""
+        whole_number(self.bins, "bins", "Recipe", least=2, most=LARGEST_BINS)
+        one_of(self.strategy, "strategy", get_args(Strategy), "Recipe")
+        one_of(self.missing, "missing", get_args(Missing), "Recipe")
+        one_of(self.unseen, "unseen", get_args(Unseen), "Recipe")
+        given = {} if self.cut is None else self.cut
+        if not isinstance(given, Mapping):
+            raise refusal(given, "cut", "Recipe", "a mapping from names of columns to cuts")
+        return Choices(
+            None if self.columns is None else _names("columns", self.columns),
+            _names("drop", self.drop),
+            _names("keep", self.keep),
+            {str(name): _rule(name, cut) for name, cut in given.items()},
+            self.missing,
+            self.unseen,
+        )
+
+
+def _names(setting: str, names: Any) -> tuple[str, ...]:
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Sequence | np.ndarray) or not all(isinstance(name, str) for name in names):
+        raise refusal(names, setting, "Recipe", "a list of names of columns")
+    return tuple(str(name) for name in names)
+
+
+def _rule(name: object, cut: Any) -> Rule:
+    if isinstance(cut, Sequence) and not isinstance(cut, str) and len(cut) == 2 and isinstance(cut[1], str):
+        bins = whole_number(cut[0], "bins", "Recipe", least=2, most=LARGEST_BINS)
+        return Rule(None, bins, cast("Strategy", one_of(cut[1], "strategy", get_args(Strategy), "Recipe")))
+    points = list(cut) if isinstance(cut, Sequence | np.ndarray) and not isinstance(cut, str) else [cut]
+    numbers = [isinstance(p, int | float | np.number) and not isinstance(p, bool) and math.isfinite(p) for p in points]
+    if not points or not all(numbers) or any(a >= b for a, b in pairwise(points)):
+        allowed = f"numbers in increasing order, or bins with a strategy such as (4, 'quantile'), for column {name!r}"
+        raise refusal(cut, "cut", "Recipe", allowed)
+    return Rule(tuple(float(point) for point in points))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    return (
+        [_plain(entry) for entry in value]
+        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+        else value
+    )
+
+
+def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str | None = None) -> Recipe:
+    """The recipe that is meant: an object, the path of a file, or None for the usual one.
+
+    `missing` overrides its own.
+    """
+    if isinstance(recipe, str | os.PathLike):
+        recipe = _recipe_of_file(Path(recipe))
+    found = Recipe() if recipe is None else recipe
+    if not isinstance(found, Recipe):
+        raise refusal(recipe, "recipe", None, "a Recipe, or the path of a recipe file")
+    if missing is None or missing == found.missing:
+        return found
+    found = copy.copy(found)
+    found.missing = cast("Missing", one_of(missing, "missing", get_args(Missing)))
+    return found
+
+
+def _recipe_of_file(path: Path) -> Recipe:
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except ValueError as error:
+        raise InputError(f"{path}: is not a recipe ({error}).") from error
+    return Recipe.from_json(described)
+
+
+def cut_numbers(table: Table, *, notify: bool = False) -> Table:
+    """A table in which every column has levels: numbers are cut as its recipe says, and the recipe keeps the cuts.
+
+    With `notify`, a notice says how columns were cut that nobody had decided about.
+    """
+    if table.discrete:
+        return table
+    recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
+    own, decided = recipe._choices().cut, []
+    steps = {step.name: step for step in recipe.steps_}
+    for name, column, levels in zip(table.names, table.columns, table.levels, strict=True):
+        if levels is None and steps[name].cuts is None:
+            steps[name] = steps[name].cut(column, table.counts, recipe.rule_of(name))
+            decided += [] if name in own else [steps[name]]
+    cut = _apply_cuts(replace(table, recipe=_with_steps(recipe, steps)))
+    if notify and decided:
+        warn(words.notice_of_cuts(decided))
+    return cut
+
+
+def cut_column(table: Table, name: str, numbers: Any, rule: Rule) -> Table:
+    """The table with one column of numbers, or of levels that are numbers, cut by a rule."""
+    recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
+    step = recipe.step(name).uncut().cut(numbers, table.counts, rule)
+    position = table.names.index(name)
+    uncut = replace(
+        table,
+        columns=tuple(numbers if place == position else column for place, column in enumerate(table.columns)),
+        levels=tuple(None if place == position else own for place, own in enumerate(table.levels)),
+        recipe=_with_steps(recipe, {name: step}),
+    )
+    return _apply_cuts(uncut)
+
+
+def _with_steps(recipe: Recipe, steps: Mapping[str, Step]) -> Recipe:
+    changed = tuple(steps.get(step.name, step) for step in recipe.steps_)
+    return copy.copy(recipe)._adopt(changed, recipe.dropped_rows_, recipe.rows_)
+
+
+def _apply_cuts(table: Table) -> Table:
+    """The table with numbers cut where its recipe has cuts."""
+    recipe = table.recipe
+    assert recipe is not None
+    columns, levels = list(table.columns), list(table.levels)
+    for place, name in enumerate(table.names):
+        step = recipe.step(name)
+        if levels[place] is None and step.cuts is not None:
+            assert step.levels is not None
+            bins = step.bins(columns[place])
+            columns[place] = np.where(bins < 0, step.missing_code, bins).astype(code_type(len(step.levels)))
+            levels[place] = step.levels
+    return replace(table, columns=tuple(columns), levels=tuple(levels))

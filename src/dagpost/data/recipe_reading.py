@@ -1,0 +1,316 @@
+"""From named columns of cells to a `Table` and the steps that lead there: deciding anew, or following a recipe.
+
+Columns are decided one by one (column_kinds.py). Then come the gaps: rows in which a used column has no value are
+dropped, refused, or get a level of their own. Linear in the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.spelling import either, quoted, setting
+from dagpost._tools.text import names_in, nearest, shortened
+from dagpost.data.column_kinds import is_coded, verdict
+from dagpost.data.encoding import Cells, cells_of, code_type
+from dagpost.data.frames import ROW_NUMBERS, named_cells, no_name
+from dagpost.data.recipe_steps import Rule, Step
+from dagpost.data.rows import intervention_masks, row_counts
+from dagpost.data.table import MISSING_LEVEL, Table
+from dagpost.errors import InputError
+
+MAX_COLUMNS = 64
+
+
+class Choices(NamedTuple):
+    """What a person decided about columns."""
+
+    columns: tuple[str, ...] | None
+    drop: tuple[str, ...]
+    keep: tuple[str, ...]
+    cut: Mapping[str, Rule]
+    missing: str
+    unseen: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Columns as they came, without those of counts and interventions, which are kept beside them."""
+
+    columns: Mapping[str, Any]
+    rows: int
+    counts: NDArray[np.int64] | None = None
+    #: One entry a row.
+    targets: Any = None
+    #: Whether it is a `Table`, whose columns are what they are.
+    is_table: bool = False
+
+    def cells(self, name: str, *, as_text: bool = False) -> Cells:
+        """One column."""
+        column = self.columns[name]
+        return column if isinstance(column, Cells) else cells_of(name, column, as_text=as_text)
+
+
+class Reading(NamedTuple):
+    """A table, the steps that made it, and how many rows were dropped for gaps."""
+
+    table: Table
+    steps: tuple[Step, ...]
+    dropped: int
+
+
+def source_of(data: Any, counts: Any, interventions: Any) -> Source:
+    """The columns of whatever the user has."""
+    if isinstance(data, Table):
+        if counts is not None or interventions is not None:
+            raise InputError(
+                "The data is a Table already, and 'counts' and 'interventions' belong to the making of one: "
+                "give them to as_table or read_table, or start again from table.to_pandas()."
+            )
+        return _source_of_table(data)
+    names, cells = named_cells(data)
+    rows = len(cells[0]) if cells else 0
+    if rows == 0:
+        raise InputError(f"The table is empty: {len(names)} columns and {rows} rows. At least one row is needed.")
+    named = dict(zip(names, cells, strict=True))
+    if isinstance(counts, str):
+        counts = _taken_out(named, counts, "counts")
+    targets = _taken_out(named, interventions, "interventions") if isinstance(interventions, str) else interventions
+    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets)
+
+
+def _source_of_table(table: Table) -> Source:
+    columns = {
+        name: Cells("declared", column.astype(np.intp), list(levels))
+        if levels is not None
+        else Cells("decimal", np.where(np.isnan(column), -1, np.arange(len(column))), np.nan_to_num(column))
+        for name, column, levels in zip(table.names, table.columns, table.levels, strict=True)
+    }
+    masks = table.interventions
+    targets = None
+    if masks is not None:
+        different, place = np.unique(masks, return_inverse=True)
+        named = [names_in(int(mask), table.names) for mask in different]
+        targets = [named[i] for i in place]
+    return Source(columns, table.rows, table.counts, targets, is_table=True)
+
+
+def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
+    if name not in named:
+        raise InputError(f"{quoted(what)} names the column {name!r}, which is not there.{nearest(name, list(named))}")
+    return named.pop(name)
+
+
+def decide(source: Source, choices: Choices) -> Reading:
+    """Decide what is done with each column, and do it; numbers are not cut yet."""
+    if not source.is_table:
+        _check_choices(source, choices)
+    decided = [_decided(name, source, choices) for name in source.columns]
+    chosen = [cells for step, cells in decided if cells is not None]
+    if chosen and is_coded(chosen):
+        decided = [
+            (replace(step, use="levels") if step.use == "number" and step.name not in choices.cut else step, cells)
+            for step, cells in decided
+        ]
+    complete = np.ones(source.rows, dtype=bool)
+    while True:
+        used = [(step, cells) for step, cells in decided if step.used and cells is not None]
+        if choices.missing != "level":
+            complete = _complete_rows(
+                [(step.name, cells.missing) for step, cells in used], source.rows, choices.missing
+            )
+        seen = complete if source.counts is None else complete & (source.counts > 0)
+        emptied = {
+            step.name
+            for step, cells in used
+            if choices.missing != "level"
+            and not complete.all()
+            and cells.kind != "declared"
+            and step.name not in {*choices.keep, *choices.cut}
+            and len(np.unique(cells.places[seen])) < 2
+        }
+        if not emptied:
+            break
+        constant = "constant: one value in the complete rows"
+        decided = [
+            (replace(step, use="left out", why=constant) if step.name in emptied else step, cells)
+            for step, cells in decided
+        ]
+    whole = bool(complete.all())
+    read = [_read(step, cells if whole else cells.occurring(complete)) for step, cells in used]
+    finished = {step.name: step for step, _ in read}
+    steps = tuple(finished.get(step.name, step) for step, _ in decided)
+    return _assembled(source, steps, read, complete)
+
+
+def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
+    """Do with the columns of a source what steps say; numbers are not cut yet."""
+    used = [step for step in steps if step.used]
+    absent = [repr(step.name) for step in used if step.name not in source.columns]
+    if absent:
+        raise InputError(
+            f"The table lacks {'columns' if len(absent) > 1 else 'the column'} {shortened(absent)} of the recipe. "
+            "Every column that the recipe uses is needed, under the same name."
+        )
+    columns: list[tuple[Step, NDArray[Any]]] = []
+    gaps: list[tuple[str, NDArray[np.bool_]]] = []
+    for step in used:
+        cells = source.cells(step.name, as_text=step.as_text)
+        column: NDArray[Any] = step.numbers(cells) if step.use == "number" else step.codes(cells)
+        gap = cells.missing
+        if step.use == "levels":
+            unseen = column == len(step.levels or ())
+            if choices.unseen == "error":
+                _refuse_unseen(step, cells, unseen)
+            gap = gap | unseen
+            column = np.where(gap, step.missing_code, column)
+        if choices.missing == "level" and gap.any() and step.missing_code < 0 and not _is_uncut(step):
+            raise InputError(
+                f"Column {step.name!r} has no value in row {int(gap.argmax()) + 1} (the first row is row 1), and had "
+                f"one in every row when the recipe was made. Drop such rows: {setting('missing', 'drop')}."
+            )
+        columns.append((replace(step, gaps=int(gap.sum())), column))
+        gaps.append((step.name, gap))
+    complete = np.ones(source.rows, dtype=bool)
+    if choices.missing != "level":
+        complete = _complete_rows(gaps, source.rows, choices.missing)
+    counted = {step.name: step for step, _ in columns}
+    kept = [(step, _narrow(step, column[complete])) for step, column in columns]
+    return _assembled(source, tuple(counted.get(step.name, step) for step in steps), kept, complete)
+
+
+def _is_uncut(step: Step) -> bool:
+    return step.use == "number" and step.cuts is None
+
+
+def _refuse_unseen(step: Step, cells: Cells, unseen: NDArray[np.bool_]) -> None:
+    if unseen.any():
+        row = int(unseen.argmax())
+        value = cells.levels()[cells.places[row]]
+        raise InputError(
+            f"Column {step.name!r} holds {value!r} in row {row + 1} (the first row is row 1), which is not a level of "
+            f"the recipe: there are {shortened([repr(level) for level in step.levels or ()])}. Drop such rows, or take "
+            f"such cells as missing: {setting('unseen', 'missing')}."
+        )
+
+
+def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells | None]:
+    if name in choices.drop:
+        return Step(name, "left out", "dropped as asked"), None
+    if choices.columns is not None and name not in choices.columns:
+        return Step(name, "left out", "not among the columns asked for"), None
+    cells = source.cells(name)
+    use, why = verdict(name, cells, source.counts, keep=name in choices.keep or name in choices.cut)
+    if source.is_table:
+        use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
+    elif name in choices.cut:
+        use = "number"
+        Step(name, use, why).numbers(cells)
+    elif name == ROW_NUMBERS and use != "left out" and name not in choices.keep:
+        raise no_name(list(source.columns).index(name), len(source.columns))
+    return Step(name, use, why, gaps=int(cells.missing.sum())), cells
+
+
+def _check_choices(source: Source, choices: Choices) -> None:
+    named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
+    for what, names in named.items():
+        for name in names:
+            if name not in source.columns:
+                raise InputError(
+                    f"{quoted(what)} names {name!r}, which is not a column.{nearest(str(name), list(source.columns))}"
+                )
+    both = [name for name in (*choices.keep, *choices.cut) if name in choices.drop]
+    if both:
+        raise InputError(f"Column {both[0]!r} is both dropped and kept or cut. Take it out of one of these.")
+
+
+def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing: str) -> NDArray[np.bool_]:
+    incomplete = np.zeros(rows, dtype=bool)
+    for _, gap in gaps:
+        incomplete |= gap
+    if not incomplete.any():
+        return ~incomplete
+    if missing == "refuse":
+        listed = [
+            f"{name!r} has {int(gap.sum()):,} (first in row {int(gap.argmax()) + 1})" for name, gap in gaps if gap.any()
+        ]
+        raise InputError(
+            f"Missing values (empty or NaN): {', '.join(listed)}; the first row is row 1. Fill them in, drop the "
+            f"incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
+            f"({setting('missing', 'level')})."
+        )
+    if rows - int(incomplete.sum()) < 2:
+        most = sorted(((int(gap.sum()), name) for name, gap in gaps), reverse=True)
+        worst = [f"{name!r} ({gaps_of:,} gaps)" for gaps_of, name in most if gaps_of]
+        raise InputError(
+            f"Of {rows:,} rows, {rows - int(incomplete.sum())} have a value in every column: too few. Most gaps are in "
+            f"{shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), or give gaps a "
+            f"level of their own ({setting('missing', 'level')})."
+        )
+    return ~incomplete
+
+
+def _read(step: Step, cells: Cells) -> tuple[Step, NDArray[Any]]:
+    if step.use == "number":
+        return step, step.numbers(cells)
+    levels = cells.levels()
+    gap = cells.missing
+    if gap.any():
+        levels = (*levels, MISSING_LEVEL)
+    step = replace(step, levels=levels)
+    return step, _narrow(step, np.where(gap, len(levels) - 1, cells.places))
+
+
+def _narrow(step: Step, column: NDArray[Any]) -> NDArray[Any]:
+    """The column of a table: float64, or codes of the smallest type that fits."""
+    if step.use == "number":
+        return np.ascontiguousarray(column, dtype=np.float64)
+    return np.ascontiguousarray(column, dtype=code_type(len(step.levels or ())))
+
+
+def _assembled(
+    source: Source, steps: tuple[Step, ...], columns: list[tuple[Step, NDArray[Any]]], kept: NDArray[np.bool_]
+) -> Reading:
+    names = tuple(step.name for step, _ in columns)
+    left_out = {step.name: step.why for step in steps if not step.used}
+    _check_number(names, left_out, source.rows)
+    masks = None if source.targets is None else intervention_masks(source.targets, names, source.rows, left_out)
+    whole = bool(kept.all())
+    counts = source.counts if source.counts is None or whole else source.counts[kept]
+    if counts is not None and not counts.any():
+        raise InputError("The rows without gaps stand for no observation. Fill in the gaps, or leave columns out.")
+    if masks is not None and not whole:
+        masks = masks[kept]
+    table = Table(
+        names=names,
+        columns=tuple(column for _, column in columns),
+        levels=tuple(None if step.use == "number" else step.levels for step, _ in columns),
+        counts=counts,
+        interventions=masks if masks is not None and masks.any() else None,
+    )
+    return Reading(table, steps, int((~kept).sum()))
+
+
+def _check_number(names: tuple[str, ...], left_out: Mapping[str, str], rows: int) -> None:
+    if len(names) < 2 and left_out:
+        reasons = shortened([f"{name!r} ({why})" for name, why in left_out.items()])
+        few = f"only one column, {names[0]!r}, is" if names else "no column is"
+        samples = f" (n_samples={rows})" if rows < 2 else ""
+        raise InputError(
+            f"Of {len(names) + len(left_out)} columns {few} left, and a structure needs at least 2. Left out{samples}: "
+            f"{reasons}. Keep what you need: {either('Recipe(keep=[...])', '--keep')}."
+        )
+    if len(names) < 2:
+        raise InputError(
+            f"The table has only one column{f', {names[0]!r}' if names else ''}: a structure needs at least "
+            f"2, not {len(names)} feature(s). (In a text file, columns are separated by commas, semicolons or tabs.)"
+        )
+    if len(names) > MAX_COLUMNS:
+        raise InputError(
+            f"The table has {len(names)} columns; at most {MAX_COLUMNS} are possible. Choose the columns of "
+            f"interest: {either('Recipe(columns=[...]) with', '--columns and')} at most {MAX_COLUMNS} names."
+        )

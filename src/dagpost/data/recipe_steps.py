@@ -1,0 +1,138 @@
+"""What is done with one column: a step of a recipe, which brings new cells into the terms of the old ones.
+
+A step never decides anew: levels are matched by value (56.0 is the level 56, and text is text), numbers fall between
+the cuts that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost.data.column_kinds import Use
+from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
+from dagpost.data.encoding import Cells
+from dagpost.data.table import MISSING_LEVEL
+from dagpost.errors import InputError
+
+_BINS_IN_WORDS = {"quantile": "quantiles", "uniform": "bins of equal width", "kmeans": "clusters"}
+
+
+class Rule(NamedTuple):
+    """How a column of numbers is cut: at points, or into bins by a strategy."""
+
+    points: tuple[float, ...] | None = None
+    bins: int = 0
+    strategy: Strategy = "quantile"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is done with one column, and why.
+
+    `use` is "levels", "number" or "left out". `levels` are those of a column of levels, or the bins of a number that is
+    cut; `cuts` are the points where it is cut (None: it stays a number), `rule` says where they come from. `gaps` is
+    how many cells had no value.
+    """
+
+    name: str
+    use: Use
+    why: str
+    levels: tuple[object, ...] | None = None
+    cuts: tuple[float, ...] | None = None
+    rule: str = ""
+    gaps: int = 0
+
+    @property
+    def used(self) -> bool:
+        """Whether it is a variable of the network."""
+        return self.use != "left out"
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a cell without a value; -1 where these have no level."""
+        return -1 if not self.levels or self.levels[-1] != MISSING_LEVEL else len(self.levels) - 1
+
+    @property
+    def as_text(self) -> bool:
+        """Whether cells are compared as text."""
+        return self.use == "levels" and any(
+            isinstance(level, str) and level != MISSING_LEVEL for level in self.levels or ()
+        )
+
+    def codes(self, cells: Cells) -> NDArray[np.intp]:
+        """The codes of cells: -1 where there is no value, one past the last level where it is not a known level."""
+        if self.use == "number":
+            return self.bins(self.numbers(cells))
+        levels = self.levels or ()
+        known = {level: code for code, level in enumerate(levels)}
+        moved = np.array([*(known.get(value, len(levels)) for value in cells.levels()), -1], dtype=np.intp)
+        return np.asarray(moved[cells.places])
+
+    def numbers(self, cells: Cells) -> NDArray[np.float64]:
+        """The numbers of cells, NaN where there is no value."""
+        if cells.kind == "declared" and all(_is_number(value) for value in cells.values):
+            return Cells("decimal", cells.places, np.array(cells.values, dtype=np.float64)).numbers()
+        if cells.kind != "empty" and not cells.numeric:
+            wrong = next((value for value in cells.values if not _reads_as_number(value)), cells.values[0])
+            row = int((cells.places == cells.values.index(wrong)).argmax()) + 1
+            raise InputError(
+                f"Column {self.name!r} is a column of numbers, and holds {wrong!r} in row {row} (the first row is row "
+                "1): correct that cell."
+            )
+        return cells.numbers()
+
+    def bins(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
+        """The bins of numbers; -1 for NaN."""
+        return np.where(np.isnan(numbers), -1, bin_of(numbers, self.cuts or ()))
+
+    def cut(self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None, rule: Rule) -> Step:
+        """The step with cuts that are found from numbers (NaN: no value) by a rule."""
+        gap = np.isnan(numbers)
+        if rule.points is not None:
+            cuts, words = rule.points, "cut where asked"
+        else:
+            there = ~gap
+            cuts = cut_points(numbers[there], None if counts is None else counts[there], rule.bins, rule.strategy)
+            words = f"{rule.bins} {_BINS_IN_WORDS[rule.strategy]}"
+            if len(cuts) + 1 < rule.bins:
+                words = f"{len(cuts) + 1} of {words}: frequent values leave no room for more"
+        levels = (*bin_names(cuts), *((MISSING_LEVEL,) if gap.any() else ()))
+        return replace(self, use="number", cuts=cuts, levels=levels, rule=words)
+
+    def uncut(self) -> Step:
+        """The step of a number that stays a number."""
+        return self if self.cuts is None else replace(self, cuts=None, levels=None, rule="")
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as JSON can hold it."""
+        described = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in described.items()}
+
+    @classmethod
+    def from_json(cls, described: Mapping[str, Any]) -> Step:
+        """The step that `to_json` described."""
+        levels, cuts = described.get("levels"), described.get("cuts")
+        return cls(
+            **{
+                **described,
+                "levels": None if levels is None else tuple(levels),
+                "cuts": None if cuts is None else tuple(float(cut) for cut in cuts),
+            }
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _reads_as_number(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
