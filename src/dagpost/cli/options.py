@@ -14,7 +14,7 @@ from dagpost.errors import InputError
 #: Options that a file of ours has settled already.
 _OF_TABLES = (
     *("score", "ess", "prior", "max_parents", "required", "forbidden"),
-    *("counts", "interventions", "discretise", "bins"),
+    *("counts", "interventions", "columns", "drop", "keep", "cut", "missing", "recipe", "discretise", "bins"),
 )
 
 
@@ -81,9 +81,10 @@ InterventionsOption = Annotated[
     str | None, option("COLUMN", "Column that names the variable set from outside in each row.")
 ]
 DiscretiseOption = Annotated[
-    choices.Strategy | None, typer.Option(help="Cut continuous columns into levels first.", show_default=False)
+    choices.Strategy | None,
+    typer.Option(help="How numbers are cut into levels where a score needs levels; quantile.", show_default=False),
 ]
-BinsOption = Annotated[int | None, option("NUMBER", "Number of levels that --discretise makes; 3 unless given.")]
+BinsOption = Annotated[int | None, option("NUMBER", "Into how many levels numbers are cut; 3 unless given.")]
 
 ColumnsOption = Annotated[
     list[str] | None, option("NAMES", 'Use these columns only, as A,B; a name with a comma in quotes, as A,"B,C".')

@@ -84,7 +84,7 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
 
     refuse_results(source)
     frame = frame_of(source)
-    known = {*(step.name for step in model.recipe_.steps_), interventions}
+    known = {*model.feature_names_in_, interventions}
     extra = [name for name in narwhals.from_native(frame, eager_only=True).columns if name and name not in known]
     if extra and not quiet:
         names = shortened([repr(name) for name in extra])
@@ -94,7 +94,9 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
 
 
 def _show_rows(logs: Any, *, as_json: bool, quiet: bool) -> None:
-    there = logs[logs == logs]
+    import numpy as np
+
+    there = logs[~np.isnan(logs)]
     mean = float(there.mean()) if len(there) else None
     if as_json:
         print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean})

@@ -40,8 +40,8 @@ def parse_recipe(
     """The recipe that options describe, or that of a file."""
     from dagpost.data.recipe import Recipe, resolve_recipe
 
-    how = {"--columns": columns, "--drop": drop, "--keep": keep, "--cut": cut, "--discretise": discretise, "--bins": bins}
-    given = [option for option, value in how.items() if value is not None]
+    how = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise, "bins": bins}
+    given = [f"--{option}" for option, value in how.items() if value is not None]
     if file is not None and given:
         raise InputError(
             f"With --recipe, the file says what is done with each column. Change it in {str(file)!r}, or leave out "
@@ -110,11 +110,13 @@ def _numbers(text: str, written: str) -> list[float]:
 
 def read_table(source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None) -> Table:
     """The table of a file or of standard input, as a score wants it; its recipe says what was done."""
-    from dagpost.data.conversion import checked_table
+    from dagpost.data.conversion import checked_table, warn_of_many_levels
     from dagpost.scores import table_for
 
     refuse_results(source)
     read = checked_table(source, counts, interventions, recipe)
+    if not recipe.fitted:
+        warn_of_many_levels(read)
     with collected_warnings():  # of cuts, which the recipe shows
         return table_for(score, read)
 

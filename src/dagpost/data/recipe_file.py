@@ -33,8 +33,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "unseen": ("error", "missing", "prior"),
     "strategy": _STRATEGIES,
 }
-_KEYS = ("use", "why", "levels", "cuts", "missing_level")
-_RULE = "cut where the recipe says"
+_KEYS = ("use", "why", "gaps", "levels", "cuts")
+_RULE = "as the recipe says"
 
 _HEAD = """\
 # What is done with each column of a table. Change what you like, and fit with it:
@@ -47,6 +47,7 @@ _HEAD = """\
 # cuts    for "number": where it is cut, as [40, 60]; a value on a cut lies above it. Or into how many bins by which
 #         rule, as "4:quantile". Without this key, as bins and strategy say.
 # why     what the column is, in words.
+# gaps    how many cells have no value. With missing = "level", they are a level of their own.
 #
 # A column that is not here is not a variable.
 """
@@ -91,18 +92,14 @@ def toml_of(described: Mapping[str, Any]) -> str:
 
 def _column(step: Mapping[str, Any], rule: Any) -> str:
     lines = ["", f"[columns.{toml_key(step['name'])}]", _line("use", step["use"]), _line("why", step["why"])]
-    levels = step["levels"] or []
     if step.get("gaps"):
-        lines.append(toml_comment(f"{step['gaps']:,} {'cell has' if step['gaps'] == 1 else 'cells have'} no value"))
+        lines.append(_line("gaps", step["gaps"]))
     if step["use"] == _LEVELS and step["levels"] is not None:
-        lines.append(_line("levels", levels))
-    if step["use"] == _NUMBER:
-        if step["cuts"] is not None:
-            lines += [toml_comment(step["rule"]), _line("cuts", step["cuts"])]
-        elif rule is not None:
-            lines.append(_line("cuts", f"{rule[0]}:{rule[1]}" if _is_rule(rule) else rule))
-        if levels and levels[-1] == MISSING_LEVEL:
-            lines += ["# gaps are a level of their own", _line("missing_level", True)]
+        lines.append(_line("levels", [level for level in step["levels"] if level != MISSING_LEVEL]))
+    if step["use"] == _NUMBER and step["cuts"] is not None:
+        lines += [toml_comment(step["rule"]), _line("cuts", step["cuts"])]
+    elif step["use"] == _NUMBER and rule is not None:
+        lines.append(_line("cuts", f"{rule[0]}:{rule[1]}" if _is_rule(rule) else rule))
     return "\n".join(lines)
 
 
@@ -141,10 +138,10 @@ class _Reader:
         if not isinstance(columns, dict) or not columns:
             raise self._error("has no columns. Each column needs a part [columns.NAME] with use = ...")
         described["cut"] = {}
-        described["steps"] = [self._step(name, column, described["cut"]) for name, column in columns.items()]
+        described["steps"] = [self._step(name, column, described) for name, column in columns.items()]
         return described
 
-    def _step(self, name: str, column: Any, rules: dict[str, Any]) -> dict[str, Any]:
+    def _step(self, name: str, column: Any, described: dict[str, Any]) -> dict[str, Any]:
         where = f"column {printable(name)!r}: "
         if not isinstance(column, dict):
             raise self._error(f"{where}a part [columns.{toml_key(name)}] with use = ... is needed. Got {column!r}.")
@@ -152,30 +149,29 @@ class _Reader:
         if "use" not in column:
             raise self._error(f"{where}use is missing. It is one of {_listed(_USES)}.")
         use = self._word(column["use"], f"{where}use", _USES)
-        why = column.get("why", "as the recipe says")
+        why, gaps = column.get("why", "as the recipe says"), column.get("gaps", 0)
         if not isinstance(why, str):
             raise self._error(f"{where}why must be text. Got {why!r} instead.")
-        step: dict[str, Any] = {"name": name, "use": use, "why": why}
+        if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
+            raise self._error(f"{where}gaps must be a whole number of at least 0. Got {gaps!r} instead.")
+        step: dict[str, Any] = {"name": name, "use": use, "why": why, "gaps": gaps}
+        missing = [MISSING_LEVEL] if gaps and described.get("missing") == "level" else []
         if use == _LEVELS and "levels" in column:
-            step["levels"] = self._levels(column["levels"], where)
+            step["levels"] = [*self._levels(column["levels"], where), *missing]
         if use == _NUMBER and "cuts" in column:
             cuts = self._cuts(column["cuts"], where)
             if _is_rule(cuts):
-                rules[name] = cuts
+                described["cut"][name] = cuts
             else:
-                step |= {"cuts": cuts, "rule": _RULE, "levels": self._bin_names(cuts, column, where)}
+                step |= {"cuts": cuts, "rule": _RULE, "levels": [*bin_names(tuple(cuts)), *missing]}
         return step
 
-    def _bin_names(self, cuts: list[float], column: Mapping[str, Any], where: str) -> list[str]:
-        own_level = column.get("missing_level", False)
-        if not isinstance(own_level, bool):
-            raise self._error(f"{where}missing_level must be true or false. Got {own_level!r} instead.")
-        return [*bin_names(tuple(cuts)), *([MISSING_LEVEL] if own_level else [])]
-
     def _levels(self, levels: Any, where: str) -> list[Any]:
-        if not isinstance(levels, list) or not levels or not all(isinstance(v, str | bool | int | float) for v in levels):
+        allowed = isinstance(levels, list) and all(isinstance(level, str | bool | int | float) for level in levels)
+        if not allowed or not levels:
             raise self._error(
-                f'{where}levels must be a list of texts, numbers or truth values, as ["no", "yes"]. Got {levels!r} instead.'
+                f'{where}levels must be a list of texts, numbers or truth values, as ["no", "yes"]. Got {levels!r} '
+                "instead."
             )
         # True is 1 to Python, but another level.
         kinds = [(isinstance(level, str), isinstance(level, bool), level) for level in levels]
@@ -184,7 +180,7 @@ class _Reader:
             raise self._error(f"{where}the level {repeated[0]!r} is there twice. Take one out.")
         if any(isinstance(level, float) and not math.isfinite(level) for level in levels):
             raise self._error(f"{where}levels must be finite numbers. Got {levels!r} instead.")
-        return levels
+        return list(levels)
 
     def _cuts(self, cuts: Any, where: str) -> Any:
         if isinstance(cuts, str):

@@ -135,9 +135,7 @@ def predictive_of_target(
             f"The column {target!r} is continuous; only the levels of a discrete column can be predicted from the "
             "others. For continuous columns, log_predictive gives the density of whole rows."
         )
-    rows = encode_rows(
-        data, statistics, unseen=unseen, target=target, recipe=recipe, interventions=interventions
-    )
+    rows = encode_rows(data, statistics, unseen=unseen, target=target, recipe=recipe, interventions=interventions)
     set_from_outside = rows.interventions >> np.uint64(node) & np.uint64(1) == 1
     if set_from_outside.any():
         raise InputError(
