@@ -203,6 +203,13 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
         ("written", f"{about['created']} by dagpost {about['version']} (format {about['format']})"),
     ]
     print_columns([(label, printable(words)) for label, words in [*head, *lines]])
+    if about.get("recipe"):
+        from dagpost.data.recipe import Recipe
+
+        typer.echo("columns")
+        for line in Recipe.from_json(about["recipe"]).lines():
+            typer.echo(f"  {line}")
+        return
     levels = about.get("levels") or [None] * len(about["names"])
     typer.echo("variables")
     print_columns(

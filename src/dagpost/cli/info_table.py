@@ -13,7 +13,7 @@ import typer
 from dagpost._tools.text import duration, printable, printable_lines
 from dagpost.cli.messages import in_words
 from dagpost.cli.output import print_columns
-from dagpost.cli.recipe import read_table
+from dagpost.cli.recipe import load_frame, table_of
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,12 +59,11 @@ class AboutTable:
 
 def look_at(source: str, recipe: Recipe, counts: str | None, interventions: str | None) -> AboutTable:
     """Read a table as `fit` with a discrete score does; where that cannot be done, only look at its columns."""
-    from dagpost.data.frames import frame_of
-
+    frame = load_frame(source)
     try:
-        table = read_table(source, recipe, "bdeu", counts, interventions)
+        table = table_of(frame, source, recipe, "bdeu", counts, interventions)
     except InputError as error:
-        described = recipe.describe(frame_of(source), counts=counts, interventions=interventions)
+        described = recipe.describe(frame, counts=counts, interventions=interventions)
         return AboutTable(None, described, in_words(error.marked))
     assert table.recipe is not None
     return AboutTable(table, table.recipe)

@@ -110,11 +110,28 @@ def _numbers(text: str, written: str) -> list[float]:
 
 def read_table(source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None) -> Table:
     """The table of a file or of standard input, as a score wants it; its recipe says what was done."""
+    return table_of(load_frame(source), source, recipe, score, counts, interventions)
+
+
+def load_frame(source: str) -> Any:
+    """The cells of a file or of standard input."""
+    from dagpost.data.frames import frame_of
+
+    refuse_results(source)
+    return frame_of(source)
+
+
+def table_of(
+    frame: Any, source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None
+) -> Table:
+    """The table of cells; errors name the file that they came from."""
     from dagpost.data.conversion import checked_table, warn_of_many_levels
     from dagpost.scores import table_for
 
-    refuse_results(source)
-    read = checked_table(source, counts, interventions, recipe)
+    try:
+        read = checked_table(frame, counts, interventions, recipe)
+    except InputError as error:
+        raise InputError(f"{source_name(source)}: {error.marked}") from None
     if not recipe.fitted:
         warn_of_many_levels(read)
     with collected_warnings():  # of cuts, which the recipe shows
