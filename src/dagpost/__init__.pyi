@@ -19,6 +19,7 @@ from dagpost.errors import DagpostWarning as DagpostWarning
 from dagpost.errors import InputError as InputError
 from dagpost.errors import ResourceError as ResourceError
 from dagpost.features.statements.adjacent import adjacent as adjacent
+from dagpost.features.statements.compelled import compelled as compelled
 from dagpost.features.statements.custom import custom as custom
 from dagpost.features.statements.d_separation import d_separated as d_separated
 from dagpost.features.statements.edge import edge as edge
@@ -65,6 +66,7 @@ from dagpost.posterior.summaries import distance_distribution as distance_distri
 from dagpost.posterior.summaries import edge_entropy as edge_entropy
 from dagpost.posterior.summaries import edge_recovery as edge_recovery
 from dagpost.posterior.summaries import equivalence_classes as equivalence_classes
+from dagpost.posterior.summaries import essential_graph as essential_graph
 from dagpost.posterior.summaries import graph_entropy as graph_entropy
 from dagpost.posterior.summaries import graph_standing as graph_standing
 from dagpost.posterior.summaries import markov_blanket_table as markov_blanket_table
@@ -84,6 +86,7 @@ from dagpost.scores import K2 as K2
 from dagpost.scores import BDe as BDe
 from dagpost.scores import BDeu as BDeu
 from dagpost.scores import BGe as BGe
+from dagpost.scores import CustomScore as CustomScore
 from dagpost.scores import DirichletPrior as DirichletPrior
 from dagpost.scores import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores import Score as Score

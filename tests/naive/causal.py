@@ -123,13 +123,13 @@ def draw_change(
 
 
 def posterior_matrix(
-    table: Table, treatment: int, weight: float, degrees: float, prior_mean: np.ndarray
+    table: Table, treatment: int, weight: float, degrees: float, prior_mean: np.ndarray, prior_deviations: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """The matrix of the Wishart distribution of all columns after training, and its degrees of freedom."""
     rows = [row for row, times in rows_of(table, treatment) for _ in range(times)]
     data = table.values()[rows]
     nodes = len(table.names)
-    matrix = weight * (degrees - nodes - 1) / (weight + 1) * np.eye(nodes)
+    matrix = weight * (degrees - nodes - 1) / (weight + 1) * np.diag(prior_deviations**2)
     if rows:
         mean = data.mean(axis=0)
         for row in data:

@@ -41,12 +41,15 @@ def bdeu_parameter(table: Table, size: float) -> Callable[[int, list[int]], floa
     return lambda child, parents: size / math.prod(table.arities[node] for node in [child, *parents])
 
 
-def gaussian_family(table: Table, weight: float, degrees: float, prior_mean: np.ndarray) -> Family:
+def gaussian_family(
+    table: Table, weight: float, degrees: float, prior_mean: np.ndarray, prior_deviations: np.ndarray
+) -> Family:
     """The score of all rows less that of the rows of training."""
 
     def log_probability(child: int, parents: list[int], row: Sequence[float]) -> float:
-        before = naive_scores.bge(table, child, parents, weight, degrees, prior_mean)
-        return naive_scores.bge(with_row(table, row), child, parents, weight, degrees, prior_mean) - before
+        prior = weight, degrees, prior_mean, prior_deviations
+        before = naive_scores.bge(table, child, parents, *prior)
+        return naive_scores.bge(with_row(table, row), child, parents, *prior) - before
 
     return log_probability
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -56,13 +57,33 @@ def bic(table: Table, child: int, parents: list[int]) -> float:
     return likelihood - math.log(observations) / 2 * (table.arities[child] - 1) * configurations
 
 
-def bge(table: Table, child: int, parents: list[int], weight: float, degrees: float, prior_mean: np.ndarray) -> float:
+def deviations(table: Table, prior_scale: float | tuple[float, ...] | None = None) -> np.ndarray:
+    """The unit of each column: given, or the standard deviation of all observations, one by one; 1 if that is 0."""
+    if prior_scale is not None:
+        return np.broadcast_to(prior_scale, len(table.names)).astype(float)
+    times = [1] * table.rows if table.counts is None else table.counts.tolist()
+    result = []
+    for column in table.values().T:
+        observed = [value for value, count in zip(column.tolist(), times, strict=True) for _ in range(count)]
+        result.append(statistics.stdev(observed) if len(set(observed)) > 1 else 1.0)
+    return np.array(result)
+
+
+def bge(
+    table: Table,
+    child: int,
+    parents: list[int],
+    weight: float,
+    degrees: float,
+    prior_mean: np.ndarray,
+    prior_deviations: np.ndarray,
+) -> float:
     """The score of Kuipers, Moffa & Heckerman (2014), equation A.2, as a ratio of two subset likelihoods."""
     rows = [row for row, count in rows_for(table, child) for _ in range(count)]
     data = table.values()[rows]
     nodes = len(table.names)
     scale = weight * (degrees - nodes - 1) / (weight + 1)
-    prior = scale * np.eye(nodes)
+    prior = scale * np.diag(prior_deviations**2)
     posterior = prior.copy()
     if rows:
         mean = data.mean(axis=0)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import causal as naive_causal
 from tests.naive import posterior as naive
+from tests.naive import scores as naive_scores
 from tests.naive.causal import Pseudocounts
 
 from dagpost.causal import causal_effect, causal_effects, discrete, interventional_probabilities
@@ -92,12 +93,13 @@ def continuous_question(generator: np.random.Generator) -> tuple[Table, DagSampl
     return table, weighted_graphs(generator, names), x, y
 
 
-def degrees_and_mean(score: BGe, table: Table) -> tuple[float, np.ndarray]:
+def prior_of(score: BGe, table: Table) -> tuple[float, float, np.ndarray, np.ndarray]:
     nodes = len(table.names)
     degrees = nodes + score.mean_weight + 1 if score.degrees_of_freedom is None else score.degrees_of_freedom
     weights = np.ones(table.rows) if table.counts is None else table.counts
     centre = np.average(table.values(), axis=0, weights=weights)
-    return degrees, centre if score.prior_mean is None else np.full(nodes, score.prior_mean)
+    mean = centre if score.prior_mean is None else np.full(nodes, score.prior_mean)
+    return score.mean_weight, degrees, mean, naive_scores.deviations(table, score.prior_scale)
 
 
 @settings(max_examples=150)
@@ -169,13 +171,12 @@ def test_interventional_probabilities_match_sums_over_graphs_and_configurations(
 
 
 @settings(max_examples=100)
-@given(SEEDS, st.sampled_from([BGe(), BGe(0.2, 9.5), BGe(2.0, None, 0.5)]))
+@given(SEEDS, st.sampled_from([BGe(), BGe(0.2, 9.5), BGe(2.0, None, 0.5, 0.1)]))
 def test_mean_continuous_effects_match_sums_over_graphs(seed: int, score: Any) -> None:
     table, sample, x, y = continuous_question(np.random.default_rng(seed))
-    degrees, centre = degrees_and_mean(score, table)
     effect = causal_effect(sample, table, score, table.names[x], table.names[y], draws=20, seed=1)
     expected = 0.0
-    matrix, _ = naive_causal.posterior_matrix(table, x, score.mean_weight, degrees, centre)
+    matrix, _ = naive_causal.posterior_matrix(table, x, *prior_of(score, table))
     for graph, weight in zip(sample.parents.tolist(), sample.weights, strict=True):
         if naive_causal.has_path(graph, x, y):
             expected += weight * naive_causal.mean_slope(matrix, naive_causal.members(graph[x]), x, y)

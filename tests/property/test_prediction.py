@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import posterior as naive
 from tests.naive import prediction as naive_prediction
+from tests.naive import scores as naive_scores
 from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data.table import Table
@@ -90,8 +91,9 @@ def twin_of(table: Table, score: Any) -> naive_prediction.Family:
     mean = np.average(table.values(), axis=0, weights=counts)
     if score.prior_mean is not None:
         mean = np.full(nodes, score.prior_mean)
+    deviations = naive_scores.deviations(table, score.prior_scale)
     degrees = nodes + score.mean_weight + 1 if score.degrees_of_freedom is None else score.degrees_of_freedom
-    return naive_prediction.gaussian_family(table, score.mean_weight, degrees, mean)
+    return naive_prediction.gaussian_family(table, score.mean_weight, degrees, mean, deviations)
 
 
 def all_families(nodes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +169,7 @@ def test_a_discrete_family_predicts_the_rise_of_its_score(table: Table, score: A
 
 @given(
     continuous_tables(),
-    st.sampled_from([BGe(prior_mean=0.0), BGe(2.5, prior_mean=1.0), BGe(0.5, 11.0, prior_mean=-2.0)]),
+    st.sampled_from([BGe(prior_mean=0.0, prior_scale=1.0), BGe(2.5, None, 1.0, 0.3), BGe(0.5, 11.0, -2.0, 4.0)]),
     st.integers(0, 2**32 - 1),
 )
 def test_a_continuous_family_predicts_the_rise_of_its_score(table: Table, score: Any, seed: int) -> None:
@@ -190,7 +192,7 @@ def assert_predicts_the_rise(table: Table, score: Any, rows: NewRows) -> None:
 
 @settings(max_examples=40)
 @given(continuous_tables(), st.integers(0, 2**32 - 1))
-def test_a_prior_mean_that_is_not_given_is_that_of_the_rows_of_training(table: Table, seed: int) -> None:
+def test_a_prior_mean_and_scale_that_are_not_given_are_those_of_the_rows_of_training(table: Table, seed: int) -> None:
     nodes = len(table.names)
     statistics = sufficient_statistics(table, every_dag(nodes), "bge")
     children, parents = all_families(nodes)
@@ -215,7 +217,8 @@ def test_discrete_prediction_matches_the_sum_over_all_graphs(
 
 @settings(max_examples=30)
 @given(
-    continuous_tables(), st.sampled_from([BGe(), BGe(2.0, 20.0, 1.0)]), st.sampled_from([1.0, 300.0]),
+    continuous_tables(), st.sampled_from([BGe(), BGe(2.0, 20.0, 1.0), BGe(prior_scale=2.0)]),
+    st.sampled_from([1.0, 300.0]),
     st.integers(0, 2**32 - 1),
 )  # fmt: skip
 def test_continuous_prediction_matches_the_sum_over_all_graphs(
@@ -256,7 +259,7 @@ def test_the_probabilities_of_all_cells_sum_to_one(table: Table, score: Any, see
 @given(
     st.one_of(
         st.tuples(discrete_tables(), st.sampled_from([BDeu(1.0), BDeu(20.0), BDe(0.5), K2()])),
-        st.tuples(continuous_tables(), st.sampled_from([BGe(prior_mean=0.0), BGe(2.0, 20.0, 1.0)])),
+        st.tuples(continuous_tables(), st.sampled_from([BGe(1.0, None, 0.0, 1.0), BGe(2.0, 20.0, 1.0, 0.5)])),
     ),
     st.integers(0, 2**32 - 1),
 )

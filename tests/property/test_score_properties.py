@@ -117,9 +117,15 @@ def test_bic_matches_its_definition(table: Table, max_parents: int) -> None:
     st.sampled_from([0.5, 1.0, 4.0]),
     st.sampled_from([None, 1.5, 6.0]),
     st.sampled_from([None, 0.0, 2.0]),
+    st.sampled_from([None, 1.0, 0.2]),
 )
 def test_bge_matches_the_textbook_formula(
-    table: Table, max_parents: int, weight: float, extra_degrees: float | None, prior_mean: float | None
+    table: Table,
+    max_parents: int,
+    weight: float,
+    extra_degrees: float | None,
+    prior_mean: float | None,
+    prior_scale: float | None,
 ) -> None:
     nodes = len(table.names)
     degrees = nodes + weight + 1 if extra_degrees is None else nodes + 1 + extra_degrees
@@ -127,11 +133,12 @@ def test_bge_matches_the_textbook_formula(
     mean = np.average(table.values(), axis=0, weights=counts)
     if prior_mean is not None:
         mean = np.full(nodes, prior_mean)
-    score = BGe(weight, None if extra_degrees is None else degrees, prior_mean)
+    score = BGe(weight, None if extra_degrees is None else degrees, prior_mean, prior_scale)
+    prior = weight, degrees, mean, naive_scores.deviations(table, prior_scale)
     assert_agrees(
         table,
         score,
-        lambda table, child, parents: naive_scores.bge(table, child, parents, weight, degrees, mean),
+        lambda table, child, parents: naive_scores.bge(table, child, parents, *prior),
         max_parents,
     )
 

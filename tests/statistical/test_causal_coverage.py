@@ -91,7 +91,7 @@ def test_continuous_effects_in_complete_graphs_are_calibrated_with_four_rows() -
     generator = np.random.default_rng(2)
     graphs = complete_graphs(3)
     sample = sample_of(("A", "B", "C"), graphs)
-    score = BGe(mean_weight=0.7, degrees_of_freedom=5.5, prior_mean=0.5)
+    score = BGe(mean_weight=0.7, degrees_of_freedom=5.5, prior_mean=0.5, prior_scale=1.0)
     scale = 0.7 * (5.5 - 3 - 1) / (0.7 + 1)
     precisions = stats.wishart(df=5.5, scale=np.eye(3) / scale).rvs(size=1_500, random_state=generator)
     ranks, hits = [], 0
@@ -187,8 +187,8 @@ def test_continuous_draws_given_an_adjustment_set_are_those_of_whole_wishart_mat
     # One row and few degrees of freedom: one more or less of them would show.
     data = generator.normal(size=(1, 4))
     table = Table(("A", "B", "C", "D"), tuple(np.ascontiguousarray(data.T)), (None,) * 4)
-    score = BGe(mean_weight=2.0, degrees_of_freedom=5.1, prior_mean=0.3)
-    matrix, degrees = naive_causal.posterior_matrix(table, 0, 2.0, 5.1, np.full(4, 0.3))
+    score = BGe(mean_weight=2.0, degrees_of_freedom=5.1, prior_mean=0.3, prior_scale=0.8)
+    matrix, degrees = naive_causal.posterior_matrix(table, 0, 2.0, 5.1, np.full(4, 0.3), np.full(4, 0.8))
     twin = naive_causal.draw_slope(matrix, degrees, adjust, 0, 1, 60_000, generator)
     sample = sample_of(table.names, [[sum(1 << node for node in adjust), 1, 0, 0]])
     effect = causal_effect(sample, table, score, "A", "B", draws=60_000, seed=8)
@@ -203,7 +203,7 @@ def test_draws_of_a_mixture_come_from_each_set_with_its_weight() -> None:
     graphs = [[0, 1, 0], [4, 1, 0], [2, 0, 0], [0, 5, 0]]
     sample = sample_of(table.names, graphs, np.array([0.2, 0.3, 0.4, 0.1]))
     effect = causal_effect(sample, table, "bge", "A", "B", draws=20_000, seed=10)
-    matrix, degrees = naive_causal.posterior_matrix(table, 0, 1.0, 5.0, data.mean(axis=0))
+    matrix, degrees = naive_causal.posterior_matrix(table, 0, 1.0, 5.0, data.mean(axis=0), data.std(axis=0, ddof=1))
     moving = effect.samples[effect.samples != 0.0]
     assert len(moving) == pytest.approx(0.6 * 20_000, abs=1)
 

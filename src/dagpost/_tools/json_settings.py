@@ -54,7 +54,7 @@ def from_json(description: dict[str, Any] | str, *registries: Registry[Any]) -> 
         found = registry.of_class(kind, str(package or _OURS))
         if found is not None:
             try:
-                return found(**settings)
+                return found(**{**getattr(found, "in_old_files", {}), **settings})
             except TypeError as error:
                 raise InputError(
                     f"The {registry.kind} {kind} does not take the settings {settings!r}: {error}."

@@ -21,6 +21,7 @@ from numba.core import event
 from numba.core.cpu import CPUTargetOptions
 
 from dagpost._tools import progress
+from dagpost._version import __version__
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -110,24 +111,48 @@ def _last_change(file: Path) -> tuple[float, int]:
     return status.st_mtime, status.st_size
 
 
-_NOTICE = "dagpost: compiling its kernels for this machine, once (half a minute); later runs start at once.\n"
+_NOTICE = (
+    "dagpost: compiling for this machine what is used for the first time (half a minute at most); later runs start at "
+    "once.\n"
+)
 
 
 class _CompileNotice(event.Listener):
-    """Says once per process that kernels are being compiled, the one slow thing that a new user meets."""
+    """Says once for a machine that kernels are being compiled, the one slow thing that a new user meets.
+
+    Every feature has kernels of its own, which are compiled when it is first used. A file beside the kept kernels
+    remembers that it was said, so that this is not news each time; where none can be written, a process says it once.
+    """
 
     def __init__(self) -> None:
-        self._said = threading.Event()
+        self._seen = threading.Event()
 
     def on_start(self, event: Any) -> None:
-        name = event.data["dispatcher"].py_func.__module__
-        if name.startswith("dagpost.") and progress.NOTICES and not self._said.is_set():
-            self._said.set()
-            sys.stderr.write(_NOTICE)
-            sys.stderr.flush()
+        dispatcher = event.data["dispatcher"]
+        ours = dispatcher.py_func.__module__.startswith("dagpost.")
+        if ours and progress.NOTICES and not self._seen.is_set():
+            self._seen.set()
+            if _is_first(dispatcher):
+                sys.stderr.write(_NOTICE)
+                sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:
         pass
+
+
+def _is_first(dispatcher: Any) -> bool:
+    """Whether no process has said so yet for this version and this cache; from now on, one has."""
+    try:
+        kept = Path(dispatcher._cache._cache_path)
+        # Numba keeps kernels beside each module, or in a folder for each folder of modules.
+        folder = _PACKAGE / kept.name if kept.name == "__pycache__" else kept.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"dagpost-{__version__}.told").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except (AttributeError, OSError):
+        return True
+    return True
 
 
 event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]

@@ -13,7 +13,8 @@ Reading a file never imports what the file names, only what is installed and dec
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
@@ -56,10 +57,14 @@ class Registry(Generic[Kind]):
             )
         self._added[name] = class_
 
-    def remove(self, name: str) -> None:
-        """Forget a class, so that a test of one that is not ours leaves no trace."""
-        self.classes()
-        del self._added[name]
+    @contextmanager
+    def forgetting(self) -> Iterator[None]:
+        """Forget in the end what was added meanwhile, so that a test of classes that are not ours leaves no trace."""
+        before = self.classes()
+        try:
+            yield
+        finally:
+            self._added = before
 
     def classes(self) -> dict[str, type[Kind]]:
         """Every class by name: ours first, then those of other packages."""
@@ -87,12 +92,15 @@ class Registry(Generic[Kind]):
         """All names."""
         return tuple(self.classes())
 
-    def named(self, name: str) -> type[Kind]:
-        """The class of a name; an unknown name is an error that suggests the nearest one."""
+    def named(self, name: str, *, beside: Sequence[str] = ()) -> type[Kind]:
+        """The class of a name; an unknown name is an error that suggests the nearest one.
+
+        `beside` are words that are understood in the place of a name, such as "auto".
+        """
         classes = self.classes()
         if name in classes:
             return classes[name]
-        raise InputError(f"There is no {self.kind} {name!r}.{nearest(name, list(classes))}")
+        raise InputError(f"There is no {self.kind} {name!r}.{nearest(name, [*beside, *classes])}")
 
     def knows(self, description: Mapping[str, Any]) -> bool:
         """Whether the class that a file describes (json_settings.py) is here."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 
 from dagpost.errors import InputError
 
 _SHOWN = 8
+_ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 _YEAR = 365.25 * 86_400.0
 
 
@@ -44,6 +46,15 @@ def nearest(name: str, known: Sequence[str]) -> str:
     """A sentence that suggests what may have been meant, or lists what there is."""
     close = difflib.get_close_matches(name, known, n=1)
     return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
+
+
+def unescaped(text: str) -> str:
+    r"""What stands between two quotes, with `\"`, `\\`, `\n` and their like as the characters that they mean.
+
+    >>> unescaped(r'say \"x\"')
+    'say "x"'
+    """
+    return re.sub(r"\\(.)", lambda hit: _ESCAPED.get(hit[1], hit[0]), text, flags=re.DOTALL)
 
 
 def shortened(items: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from dagpost._tools.kernels import kernel
 from dagpost.causal.groups import Effects, Groups, observations_in, speaking_rows
 from dagpost.data.table import Table
 from dagpost.prediction.gaussian import factorise, next_row
-from dagpost.scores import NormalWishartPrior
+from dagpost.scores import NormalWishartPrior, standard_deviations
 
 
 class Slopes(NamedTuple):
@@ -45,12 +45,13 @@ def slopes_of(table: Table, prior: NormalWishartPrior, treatment: int, masks: Ma
     rows = speaking_rows(table, treatment)
     weights = table.weights.astype(np.float64)
     nodes = data.shape[1]
-    degrees, floor = prior.degrees(nodes), prior.scale(nodes)
-    matrix = prior.matrix(data[rows], weights[rows], prior.mean(table.names, data, weights))
+    deviations = prior.deviations(table.names, standard_deviations(data, weights))
+    floors = prior.scale(nodes) * deviations**2
+    matrix = prior.matrix(data[rows], weights[rows], prior.mean(table.names, data, weights), deviations)
     observations = observations_in(table, rows)
-    freedom = degrees + observations - nodes + np.bitwise_count(masks) + 2.0
+    freedom = prior.degrees(nodes) + observations - nodes + np.bitwise_count(masks) + 2.0
     locations, scales = np.full((len(masks), nodes), np.nan), np.full((len(masks), nodes), np.nan)
-    _regress(matrix, floor, treatment, masks.copy(), freedom, locations, scales)
+    _regress(matrix, floors, treatment, masks.copy(), freedom, locations, scales)
     return Slopes(locations, scales, freedom, observations)
 
 
@@ -80,9 +81,9 @@ def _draw(slopes: Slopes, outcome: int, set_of: Integers, generator: np.random.G
 
 @kernel
 def _regress(
-    matrix: Floats, floor: float, treatment: int, masks: Masks, freedom: Floats, locations: Floats, scales: Floats
+    matrix: Floats, floors: Floats, treatment: int, masks: Masks, freedom: Floats, locations: Floats, scales: Floats
 ) -> None:
-    """No pivot of the Cholesky factor is below `floor` in exact arithmetic, so none is taken to be."""
+    """No pivot of the Cholesky factor is below that node's floor in exact arithmetic, so none is taken to be."""
     nodes = len(matrix)
     members = np.empty(nodes, dtype=np.int64)
     cholesky = np.zeros((nodes, nodes))
@@ -95,10 +96,10 @@ def _regress(
                 size += 1
         members[size] = treatment
         size += 1
-        factorise(matrix, members[:size], floor, cholesky)
+        factorise(matrix, members[:size], floors, cholesky)
         pivot = cholesky[size - 1, size - 1]
         for outcome in range(nodes):
             if outcome != treatment and not masks[number] >> np.uint64(outcome) & np.uint64(1):
                 left = next_row(matrix, outcome, members[:size], cholesky, row)
                 locations[number, outcome] = row[size - 1] / pivot
-                scales[number, outcome] = math.sqrt(max(left, floor) / freedom[number]) / pivot
+                scales[number, outcome] = math.sqrt(max(left, floors[outcome]) / freedom[number]) / pivot

@@ -105,16 +105,11 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
     return tiers
 
 
-def parse_edges(texts: list[str] | None) -> list[tuple[str, str]]:
+def parse_edges(texts: list[str] | None, option: str) -> list[tuple[str, str]]:
     """Edges, each written as `A -> B`; names may stand in quotes."""
-    return [_parse_edge(text) for text in texts or []]
+    from dagpost.priors.edge_text import read_edge
 
-
-def _parse_edge(text: str) -> tuple[str, str]:
-    parent, arrow, child = (_unquoted(part.strip()) for part in text.partition("->"))
-    if not (parent and arrow and child):
-        raise InputError(f'An edge is written "A -> B". Got {text!r} instead.')
-    return parent, child
+    return [read_edge(text, option) for text in texts or []]
 
 
 def _unquoted(name: str) -> str:

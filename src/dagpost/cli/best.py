@@ -101,8 +101,8 @@ def best(
             prior=resolve_prior(prior),
             max_parents=max_parents,
             method=KBest.name,
-            required=parse_edges(required),
-            forbidden=parse_edges(forbidden),
+            required=parse_edges(required, "required"),
+            forbidden=parse_edges(forbidden, "forbidden"),
             threads=threads,
             progress=False if quiet else None,
         )

@@ -22,7 +22,7 @@ def chosen_engine(name: str, cluster: str | None, threads: int | None, *, quiet:
     # Refuse what is wrong before a table is read.
     ThreadEngine(threads)
     if name != AUTO:
-        ENGINES.named(name)
+        ENGINES.named(name, beside=(AUTO,))
     if cluster is not None and name not in (AUTO, DaskEngine.name):
         raise InputError(f"--cluster is for --engine {DaskEngine.name}; it cannot be used with --engine {name}.")
     if cluster is None and name != DaskEngine.name:

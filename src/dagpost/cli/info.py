@@ -139,6 +139,8 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     ]
     if about.get("verdict"):
         lines.append(("verdict", about["verdict"]))
+    if about.get("sensitivity"):
+        lines.append(("sensitivity", about["sensitivity"]["summary"]))
     kept = [words for key, words in _PARTS.items() if about.get(key) is not None]
     return [*lines, ("kept along", ", ".join(kept) or "nothing")]
 

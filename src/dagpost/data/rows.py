@@ -16,6 +16,9 @@ from dagpost._tools.text import nearest
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
 
+#: Words for a row in which nothing was set, beside an empty cell.
+_NOTHING = ("none", "observational")
+
 
 def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
     """The counts as integers, one per row, or an error that names the first row at fault."""
@@ -40,10 +43,6 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
             f"{quoted('counts')} are 0 in every row, so the table is empty. At least one observation is needed."
         )
     return numbers.astype(np.int64)
-
-
-#: What stands in an entry of interventions where nothing was set, in any mix of small and capital letters.
-_NOTHING_SET = {"", "none", "observational"}
 
 
 def intervention_masks(
@@ -85,7 +84,7 @@ def intervention_masks(
 
 
 def _target_names(entry: Any, bits: dict[str, int]) -> list[str]:
-    """The names in one entry: nothing, one name (which may itself hold a ";"), or several."""
+    """The names in one entry: nothing, a word for that, one name (which may itself hold a ";"), or several."""
     if isinstance(entry, str):
         names = [entry] if entry in bits else entry.split(";")
     elif isinstance(entry, Iterable):
@@ -94,8 +93,13 @@ def _target_names(entry: Any, bits: dict[str, int]) -> list[str]:
         import pandas
 
         names = [] if pandas.isna(entry) else [str(entry)]
-    stripped = [name if name in bits else name.strip() for name in names]
-    return [name for name in stripped if name in bits or name.lower() not in _NOTHING_SET]
+    targets = [name if name in bits else name.strip() for name in names if name.strip()]
+    return [] if len(targets) == 1 and _says_nothing_was_set(targets[0], bits) else targets
+
+
+def _says_nothing_was_set(word: str, bits: dict[str, int]) -> bool:
+    """Whether a word says that nothing was set; a column that is called so keeps its name, however it is written."""
+    return word.casefold() in _NOTHING and word.casefold() not in map(str.casefold, bits)
 
 
 def _entries(given: Any) -> list[Any]:

@@ -21,6 +21,7 @@ STATEMENTS: Registry[Feature] = Registry(
         "dagpost.features.statements.path:Path",
         "dagpost.features.statements.adjacent:Adjacent",
         "dagpost.features.statements.v_structure:VStructure",
+        "dagpost.features.statements.compelled:CompelledEdge",
         "dagpost.features.statements.node_sets:ParentSet",
         "dagpost.features.statements.node_sets:AncestorSet",
         "dagpost.features.statements.node_sets:DescendantSet",

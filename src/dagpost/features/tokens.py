@@ -7,11 +7,11 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 
+from dagpost._tools.text import unescaped
 from dagpost.errors import InputError
 
 #: Symbols with a meaning in every text; statements bring their own.
 _PUNCTUATION = ("<=", ">=", *"<>=&|!(){},")
-_ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def tokens_of(text: str, symbols: tuple[str, ...]) -> list[Token]:
         value = match[kind]
         start = match.start(kind)
         if kind == "quoted":
-            value = re.sub(r"\\(.)", lambda hit: _ESCAPED.get(hit[1], hit[0]), value[1:-1], flags=re.DOTALL)
+            value = unescaped(value[1:-1])
         tokens.append(Token(kind, value, start))
         place = match.end()
     return tokens

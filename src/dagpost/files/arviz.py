@@ -13,13 +13,14 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost.errors import InputError
 from dagpost.files.frames import optional
+from dagpost.posterior.sources import sample_of
 
 if TYPE_CHECKING:
-    from dagpost.posterior.sample import DagSample
+    from dagpost.posterior.sources import GraphSource
 
 
-def to_arviz(sample: DagSample) -> Any:
-    """The chains behind a sample as ArviZ's `DataTree`.
+def to_arviz(source: GraphSource) -> Any:
+    """The chains behind a sample, or behind a model's own one, as ArviZ's `DataTree`.
 
     Group `posterior` has `edge` (chain, draw, parent, child), 1 where the edge is there; `sample_stats` has `lp`, the
     log joint probability of each graph, and `log_state`, the log weight of the state it was drawn from. Chains are
@@ -27,7 +28,8 @@ def to_arviz(sample: DagSample) -> Any:
     """
     from dagpost.mcmc.diagnostics import by_chain
 
-    record: Any = getattr(sample, "chains", None)
+    sample = sample_of(source)
+    record: Any = sample.chains
     if record is None:
         if sample.independent:
             raise InputError(

@@ -15,16 +15,21 @@ import numpy as np
 from dagpost._tools.arrays import labelled
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
+from dagpost.posterior.sources import edge_table_of
 from dagpost.posterior.summaries.edges import check_probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dagpost.posterior.sources import EdgeSource
+
 _COLUMNS = ("from", "to", "probability")
 
 
-def long_table(edges: pd.DataFrame) -> pd.DataFrame:
+def long_table(source: EdgeSource) -> pd.DataFrame:
     """One row a pair of variables: from, to, probability; most probable first.
+
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
 
     >>> import pandas as pd
     >>> edges = pd.DataFrame([[0.0, 0.25], [0.75, 0.0]], index=["A", "B"], columns=["A", "B"])
@@ -35,7 +40,7 @@ def long_table(edges: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    names, matrix = check_probabilities(edges)
+    names, matrix = check_probabilities(source)
     rows, columns = np.nonzero(~np.eye(len(names), dtype=bool))
     frame = pd.DataFrame(
         {
@@ -76,11 +81,13 @@ def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) 
     return frame
 
 
-def to_xarray(edges: pd.DataFrame) -> Any:
-    """The same numbers as an `xarray.DataArray` called "probability", with the names along both dimensions.
+def to_xarray(source: EdgeSource) -> Any:
+    """Probabilities as an `xarray.DataArray` called "probability", with the names along both dimensions.
 
-    The dimensions are called as the axes of the table are ("parent" and "child" for edges), or "from" and "to".
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`. The dimensions are called as the
+    axes of the table are ("parent" and "child" for edges), or "from" and "to".
     """
+    edges = edge_table_of(source)
     names, matrix = check_probabilities(edges)
     xarray = optional("xarray", "xarray", "A labelled array")
     dimensions = (str(edges.index.name or "from"), str(edges.columns.name or "to"))

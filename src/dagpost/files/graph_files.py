@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.checks import refusal
 from dagpost._tools.text import printable
 from dagpost._tools.whole_files import replacing, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.frames import matrix_of_triples
-from dagpost.posterior.summaries.edges import check_probabilities
+from dagpost.posterior.sources import edge_table_of
+from dagpost.posterior.summaries.edges import check_probabilities, probability_graph
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+
+    from dagpost.posterior.sources import EdgeSource
 
 FORMAT_VERSION = 1
 #: What XML 1.0 can hold, whichever way it is written.
@@ -37,11 +39,14 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 # GraphML
 
 
-def write_graphml(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
-    """Write a graph, such as that of `to_networkx`, as GraphML."""
+def write_graphml(graph: nx.DiGraph[str] | EdgeSource, path: str | os.PathLike[str]) -> None:
+    """Write a graph, such as that of `to_networkx`, as GraphML.
+
+    A fitted model, a sample or a table of probabilities stands for its edges more probable than 1/2.
+    """
     import networkx as nx
 
-    _check_graph(graph)
+    graph = _graph_of(graph)
     for name in graph.nodes:
         if _NOT_IN_XML.search(str(name)):
             raise InputError(
@@ -57,8 +62,10 @@ def write_graphml(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
 # DOT
 
 
-def to_dot(graph: nx.DiGraph[str]) -> str:
+def to_dot(graph: nx.DiGraph[str] | EdgeSource) -> str:
     r"""A graph in the language of Graphviz; edges show their `probability`, undirected ones have no arrow head.
+
+    A fitted model, a sample or a table of probabilities stands for its edges more probable than 1/2.
 
     >>> import networkx as nx
     >>> graph = nx.DiGraph()
@@ -71,7 +78,7 @@ def to_dot(graph: nx.DiGraph[str]) -> str:
     }
     <BLANKLINE>
     """
-    _check_graph(graph)
+    graph = _graph_of(graph)
     lines = [f"  {_identifier(name)}{_label_if_needed(name)};" for name in graph.nodes]
     for parent, child, data in graph.edges(data=True):
         undirected = data.get("directed") is False
@@ -89,22 +96,20 @@ def to_dot(graph: nx.DiGraph[str]) -> str:
     return "\n".join(["digraph {", *lines, "}", ""])
 
 
-def write_dot(graph: nx.DiGraph[str], path: str | os.PathLike[str]) -> None:
-    """Write a graph in the language of Graphviz."""
+def write_dot(graph: nx.DiGraph[str] | EdgeSource, path: str | os.PathLike[str]) -> None:
+    """Write what `to_dot` gives to a file."""
     write_text(path, to_dot(graph))
 
 
-def _check_graph(graph: object) -> None:
+def _graph_of(source: Any) -> nx.DiGraph[str]:
+    """A graph as it is; of probabilities, what is more probable than not."""
     import networkx as nx
 
-    if not isinstance(graph, nx.DiGraph):
-        raise refusal(
-            type(graph).__name__,
-            "graph",
-            None,
-            "a directed graph of networkx",
-            "Make one of probabilities: to_networkx.",
-        )
+    if isinstance(source, nx.DiGraph):
+        return source
+    if isinstance(source, nx.Graph):
+        raise InputError("The edges of an undirected graph do not say which end is the parent. Give a DiGraph.")
+    return probability_graph(source, 0.5)
 
 
 def _comes_later(graph: nx.DiGraph[str], parent: str, child: str) -> bool:
@@ -133,8 +138,9 @@ def _quoted(text: str) -> str:
 # JSON
 
 
-def write_json(edges: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table of probabilities, such as `edge_probabilities_`, as JSON."""
+def write_json(source: EdgeSource, path: str | os.PathLike[str]) -> None:
+    """Write a table of probabilities, such as `edge_probabilities_`, or those of a model or sample, as JSON."""
+    edges = edge_table_of(source)
     names, matrix = check_probabilities(edges)
     listed = [
         {"from": names[row], "to": names[column], "probability": float(matrix[row, column])}

@@ -19,6 +19,7 @@ from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
 from dagpost.data.recipe import Recipe
+from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
@@ -30,16 +31,18 @@ from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sensitivity import sensitivity_from
+from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import statistics_from
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES
 
-_SAMPLE, _STATISTICS, _ROWS = "sample_", "statistics_", "rows_"
+_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -64,6 +67,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "observations": data.observations,
         "data_fingerprint": data.fingerprint,
         "interventions": data.interventions,
+        "targets": [list(names) for names in data.targets],
         "recipe": None if data.recipe is None else data.recipe.to_json(),
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
@@ -102,6 +106,9 @@ def load_model(
         engine = resolve_engine(engine, threads, len(names))
         workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress))
         levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
+        recipe = _recipe(about, names, levels)
+        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
+        table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
         data = DataFacts(
             names,
             levels,
@@ -109,10 +116,9 @@ def load_model(
             str(about["data_fingerprint"]),
             # Older files do not say.
             bool(about.get("interventions", False)),
-            _recipe(about, names, levels),
+            _targets(about, table),
+            recipe,
         )
-        parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS)}
-        table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=data.recipe)
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         if settings.get("recipe") is not None:
@@ -120,10 +126,13 @@ def load_model(
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))
+        fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
+        if parts[_SENSITIVITY] is not None:
+            remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
     return fitted, {**settings, **chosen}
 
 
@@ -138,7 +147,8 @@ def _recipe(about: dict[str, Any], names: tuple[str, ...], levels: Sequence[Any]
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """What prediction needs: the model's own sample with what was counted for it, and the rows if they are asked for.
 
-    The sample is drawn for the file if it is not there yet and does not take long to draw.
+    And the sensitivity table, if it was made. The sample is drawn for the file if it is not there yet and does not take
+    long to draw.
     """
     parts = {}
     sample = _sample_to_keep(fitted)
@@ -147,6 +157,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
         statistics = statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
+    sensitivity = known_sensitivity(fitted)
+    if sensitivity is not None:
+        parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
     if rows:
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
@@ -169,6 +182,13 @@ def _part(prefix: str, about: dict[str, Any], arrays: Arrays) -> Any:
     details = about.get(prefix.removesuffix("_"))
     own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     return None if details is None else (details, own)
+
+
+def _targets(about: dict[str, Any], table: Table | None) -> tuple[tuple[str, ...], ...]:
+    """The sets of columns that were set together; older files have them only with the rows."""
+    if "targets" in about:
+        return tuple(tuple(map(str, names)) for names in about["targets"])
+    return () if table is None else targets_of(table)
 
 
 def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:

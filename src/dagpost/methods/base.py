@@ -162,6 +162,14 @@ class Method(ABC):
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse settings that do not fit the columns of a table."""
 
+    def fixed_order(self, names: tuple[str, ...]) -> Sequence[int] | None:
+        """The order of the columns, earliest first, that all its graphs fit because it was given; None: there is none.
+
+        Directions that follow from it are not findings.
+        """
+        del names
+        return None
+
     def check_room(self, nodes: int, max_parents: int, engine: Engine) -> None:
         """Refuse, before any family is scored, what cannot fit."""
         from dagpost.engines.host.backend import backend_of

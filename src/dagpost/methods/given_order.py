@@ -65,6 +65,10 @@ class GivenOrder(Method):
         """Refuse an order that does not name every column once."""
         self.positions(tuple(names))
 
+    def fixed_order(self, names: tuple[str, ...]) -> Sequence[int]:
+        """The given order."""
+        return self.positions(names)
+
     def positions(self, names: tuple[str, ...]) -> list[int]:
         """The order as column numbers; every column must be there once."""
         if self.order is None:

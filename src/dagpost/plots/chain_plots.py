@@ -12,11 +12,13 @@ from dagpost._tools.checks import whole_number
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, one_a_row, say
+from dagpost.posterior.sources import sample_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dagpost.posterior.sample import DagSample
+    from dagpost.posterior.sources import GraphSource
 
 #: More points of a line than this make no visible difference.
 _MOST_POINTS = 1000
@@ -24,7 +26,7 @@ _MOST_POINTS = 1000
 _WINDOWS = 20
 
 
-def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) -> Axes:
+def traces(source: GraphSource, *, statement: Any = None, ax: Axes | None = None) -> Axes:
     """Draw the way of each chain: log p(graph, data) draw by draw, or how often a statement has held so far.
 
     Chains that have found the posterior wander about the same level: the bold lines are moving means. A statement, such
@@ -32,8 +34,8 @@ def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) 
 
     Parameters
     ----------
-    sample
-        A sample that chains drew, such as those of ``method="partition-mcmc"``.
+    source
+        A sample that chains drew, such as those of ``method="partition-mcmc"``, or a model that was fitted by them.
     statement
         Text or a feature object; None: the log score.
     ax
@@ -44,7 +46,7 @@ def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) 
     >>> [text.get_text() for text in traces(model.sample(4000, seed=1)).get_legend().get_texts()][:2]
     ['chain 1', 'chain 2']
     """
-    _check_chains(sample)
+    sample = _chains_of(source)
     from dagpost.features import evaluate, resolve
     from dagpost.mcmc.diagnostics import by_chain
 
@@ -81,15 +83,15 @@ def traces(sample: DagSample, *, statement: Any = None, ax: Axes | None = None) 
     return ax
 
 
-def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes:
+def r_hat(source: GraphSource, *, count: int = 15, ax: Axes | None = None) -> Axes:
     """Draw R-hat of the edges about which the chains disagree most; left of the dashed line they agree well enough.
 
     Only edges between 0.05 and 0.95, which the verdict rests on. The verdict stands above.
 
     Parameters
     ----------
-    sample
-        A sample that chains drew.
+    source
+        A sample that chains drew, or a model that was fitted by them.
     count
         How many edges at most.
     ax
@@ -100,7 +102,7 @@ def r_hat(sample: DagSample, *, count: int = 15, ax: Axes | None = None) -> Axes
     >>> r_hat(model.sample(4000, seed=1)).get_xlabel()
     'R-hat'
     """
-    _check_chains(sample)
+    sample = _chains_of(source)
     whole_number(count, "count")
     from dagpost.mcmc.diagnostics import LARGEST_R_HAT, UNCERTAIN
 
@@ -146,14 +148,11 @@ def _moving_mean(line: Floats, window: int) -> Floats:
     return mean
 
 
-def _check_chains(sample: Any) -> None:
-    if not hasattr(sample, "chain_lengths"):
-        raise InputError(
-            "This picture is of a DagSample that chains drew, such as "
-            f"DagPosterior(method='partition-mcmc').fit(table).sample(). Got {type(sample).__name__} instead."
-        )
+def _chains_of(source: GraphSource) -> DagSample:
+    sample = sample_of(source)
     if not sample.from_chains:
         # The sentence of `diagnostics`, which says why.
         sample.diagnostics()
     if math.prod(sample.chain_lengths) == 0:
         raise InputError("Some chains drew no graph: there is nothing to compare.")
+    return sample

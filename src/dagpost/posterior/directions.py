@@ -4,24 +4,62 @@ Graphs of one equivalence class fit any data equally well, so a direction that d
 finding, however often it was drawn. For every pair of variables the posterior is therefore split into: not joined;
 joined with a direction that the data compel (it is the same in all graphs of the class); joined with a direction that
 follows only from the class and the user's rules together; joined, and reversible. No hidden common cause is assumed.
+
+All of it comes from the drawn graphs, each distinct one worked out once (families/essential.py; knowledge.py says what
+the rules are). Where a model knows the probabilities of edges better than its sample does, the shares of the three
+kinds among the drawn graphs with `a -> b` are shares of that probability. Intervals are those of any other statement
+about a sample (shares.py): given `a -> b` where its probability is exact, else of being there and compelled.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Flags, Floats
+from dagpost.families.masks import distinct_rows
+from dagpost.features import weighted_matrix
+from dagpost.posterior.estimate import Estimate, check_confidence
+from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_of_sample
+from dagpost.posterior.shares import estimate_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.sample import DagSample
 
 #: From this share of the probability of being joined on, a compelled direction is clear.
 CLEAR = 0.9
 #: From this share on it leans one way.
 LEANING = 0.6
 
+#: A pair that is joined less often than this is not shown, and has no interval of its own.
+LEAST_SHOWN = 0.001
+
 Word = Literal["clear", "leaning", "rules", "open", "unknown"]
+
+#: What a word says in a sentence or a table; "it" is the probability of being joined.
+LABELS: dict[Word, str] = {
+    "clear": "clear: compelled by the data in {share} of it",
+    "leaning": "leaning: compelled by the data in {share} of it",
+    "rules": "decided by your rules",
+    "open": "direction open",
+    "unknown": "direction not computed",
+}
+#: What stands between the two variables, and in plain ASCII.
+MARKS: dict[Word, tuple[str, str]] = {
+    "clear": ("→", "->"),
+    "leaning": ("⇢", "..>"),
+    "rules": ("⇒", "=>"),
+    "open": ("—", "--"),
+    "unknown": ("—", "--"),
+}
+#: What every list of directions rests on.
+ASSUMPTION = "Directions are those compelled by the data, assuming no hidden common causes."
 
 
 class PairDirection(NamedTuple):
@@ -38,6 +76,19 @@ class PairDirection(NamedTuple):
     share: float
     joined: float
 
+    @property
+    def label(self) -> str:
+        """What is said of it, such as "direction open".
+
+        >>> PairDirection("clear", 0, 1, 0.962, 0.5).label
+        'clear: compelled by the data in 96% of it'
+        """
+        return LABELS[self.word].format(share=_percent(self.share))
+
+    def mark(self, *, plain: bool = False) -> str:
+        """What stands between the two; `plain`: in ASCII."""
+        return MARKS[self.word][plain]
+
 
 @dataclass(frozen=True, eq=False)
 class Directions:
@@ -46,7 +97,8 @@ class Directions:
     `joined` and `reversible` are symmetric. `by_data` is the probability that the edge is there and compelled by the
     data, `by_rules` that its direction follows only with the rules; both, both ways, and `reversible` sum to `joined`.
     `settled[a, b]`: a rule of the user leaves `a -> b` as the only direction of that pair. `lower` and `upper` bound
-    `by_data` with the given confidence.
+    `by_data` with the given confidence. `note` says what could not be taken into account. Where directions were not
+    computed, all of these are nan but `joined`.
     """
 
     names: tuple[str, ...]
@@ -58,6 +110,43 @@ class Directions:
     lower: Floats
     upper: Floats
     confidence: float
+    note: str = ""
+
+    @property
+    def computed(self) -> bool:
+        """Whether anything but `joined` is known."""
+        return not bool(np.isnan(self.by_data).any())
+
+    def pairs(self, least: float = 0.0) -> list[PairDirection]:
+        """What is said of all pairs that are joined with at least this probability, most probable first."""
+        nodes = len(self.names)
+        found = [self.pair(first, second) for first in range(nodes) for second in range(first + 1, nodes)]
+        # Rounding errors of sums that are both 1 do not decide which comes first.
+        return sorted((pair for pair in found if pair.joined >= least), key=lambda pair: -round(pair.joined, 9))
+
+    def table(self) -> pd.DataFrame:
+        """One row a pair, most probably joined first."""
+        import pandas as pd
+
+        pairs = self.pairs()
+        ways = [(pair.source, pair.target) for pair in pairs]
+        onward = tuple(np.array(ways, dtype=np.int64).reshape(-1, 2).T)
+        back = onward[::-1]
+        return pd.DataFrame(
+            {
+                "from": [self.names[source] for source, _ in ways],
+                "to": [self.names[target] for _, target in ways],
+                "joined": self.joined[onward],
+                "by_data": self.by_data[onward],
+                "by_data_back": self.by_data[back],
+                "lower": self.lower[onward],
+                "upper": self.upper[onward],
+                "by_rules": self.by_rules[onward],
+                "by_rules_back": self.by_rules[back],
+                "reversible": self.reversible[onward],
+                "direction": [pair.word for pair in pairs],
+            }
+        )
 
     def pair(self, first: int, second: int) -> PairDirection:
         """What is said of one pair."""
@@ -65,7 +154,7 @@ class Directions:
         for source, target in ((first, second), (second, first)):
             if self.settled[source, target]:
                 return PairDirection("rules", source, target, 1.0, joined)
-        if not joined > 0.0:
+        if not joined > 0.0 or not self.computed:
             return PairDirection("unknown", first, second, 0.0, joined)
         source, target = (
             (first, second) if self.by_data[first, second] >= self.by_data[second, first] else (second, first)
@@ -78,3 +167,118 @@ class Directions:
             if decided[source, target] / joined >= CLEAR:
                 return PairDirection("rules", source, target, float(decided[source, target]) / joined, joined)
         return PairDirection("open", first, second, share, joined)
+
+
+def directions_of(fitted: Fitted, confidence: float = 0.95) -> Directions:
+    """The directions of a model, by its own sample, which is drawn if it is not there; remembered with the model."""
+
+    def find() -> Directions:
+        edges = np.clip(fitted.results.edges, 0.0, 1.0)
+        found = _Found(fitted.own_sample(), knowledge_of(fitted), edges, exact=fitted.results.exact)
+        return found.directions(confidence)
+
+    return fitted.once(f"directions {confidence!r}", find)
+
+
+def quick_directions(fitted: Fitted) -> Directions:
+    """The same where the model's own sample is there or quickly drawn; else only what is known without it."""
+    if fitted.quick_sample() is not None:
+        return directions_of(fitted)
+    known = knowledge_of(fitted)
+    edges = np.clip(fitted.results.edges, 0.0, 1.0)
+    unknown = np.full_like(edges, np.nan)
+    joined = np.minimum(edges + edges.T, 1.0)
+    return Directions(
+        fitted.names, joined, unknown, unknown, unknown, known.settled, unknown, unknown, np.nan, known.note
+    )
+
+
+def directions_of_sample(sample: DagSample, confidence: float = 0.95) -> Directions:
+    """The directions of a sample, under the rules of the model that drew it."""
+    check_confidence(confidence)
+    return _Found(sample, knowledge_of_sample(sample)).directions(confidence)
+
+
+class _Found:
+    """The distinct graphs of a sample with what is compelled in each, and the probabilities of edges.
+
+    These are the frequencies in the sample unless better ones are given.
+    """
+
+    def __init__(
+        self, sample: DagSample, known: Knowledge, edges: Floats | None = None, *, exact: bool = False
+    ) -> None:
+        self.sample, self.known, self.exact = sample, known, exact
+        first, self.member = distinct_rows(sample.parents)
+        self.parents = sample.parents[first]
+        self.weights = np.bincount(self.member, weights=sample.weights, minlength=len(first)).astype(np.float64)
+        self.compelled = known.compelled(self.parents)
+        self.frequencies = self._shares(self.parents)
+        self.edges = np.minimum(self.frequencies, 1.0) if edges is None else edges
+
+    def _shares(self, masks: NDArray[np.unsignedinteger[Any]]) -> Floats:
+        """The weight of the graphs in which a is in the mask of b, for all pairs."""
+        return weighted_matrix("->", masks, self.weights)
+
+    def directions(self, confidence: float) -> Directions:
+        """The posterior of every pair."""
+        frequencies = self.frequencies
+        by_data, with_rules = (self._shares(masks) for masks in self.compelled)
+        seen = frequencies > 0.0
+        # An edge that was not drawn although it has a probability: nothing is known but what the rules say.
+        share_by_data = np.divide(by_data, frequencies, out=np.zeros_like(by_data), where=seen)
+        share_decided = np.divide(with_rules, frequencies, out=self.known.settled.astype(np.float64), where=seen)
+        by_data = self.edges * np.clip(share_by_data, 0.0, 1.0)
+        decided = self.edges * np.clip(share_decided, share_by_data, 1.0)
+        open_edges = self.edges - decided
+        joined = np.minimum(self.edges + self.edges.T, 1.0)
+        lower, upper, confidence = self._intervals(by_data, joined, confidence)
+        return Directions(
+            names=self.sample.names,
+            joined=joined,
+            by_data=by_data,
+            by_rules=decided - by_data,
+            reversible=open_edges + open_edges.T,
+            settled=self.known.settled,
+            lower=lower,
+            upper=upper,
+            confidence=confidence,
+            note=self.known.note,
+        )
+
+    def _intervals(self, by_data: Floats, joined: Floats, confidence: float) -> tuple[Floats, Floats, float]:
+        """Bounds of `by_data`, and how sure they are: a sample may have a confidence of its own."""
+        lower = np.zeros_like(by_data)
+        upper = np.array(self.edges) if self.exact else np.ones_like(by_data)
+        np.fill_diagonal(upper, 0.0)
+        confidences = []
+        for parent, child in np.argwhere(joined >= LEAST_SHOWN).tolist():
+            most = float(self.edges[parent, child]) if self.exact else 1.0
+            if parent == child or most == 0.0:
+                continue
+            estimate = self._estimate(parent, child, confidence)
+            value = float(by_data[parent, child])
+            lower[parent, child] = min(most * estimate.lower, value)
+            upper[parent, child] = max(most * estimate.upper, value)
+            confidences.append(estimate.confidence)
+        return lower, upper, min(confidences, default=confidence)
+
+    def _estimate(self, parent: int, child: int, confidence: float) -> Estimate:
+        """How often the edge is compelled: given that it is there if its probability is exact, else in all."""
+        hit = self._holds(self.compelled.by_data, parent, child)
+        given = self._holds(self.parents, parent, child) if self.exact else None
+        return estimate_share(self.sample, hit, given, "auto", confidence)
+
+    def _holds(self, masks: NDArray[np.unsignedinteger[Any]], parent: int, child: int) -> Flags:
+        """For every graph of the sample, repeats included, whether the parent is in the mask of the child."""
+        holds: Flags = (masks[:, child] >> masks.dtype.type(parent) & masks.dtype.type(1) != 0)[self.member]
+        return holds
+
+
+def _percent(share: float) -> str:
+    """A share in words; what is not all is not called 100%.
+
+    >>> _percent(0.961), _percent(0.9999), _percent(1.0)
+    ('96%', 'over 99%', '100%')
+    """
+    return "over 99%" if 0.995 <= share < 1.0 else f"{share:.0%}"

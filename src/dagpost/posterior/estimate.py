@@ -1,10 +1,16 @@
-"""A probability with how far to trust it: the value, an interval, and the rule that the interval rests on."""
+"""A number with how far to trust it: the value, an interval, and the rule that the interval rests on.
+
+Such a number is a float with more to say: it compares, rounds, formats and computes as its value does, and what is
+computed from it is a plain float. So two of them are equal where their values are, whatever their intervals;
+`as_dict()` holds all that there is to compare.
+"""
 
 from __future__ import annotations
 
 import html
 import math
 from dataclasses import dataclass
+from typing import Any, Self
 
 from dagpost._tools.checks import number
 from dagpost._tools.spelling import either
@@ -15,9 +21,49 @@ LARGEST_ERROR = 0.5
 _BETWEEN = either("a float between 0 and 1", "a number between 0 and 1")
 
 
-@dataclass(frozen=True, repr=False)
-class Estimate:
-    """A probability under a posterior over graphs.
+@dataclass(frozen=True, repr=False, eq=False)
+class Estimated(float):
+    """A float whose `value` is known as well as the other fields say; `Estimate` and `Expectation` are the kinds."""
+
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    rule: str
+    samples: int
+    effective_samples: float
+    modularity: str
+
+    def __new__(cls, value: float, *_: Any, **__: Any) -> Self:
+        """A float is what it is from the start; the other fields are set by `__init__`."""
+        return super().__new__(cls, value)
+
+    def __str__(self) -> str:
+        if self.rule == "exact":
+            return f"{self:.4f} (exact; {target_named(self.modularity).words})"
+        value = "unknown" if math.isnan(self) else f"{self:.4f}"
+        return (
+            f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {100 * self.confidence:.6g}%, "
+            f"{self.samples:,} graphs; {target_named(self.modularity).words})"
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(str(self))}</code>"
+
+    def as_dict(self) -> dict[str, float | int | str | None]:
+        """The fields as JSON can hold them: what is unknown or without end is None."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: None if isinstance(item, float) and not math.isfinite(item) else item for name, item in fields.items()
+        }
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Estimate(Estimated):
+    """A probability under a posterior over graphs: a float with an interval.
 
     `rule` says what the interval means:
 
@@ -36,43 +82,10 @@ class Estimate:
 
     >>> exact_estimate(0.25, "order")
     0.2500 (exact; each graph counted once for every order it fits)
-    >>> float(exact_estimate(0.25, "order"))
-    0.25
+    >>> estimate = exact_estimate(0.25, "order")
+    >>> estimate > 0.2, 1 - estimate, f"{estimate:.0%}"
+    (True, 0.75, '25%')
     """
-
-    value: float
-    lower: float
-    upper: float
-    confidence: float
-    rule: str
-    samples: int
-    effective_samples: float
-    modularity: str
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        if self.rule == "exact":
-            return f"{self.value:.4f} (exact; {target_named(self.modularity).words})"
-        value = "unknown" if math.isnan(self.value) else f"{self.value:.4f}"
-        return (
-            f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {100 * self.confidence:.6g}%, "
-            f"{self.samples:,} graphs; {target_named(self.modularity).words})"
-        )
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return f"<code>{html.escape(str(self))}</code>"
-
-    def as_dict(self) -> dict[str, float | int | str | None]:
-        """The fields as JSON can hold them: what is unknown or without end is None."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {
-            name: None if isinstance(item, float) and not math.isfinite(item) else item for name, item in fields.items()
-        }
 
 
 def exact_estimate(value: float, modularity: str) -> Estimate:

@@ -16,8 +16,8 @@ from dagpost._tools import memory
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.spelling import either
-from dagpost._tools.text import readable_level
-from dagpost.errors import InputError, warn
+from dagpost._tools.text import names_in, readable_level
+from dagpost.errors import InputError, ResourceError, warn
 from dagpost.mcmc.chains import ChainRun
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
@@ -45,7 +45,9 @@ _PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers"
 class DataFacts:
     """What is known of the data: the columns with their levels (None: continuous, or unknown), and the rows' digest.
 
-    `observations` is None where a model was made from scores.
+    `observations` is None where a model was made from scores. `targets` are the distinct sets of columns that were set
+    from outside together in some row, the empty one included if some row had none; where there were no interventions,
+    or a file of an earlier version does not say, there are none.
     """
 
     names: tuple[str, ...]
@@ -53,6 +55,7 @@ class DataFacts:
     observations: int | None
     fingerprint: str
     interventions: bool = False
+    targets: tuple[tuple[str, ...], ...] = ()
     #: What was done with each column; None where a model was made from scores.
     recipe: Recipe | None = field(default=None, compare=False)
 
@@ -69,7 +72,15 @@ class DataFacts:
         levels = tuple(None if own is None else tuple(map(readable_level, own)) for own in table.levels)
         recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
         facts = table.names, levels, table.observations, table.fingerprint(), table.interventions is not None
-        return cls(*facts, recipe)
+        return cls(*facts, targets_of(table), recipe)
+
+
+def targets_of(table: Table) -> tuple[tuple[str, ...], ...]:
+    """The distinct sets of columns that were set together in some row."""
+    if table.interventions is None:
+        return ()
+    masks = np.unique(table.interventions[table.weights > 0])
+    return tuple(names_in(int(mask), table.names) for mask in masks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +131,15 @@ class Fitted:
         """The sample that answers and predictions come from where none is given: drawn once, then remembered."""
         return self.once("sample", lambda: self.draw(self.usual_count, self.settings["seed"]))
 
+    def quick_sample(self) -> DagSample | None:
+        """Its own sample, if it is there or quickly drawn."""
+        if self.drawn is None and not self.draws_quickly and not self.method.tables_at_hand(self.workspace):
+            return None
+        try:
+            return self.own_sample()
+        except ResourceError:
+            return None
+
     @property
     def usual_count(self) -> int:
         """How many graphs its own sample has."""
@@ -162,6 +182,7 @@ class Fitted:
             "observations": self.data.observations,
             **{key: self.settings[key] for key in _PROVENANCE},
             **({"interventions": True} if self.data.interventions else {}),
+            **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
         }
 
     def draw(
@@ -264,7 +285,8 @@ def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun
         )
     differences = [
         f"{key} is {_shown(sample.provenance.get(key))} there and {_shown(about.get(key))} here"
-        for key in sorted((sample.provenance.keys() | about.keys()) - {"engine"})
+        # The fingerprint stands for the targets too, which older samples do not name.
+        for key in sorted((sample.provenance.keys() | about.keys()) - {"engine", "targets"})
         if sample.provenance.get(key) != about.get(key)
     ]
     if differences:

@@ -72,7 +72,10 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
         with workspace.checkpointed(kept):
             if method is not None:
                 method.at_fit(study, workspace, model.seed)
-            return _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
+            fitted = _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
+    # An object of the user's own cannot be made again from the settings.
+    fitted.remember("prior", study.prior)
+    return fitted
 
 
 def _refuse_left_out(constraints: Constraints, table: Table) -> None:

@@ -25,6 +25,21 @@ def edge_table(fitted: Fitted) -> pd.DataFrame:
     return labelled(np.clip(fitted.results.edges, 0.0, 1.0), fitted.names, "parent", "child")
 
 
+def in_one_line(fitted: Fitted) -> str:
+    """What was fitted and what was found, from what is known already: nothing is computed for it."""
+    data, results, target = fitted.data, fitted.recall("results"), fitted.target
+    size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
+    if data.observations is not None:
+        size += f", {data.observations:,} observation{'' if data.observations == 1 else 's'}"
+    if results is None:
+        return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
+    how = "exact" if results.exact else f"estimated by {fitted.method.name}"
+    joined = (results.edges + results.edges.T)[np.triu_indices(len(data.names), 1)]
+    half = "with probability ≥ 0.5" if target.posterior else "in at least half of the replicates"
+    pairs = f"{int((joined >= 0.5).sum())} of {len(joined)} pair{'' if len(joined) == 1 else 's'} joined {half}"
+    return f"{size}; {how} ({target.words}); {pairs}"
+
+
 def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
     """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample."""
     matrix = exact_matrix(relation, fitted)

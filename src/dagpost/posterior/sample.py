@@ -6,7 +6,6 @@ keep the order in which they were drawn. Memory: n masks of the smallest type th
 
 from __future__ import annotations
 
-import html
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -132,13 +131,9 @@ class DagSample:
         return f"DagSample of {len(self):,} {kind} over {variables} ({how})"
 
     def _repr_html_(self) -> str:
-        from dagpost.plots.small_graph import small_graph
+        from dagpost.plots.notebook import sample_html
 
-        frequencies = self.edge_frequencies()
-        sentence = self.diagnosed.verdict if self.from_chains else ""
-        table = frequencies.round(3).to_html(escape=True)
-        picture = small_graph(self.names, frequencies.to_numpy(), measure=self.target.measure)
-        return f"<p>{html.escape(repr(self))}. {html.escape(sentence)}</p>{picture}{table}"
+        return sample_html(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DagSample):
@@ -181,7 +176,7 @@ class DagSample:
             raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
             raise InputError("These samples come from different data; they cannot be joined.")
-        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds"}):
+        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds", "targets"}):
             values = [s.provenance.get(key) for s in (self, other)]
             if values[0] != values[1]:
                 raise InputError(
@@ -266,6 +261,15 @@ class DagSample:
             for query, hit in zip(queries, held, strict=False)
         ]
         return estimates if several else estimates[0]
+
+    def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
+        """Which way each pair points, and who says so: the data, the rules, or nobody; see `DagPosterior.directions`.
+
+        The rules, and which columns were set from outside, are those of the model that drew the sample.
+        """
+        from dagpost.posterior.directions import directions_of_sample
+
+        return directions_of_sample(self, confidence).table()
 
     def diagnostics(self) -> ChainDiagnostics:
         """Whether the chains that drew these graphs can be trusted, in one sentence and edge by edge.

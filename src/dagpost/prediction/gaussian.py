@@ -32,21 +32,21 @@ from dagpost.scores import NormalWishartPrior
 class GaussianPosterior(NamedTuple):
     """By group of rows: posterior mean, matrix `R`, weight `N + u`, degrees of freedom `w + N - n`.
 
-    No pivot of `R` is below `floor`.
+    The pivot of `R` at a node is never below its entry in `floors`.
     """
 
     means: Floats
     matrices: Floats
     weights: Floats
     degrees: Floats
-    floor: float
+    floors: Floats
 
 
 def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior) -> GaussianPosterior:
     """The normal and Wishart distribution of the parameters after training."""
     nodes = len(statistics.names)
     weight = prior.mean_weight
-    degrees, floor = prior.degrees(nodes), prior.scale(nodes)
+    floors = prior.scale(nodes) * prior.deviations(statistics.names, statistics.deviations) ** 2
     prior_mean = prior.mean(statistics.names, statistics.centre[np.newaxis], np.ones(1))
     observations = statistics.observations[:, np.newaxis]
     distance = prior_mean - statistics.means
@@ -54,10 +54,10 @@ def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior
     outer = distance[:, :, np.newaxis] * distance[:, np.newaxis, :]
     return GaussianPosterior(
         means=(weight * prior_mean + observations * statistics.means) / (observations + weight),
-        matrices=np.ascontiguousarray(floor * np.eye(nodes) + statistics.scatters + shrink * outer),
+        matrices=np.ascontiguousarray(np.diag(floors) + statistics.scatters + shrink * outer),
         weights=statistics.observations + weight,
-        degrees=degrees + statistics.observations - nodes,
-        floor=floor,
+        degrees=prior.degrees(nodes) + statistics.observations - nodes,
+        floors=floors,
     )
 
 
@@ -73,7 +73,7 @@ class _Gaussian(NamedTuple):
     constants: Floats
     means: Floats
     matrices: Floats
-    floor: float
+    floors: Floats
 
 
 def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted) -> Fill:
@@ -88,7 +88,7 @@ def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, w
     constants = np.log(shrinkage) / 2 - betaln(freedom / 2, 0.5)
     columns = _Gaussian(
         wanted.children, lists, sizes, groups, shrinkage, freedom, constants, posterior.means, posterior.matrices,
-        posterior.floor,
+        posterior.floors,
     )  # fmt: skip
     return partial(_fill_gaussian, columns)
 
@@ -113,7 +113,7 @@ def _fill_gaussian(columns: _Gaussian, cells: Floats, interventions: Masks, resu
         members[size] = child
         group = columns.groups[column]
         mean = columns.means[group]
-        factorise(columns.matrices[group], members[: size + 1], columns.floor, cholesky)
+        factorise(columns.matrices[group], members[: size + 1], columns.floors, cholesky)
         shrinkage = columns.shrinkage[column]
         for lane in range(LANES):
             spread[lane] = 1.0
@@ -144,11 +144,11 @@ def _fill_gaussian(columns: _Gaussian, cells: Floats, interventions: Masks, resu
 
 
 @inlined
-def factorise(matrix: Floats, members: Integers, floor: float, cholesky: Floats) -> None:
-    """Cholesky factor of a submatrix; no pivot is below `floor` in exact arithmetic, so none is taken to be."""
+def factorise(matrix: Floats, members: Integers, floors: Floats, cholesky: Floats) -> None:
+    """Cholesky factor of a submatrix; no pivot is below the floor of its node in exact arithmetic, nor is any here."""
     for place in range(len(members)):
         left = next_row(matrix, members[place], members[:place], cholesky, cholesky[place])
-        cholesky[place, place] = math.sqrt(max(left, floor))
+        cholesky[place, place] = math.sqrt(max(left, floors[members[place]]))
 
 
 @inlined

@@ -51,7 +51,7 @@ def mean_regressions(
         matrix, mean = posterior.matrices[group], posterior.means[group]
         members = [other for other in range(len(parents)) if int(parents[node]) >> other & 1]
         slopes = np.linalg.solve(matrix[np.ix_(members, members)], matrix[members, node])
-        left = max(float(matrix[node, node] - slopes @ matrix[members, node]), posterior.floor)
+        left = max(float(matrix[node, node] - slopes @ matrix[members, node]), posterior.floors[node])
         coefficients.append(slopes)
         intercepts[node] = mean[node] - slopes @ mean[members]
         variances[node] = left / (posterior.degrees[group] + len(members) - 1)

@@ -25,7 +25,14 @@ from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
 from dagpost.prediction.counting import cell_numbers, count_families
-from dagpost.scores import NormalWishartPrior, ParameterPrior, Score, parameter_prior_of, table_for
+from dagpost.scores import (
+    NormalWishartPrior,
+    ParameterPrior,
+    Score,
+    parameter_prior_of,
+    standard_deviations,
+    table_for,
+)
 from dagpost.scores.set_functions import runs_of
 
 
@@ -109,6 +116,8 @@ class GaussianStatistics:
     names: tuple[str, ...]
     #: The mean of all rows together, on which a prior without a mean of its own is centred.
     centre: Floats
+    #: The standard deviations of all rows together, which are the units of a prior without units of its own.
+    deviations: Floats
     group_of: Integers
     #: By group: the number of rows, the means (groups, n), the scatter around them (groups, n, n).
     observations: Floats
@@ -125,13 +134,15 @@ class GaussianStatistics:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays to be stored."""
-        return {name: getattr(self, name) for name in ("centre", "group_of", "observations", "means", "scatters")}
+        return {name: getattr(self, name) for name in _GAUSSIAN}
 
     def __repr__(self) -> str:
         return f"GaussianStatistics over {len(self.names)} variables"
 
 
 Statistics = DiscreteStatistics | GaussianStatistics
+
+_GAUSSIAN = ("centre", "deviations", "group_of", "observations", "means", "scatters")
 
 
 class Families(NamedTuple):
@@ -237,7 +248,8 @@ def _gaussian_statistics(table: Table) -> GaussianStatistics:
             centred = data[rows] - means[group]
             scatters[group] = (centred * weights[rows, np.newaxis]).T @ centred
     centre = np.average(data, axis=0, weights=weights)
-    return GaussianStatistics(table.names, centre, group_of, observations, means, scatters)
+    deviations = standard_deviations(data, weights)
+    return GaussianStatistics(table.names, centre, deviations, group_of, observations, means, scatters)
 
 
 def statistics_from(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Statistics:
@@ -288,12 +300,14 @@ def _checked_gaussian(names: tuple[str, ...], arrays: Mapping[str, NDArray[Any]]
         arrays[name].astype(np.float64) for name in ("centre", "observations", "means", "scatters")
     )
     nodes, groups = len(names), len(observations)
-    _require(centre.shape == group_of.shape == (nodes,), "nodes do not match")
+    # Files without deviations are of a time when no prior asked for them.
+    deviations = arrays["deviations"].astype(np.float64) if "deviations" in arrays else np.ones(nodes)
+    _require(centre.shape == deviations.shape == group_of.shape == (nodes,), "nodes do not match")
     _require(means.shape == (groups, nodes) and scatters.shape == (groups, nodes, nodes), "groups do not match")
     _require(bool(((group_of >= 0) & (group_of < groups)).all()), "unknown groups")
-    finite = all(bool(np.isfinite(array).all()) for array in (centre, observations, means, scatters))
-    _require(finite and bool((observations >= 0).all()), "numbers are not finite")
-    return GaussianStatistics(names, centre, group_of, observations, means, scatters)
+    finite = all(bool(np.isfinite(array).all()) for array in (centre, deviations, observations, means, scatters))
+    _require(finite and bool((observations >= 0).all() and (deviations > 0).all()), "numbers are not finite")
+    return GaussianStatistics(names, centre, deviations, group_of, observations, means, scatters)
 
 
 def _require(fits: bool, otherwise: str) -> None:

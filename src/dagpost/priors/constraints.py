@@ -6,7 +6,7 @@ refused by the names of the edges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import bare, quoted
-from dagpost._tools.text import nearest
+from dagpost._tools.text import names_in, nearest
 from dagpost.errors import InputError
+from dagpost.priors.edge_text import read_edge
 
 #: An edge by its names: (parent, child).
 Edge = tuple[str, str]
+_WRITTEN = "An edge is a pair such as ('Smoking', 'Cancer'), parent first, or text such as 'Smoking -> Cancer'."
 
 
 @dataclass(frozen=True)
@@ -28,17 +30,18 @@ class Constraints:
     Parameters
     ----------
     required, forbidden
-        Pairs of names, (parent, child).
+        Edges: pairs of names, (parent, child), or text such as ``"smoking -> cancer"``, where names may be in quotes.
+        One text is one edge.
     tiers
         Lists of names, earliest first, or a mapping from names to numbers. No edge leads from a later tier to
         an earlier one; within a tier, and from and to names that are in no tier, all edges are possible.
 
-    >>> Constraints(required=[("smoking", "cancer")], tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
+    >>> Constraints(required="smoking -> cancer", tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
     (('age',), ('smoking',), ('cancer',))
     """
 
-    required: Iterable[Edge] = ()
-    forbidden: Iterable[Edge] = ()
+    required: str | Iterable[Edge | str] = ()
+    forbidden: str | Iterable[Edge | str] = ()
     tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -65,6 +68,17 @@ class Constraints:
         _refuse_crowd(required, names, max_parents)
         barred = [(parent, child) for parent in tier for child in tier if tier[parent] > tier[child]]
         return _parent_masks(required, names), _parent_masks([*forbidden, *barred], names)
+
+    def refuse_graph(self, names: tuple[str, ...], parents: NDArray[np.uint64]) -> None:
+        """Refuse a graph, one mask of parents a node, that does not obey them."""
+        required, forbidden = self.masks(names, len(names))
+        for child, lacking in zip(names, (required & ~parents).tolist(), strict=True):
+            for parent in names_in(lacking, names):
+                raise InputError(f"The graph lacks the edge {parent} -> {child}, which {bare('required')} has.")
+        for child, barred in zip(names, (forbidden & parents).tolist(), strict=True):
+            for parent in names_in(barred, names):
+                rule = bare("forbidden") if (parent, child) in list(self.forbidden) else bare("tiers")
+                raise InputError(f"The graph has the edge {parent} -> {child}, which {rule} rules out.")
 
     def _edges(self, setting: str, names: tuple[str, ...]) -> list[Edge]:
         edges: list[Edge] = list(getattr(self, setting))
@@ -95,18 +109,19 @@ class Constraints:
 
 
 def _pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
-    if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise InputError(f"{quoted(setting)} must be a list of (parent, child) pairs of names. Got {edges!r} instead.")
-    checked = []
-    for edge in edges:
-        pair = None if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
-        if pair is None or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-            raise InputError(
-                f"{quoted(setting)} must be made of (parent, child) pairs of names, such as ('Smoking', 'Cancer'). "
-                f"Got {edge!r} instead."
-            )
-        checked.append((str(pair[0]), str(pair[1])))
-    return tuple(checked)
+    if not isinstance(edges, Iterable):
+        raise InputError(f"{quoted(setting)} must be a list of edges. Got {edges!r} instead. {_WRITTEN}")
+    return tuple(_pair(setting, edge) for edge in ([edges] if isinstance(edges, str) else edges))
+
+
+def _pair(setting: str, edge: Any) -> Edge:
+    if isinstance(edge, str):
+        return read_edge(edge, setting)
+    # A set does not say which comes first.
+    pair = None if isinstance(edge, Set) or not isinstance(edge, Iterable) else tuple(edge)
+    if pair is None or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+        raise InputError(f"{quoted(setting)} must be made of edges. Got {edge!r} instead. {_WRITTEN}")
+    return str(pair[0]), str(pair[1])
 
 
 def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:

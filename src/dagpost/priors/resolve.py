@@ -9,6 +9,7 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost.priors.base import SizePrior, StructurePrior
+from dagpost.priors.custom import CustomPrior
 from dagpost.priors.registry import PRIORS
 
 
@@ -31,6 +32,8 @@ def resolve_prior(prior: Any) -> StructurePrior:
         hint = f"Make an object of it: {prior.__name__}(...)."
     elif callable(prior):
         hint = "A function goes into CustomPrior(function)."
+    elif isinstance(prior, str) and prior.startswith(f"{CustomPrior.__name__}("):
+        hint = "A file does not keep a function: give it again, set_params(prior=CustomPrior(function))."
     known = [f"{name}:{kind.argument}" if kind.argument else name for name, kind in PRIORS.classes().items()]
     words = either(
         f"one of {', '.join(map(repr, known))} or a prior object such as EdgePrior(0.1)", f"one of {', '.join(known)}"

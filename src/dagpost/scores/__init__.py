@@ -7,12 +7,14 @@ from dagpost.scores.bde import BDe as BDe
 from dagpost.scores.bdeu import BDeu as BDeu
 from dagpost.scores.bge import BGe as BGe
 from dagpost.scores.bic import BIC as BIC
+from dagpost.scores.custom import CustomScore as CustomScore
 from dagpost.scores.k2 import K2 as K2
 from dagpost.scores.local_scores import LocalScores as LocalScores
 from dagpost.scores.local_scores import local_scores as local_scores
 from dagpost.scores.parameter_priors import DirichletPrior as DirichletPrior
 from dagpost.scores.parameter_priors import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores.parameter_priors import ParameterPrior as ParameterPrior
+from dagpost.scores.parameter_priors import standard_deviations as standard_deviations
 from dagpost.scores.registry import SCORES as SCORES
 from dagpost.scores.resolve import parameter_prior_of as parameter_prior_of
 from dagpost.scores.resolve import resolve_score as resolve_score

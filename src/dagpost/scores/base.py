@@ -7,8 +7,10 @@ prediction and causal effects.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
@@ -44,6 +46,8 @@ class Score:
     citation: ClassVar[str] = ""
     #: Which columns it takes.
     columns: ClassVar[Literal["discrete", "continuous"]] = "discrete"
+    #: Settings that files written before there was such a setting do not mention: what they stand for there.
+    in_old_files: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -79,6 +83,10 @@ class Score:
     def parameter_prior(self) -> ParameterPrior | None:
         """The prior of the parameters that the score stands for; None: rows and effects cannot be predicted."""
         return None
+
+    def alternatives(self) -> Sequence[Alternative[Score]]:
+        """The same score with other settings, to see what hangs on them (`model.sensitivity()`)."""
+        return ()
 
     def in_words(self) -> str:
         """What a report calls the score, with the settings that matter."""

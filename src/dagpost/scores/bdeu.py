@@ -16,10 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from dagpost._tools.alternatives import Alternative
 from dagpost.scores.counted import CountedScore
 from dagpost.scores.parameter_priors import DirichletPrior, strength
 
 if TYPE_CHECKING:
+    from dagpost.scores.base import Score
     from dagpost.scores.cells import CellFunction
 
 
@@ -69,6 +71,14 @@ class BDeu(CountedScore):
     def parameter_prior(self) -> DirichletPrior:
         """The equivalent sample size, shared out evenly among the cells of a family."""
         return DirichletPrior(self.equivalent_sample_size, shared=True)
+
+    def alternatives(self) -> list[Alternative[Score]]:
+        """The equivalent sample sizes that people use."""
+        return [
+            Alternative("equivalent sample size", f"{size:g}", BDeu(size))
+            for size in (1.0, 5.0, 10.0)
+            if size != self.equivalent_sample_size
+        ]
 
     def in_words(self) -> str:
         """Its name with the equivalent sample size."""

@@ -6,23 +6,28 @@ columns and `N` rows,
     log p(Y) = l/2 log(u / (N + u)) - l N/2 log pi + log Gamma_l(b + N/2) - log Gamma_l(b)
              + b log|T_Y| - (b + N/2) log|R_Y|,    b = (w - n + l)/2,
 
-with `u` the weight of the prior mean, `w` the degrees of freedom, `T = t I` the prior matrix and `R = T +
+with `u` the weight of the prior mean, `w` the degrees of freedom, `T = t diag(s^2)` the prior matrix and `R = T +
 scatter + N u / (N + u) d d'`, `d` being the distance of the column means from the prior mean; a node's score
 is `log p(P + i) - log p(P)` (Geiger & Heckerman 2002). The submatrices of `T` and the normalising constants
-are those of Kuipers, Moffa & Heckerman (2014), who corrected the earlier formula. Time: one Cholesky row per
-set; memory: one number per set of at most `max_parents` nodes.
+are those of Kuipers, Moffa & Heckerman (2014), who corrected the earlier formula.
+
+With `s` the standard deviations of the columns, no probability depends on their units. The determinants are those of
+the columns divided by `s`, with `T = t I`; this change of variables takes `N log s_i` from the score of node `i`, which
+is the density of the values as they were given. Time: one Cholesky row per set; memory: one number per set of at most
+`max_parents` nodes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.progress import Reporter
@@ -30,7 +35,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.scores.base import Score
-from dagpost.scores.parameter_priors import NormalWishartPrior, strength
+from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,17 @@ class BGe(Score):
     prior_mean
         The prior mean: a number for all columns, one number per column, or None for the mean of each column,
         so that shifting a column changes nothing (as in bnlearn; BiDAG takes 0).
+    prior_scale
+        The size of a usual deviation from the mean: a number for all columns, one number per column, or None for the
+        standard deviation of each column over all rows, so that centimetres or metres change nothing. In BiDAG and
+        bnlearn it is 1, whatever the units of the columns.
 
-    The prior matrix is the identity times `mean_weight (degrees_of_freedom - n - 1) / (mean_weight + 1)`, as
-    in BiDAG and bnlearn: one scale for all columns, so columns measured in very different units should be
-    standardised first.
+    The prior matrix is diagonal: `mean_weight (degrees_of_freedom - n - 1) / (mean_weight + 1)` times the square of
+    `prior_scale`, with the factor of BiDAG and bnlearn. `BGe()` gives the probabilities that `BGe(prior_scale=1)` gives
+    for columns that were standardised first; the evidence is the density of the values in their own units.
 
     >>> BGe(degrees_of_freedom=12)
-    BGe(mean_weight=1.0, degrees_of_freedom=12.0, prior_mean=None)
+    BGe(mean_weight=1.0, degrees_of_freedom=12.0, prior_mean=None, prior_scale=None)
 
     References
     ----------
@@ -69,10 +78,12 @@ class BGe(Score):
         "graphical models. Annals of Statistics, 42."
     )
     columns: ClassVar[Literal["discrete", "continuous"]] = "continuous"
+    in_old_files: ClassVar[Mapping[str, Any]] = {"prior_scale": 1.0}
 
     mean_weight: float = 1.0
     degrees_of_freedom: float | None = None
     prior_mean: float | tuple[float, ...] | None = None
+    prior_scale: float | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -80,15 +91,20 @@ class BGe(Score):
         if self.degrees_of_freedom is not None:
             checked = strength(self.degrees_of_freedom, "degrees_of_freedom", "BGe")
             object.__setattr__(self, "degrees_of_freedom", checked)
-        mean: object = self.prior_mean
-        if isinstance(mean, Iterable) and not isinstance(mean, str):
-            object.__setattr__(self, "prior_mean", tuple(_finite(value) for value in mean))
-        elif mean is not None:
-            object.__setattr__(self, "prior_mean", _finite(mean))
+        object.__setattr__(self, "prior_mean", _by_column(self.prior_mean, _finite))
+        object.__setattr__(self, "prior_scale", _by_column(self.prior_scale, _positive))
 
     def parameter_prior(self) -> NormalWishartPrior:
         """Normal and Wishart, with the parameters of the score."""
-        return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean)
+        return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+
+    def alternatives(self) -> list[Alternative[Score]]:
+        """Weaker and stronger priors; where the degrees of freedom are not given, they follow the weight."""
+        return [
+            Alternative("weight of the prior", f"{weight:g}", replace(self, mean_weight=weight))
+            for weight in (0.5, 1.0, 5.0)
+            if weight != self.mean_weight
+        ]
 
     def in_words(self) -> str:
         """Its name, and that it is for continuous columns."""
@@ -96,12 +112,14 @@ class BGe(Score):
 
     def of_columns(self, columns: list[int], nodes: int) -> BGe:
         """The prior that this one means for some of `nodes` columns: a Wishart matrix loses degrees with columns."""
-        degrees, mean = self.degrees_of_freedom, self.prior_mean
+        degrees = self.degrees_of_freedom
         if degrees is not None:
             degrees -= nodes - len(columns)
-        if isinstance(mean, tuple):
-            mean = tuple(mean[column] for column in columns)
-        return BGe(self.mean_weight, degrees, mean)
+        mean, scale = (
+            tuple(chosen[column] for column in columns) if isinstance(chosen, tuple) else chosen
+            for chosen in (self.prior_mean, self.prior_scale)
+        )
+        return BGe(self.mean_weight, degrees, mean, scale)
 
     def fill(
         self,
@@ -121,18 +139,24 @@ class BGe(Score):
         weights = table.weights.astype(np.float64)
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(nodes), prior.scale(nodes)
-        prior_mean = prior.mean(table.names, data, weights)
+        deviations = prior.deviations(table.names, standard_deviations(data, weights))
+        prior_mean = prior.mean(table.names, data, weights) / deviations
+        data /= deviations
+        units = np.ones(nodes)
         runs = runs_of(table.interventions, nodes)
         steps = len(tasks_of(nodes, max_parents + 1))
         with reporter.stage("local scores", len(runs) * steps + nodes) as stage:
             for number, (wanted, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
-                matrix = prior.matrix(data[rows], weights[rows], prior_mean)
-                constants, factors = self._constants(nodes, max_parents + 1, float(weights[rows].sum()), degrees, scale)
+                matrix = prior.matrix(data[rows], weights[rows], prior_mean, units)
+                observations = float(weights[rows].sum())
+                constants, factors = self._constants(nodes, max_parents + 1, observations, degrees, scale)
                 target = target_of(values, wanted, max_parents, 1)
                 walk = partial(determinant_sets, matrix, scale, constants, factors, target)
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
+                members = list(wanted)
+                values[members] -= observations * np.log(deviations[members])[:, np.newaxis]
 
     def _constants(
         self, nodes: int, max_size: int, observations: float, degrees: float, scale: float
@@ -149,6 +173,17 @@ class BGe(Score):
                 constants[size] += math.lgamma(after - step / 2) - math.lgamma(before - step / 2)
             factors[size] = after
         return constants, factors
+
+
+def _by_column(chosen: object, check: Callable[[object], float]) -> float | tuple[float, ...] | None:
+    """A number, or one for each column, as floats."""
+    if isinstance(chosen, Iterable) and not isinstance(chosen, str):
+        return tuple(check(value) for value in chosen)
+    return None if chosen is None else check(chosen)
+
+
+def _positive(value: object) -> float:
+    return strength(value, "prior_scale", "BGe")
 
 
 def _finite(value: object) -> float:

@@ -61,6 +61,7 @@ class NormalWishartPrior:
     mean_weight: float = 1.0
     degrees_of_freedom: float | None = None
     prior_mean: float | tuple[float, ...] | None = None
+    prior_scale: float | tuple[float, ...] | None = None
 
     def degrees(self, nodes: int) -> float:
         """Degrees of freedom for `nodes` columns."""
@@ -74,7 +75,7 @@ class NormalWishartPrior:
         return self.degrees_of_freedom
 
     def scale(self, nodes: int) -> float:
-        """The prior matrix of `nodes` columns is the identity times this."""
+        """The prior matrix of `nodes` standardised columns is the identity times this."""
         return self.mean_weight * (self.degrees(nodes) - nodes - 1) / (self.mean_weight + 1)
 
     def mean(self, names: tuple[str, ...], data: Floats, weights: Floats) -> Floats:
@@ -82,22 +83,26 @@ class NormalWishartPrior:
         if self.prior_mean is None:
             mean: Floats = np.average(data, axis=0, weights=weights)
             return mean
-        if isinstance(self.prior_mean, float):
-            return np.full(len(names), self.prior_mean)
-        if len(self.prior_mean) != len(names):
-            raise InputError(
-                f"{parameter('prior_mean')} of the score must have one number per column, {len(names)} in all. "
-                f"Got {len(self.prior_mean)} instead."
-            )
-        return np.array(self.prior_mean)
+        return _for_each_column(self.prior_mean, "prior_mean", names)
 
-    def matrix(self, data: Floats, weights: Floats, prior_mean: Floats) -> Floats:
+    def deviations(self, names: tuple[str, ...], found: Floats) -> Floats:
+        """The unit of each column, `s`; `found` are the standard deviations of the columns."""
+        chosen = found if self.prior_scale is None else _for_each_column(self.prior_scale, "prior_scale", names)
+        outside = np.flatnonzero(~((chosen >= _SMALLEST) & (chosen <= _LARGEST)))
+        if len(outside):
+            raise InputError(
+                f"The standard deviation of the column {names[outside[0]]!r} is {chosen[outside[0]]:g}, and its square "
+                "is out of the range of floats. Multiply the column by a constant."
+            )
+        return chosen
+
+    def matrix(self, data: Floats, weights: Floats, prior_mean: Floats, deviations: Floats) -> Floats:
         """The matrix `R` of the posterior: prior, scatter around the column means, and their distance from the prior's.
 
         Values whose squares overflow are an error.
         """
         total = float(weights.sum())
-        matrix = self.scale(data.shape[1]) * np.eye(data.shape[1])
+        matrix = self.scale(data.shape[1]) * np.diag(deviations**2)
         if total > 0:
             # Overflow is looked for at the end, in the result.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -113,6 +118,39 @@ class NormalWishartPrior:
                 "first, for example with (data - data.mean()) / data.std()."
             )
         return matrix
+
+
+def standard_deviations(data: Floats, weights: Floats) -> Floats:
+    """The standard deviation of each column, for rows that count `weights` times; 1 for a column that does not vary.
+
+    The unit of a column without any variation changes no probability, so it may be anything.
+
+    >>> standard_deviations(np.array([[1.0, 4.0], [3.0, 4.0]]), np.array([2.0, 1.0]))
+    array([1.15470054, 1.        ])
+    """
+    result = np.ones(data.shape[1])
+    counted = data[weights > 0]
+    if not len(counted):
+        return result
+    varying = counted.min(axis=0) < counted.max(axis=0)
+    # Values whose squares overflow still have a standard deviation.
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = data[:, varying] - np.average(data[:, varying], axis=0, weights=weights)
+        largest = np.abs(centred).max(axis=0)
+        squares = weights @ (centred / largest) ** 2 / max(float(weights.sum()) - 1, 1.0)
+        result[varying] = largest * np.sqrt(squares)
+    return result
+
+
+def _for_each_column(chosen: float | tuple[float, ...], name: str, names: tuple[str, ...]) -> Floats:
+    if isinstance(chosen, float):
+        return np.full(len(names), chosen)
+    if len(chosen) != len(names):
+        raise InputError(
+            f"{parameter(name)} of the score must have one number per column, {len(names)} in all. "
+            f"Got {len(chosen)} instead."
+        )
+    return np.array(chosen)
 
 
 ParameterPrior = DirichletPrior | NormalWishartPrior

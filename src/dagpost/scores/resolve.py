@@ -11,6 +11,7 @@ from dagpost.data.conversion import TableLike, as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.scores.base import Score
+from dagpost.scores.custom import CustomScore
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
 
@@ -32,9 +33,14 @@ def resolve_score(score: Any) -> Score:
         f"one of {', '.join(map(repr, names))} or a score object such as BDeu(equivalent_sample_size=1.0)",
         f"one of {', '.join(names)}",
     )
-    raise refusal(
-        score, "score", None, allowed, f"Make an object of it: {score.__name__}()." if isinstance(score, type) else ""
-    )
+    hint = ""
+    if isinstance(score, type):
+        hint = f"Make an object of it: {score.__name__}()."
+    elif callable(score):
+        hint = "A function goes into CustomScore(function)."
+    elif isinstance(score, str) and score.startswith(f"{CustomScore.__name__}("):
+        hint = "A file does not keep a function: give it again, set_params(score=CustomScore(function))."
+    raise refusal(score, "score", None, allowed, hint)
 
 
 def table_for(

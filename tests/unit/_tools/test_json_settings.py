@@ -71,16 +71,16 @@ def test_settings_that_a_choice_does_not_take_are_refused(toys: Registry[Toy]) -
 
 
 def test_a_class_of_another_package_is_not_taken_for_one_of_the_same_name() -> None:
-    @dataclass(frozen=True)
-    class BIC(Score):
-        name = "my-bic"
+    with SCORES.forgetting():
 
-        def fill(self, *arguments: object, **options: object) -> None: ...
+        @dataclass(frozen=True)
+        class BIC(Score):
+            name = "my-bic"
 
-    try:
+            def fill(self, *arguments: object, **options: object) -> None: ...
+
         described = to_json(BIC())
         assert isinstance(described, dict)
         assert type(from_json(described, SCORES)) is BIC
         assert type(from_json({"kind": "BIC"}, SCORES)) is dagpost.BIC
-    finally:
-        SCORES.remove("my-bic")
+    assert "my-bic" not in SCORES.names()

@@ -34,6 +34,27 @@ def test_an_unknown_name_is_an_error_that_suggests_the_nearest() -> None:
         colours.named("rde")
 
 
+def test_words_beside_the_names_are_listed_too() -> None:
+    colours: Registry[Red] = Registry("colour", "dagpost.colours", [])
+    colours.add(Red)
+    with pytest.raises(InputError, match=r"There is no colour 'x'\. There are: 'auto', 'red'\."):
+        colours.named("x", beside=("auto",))
+
+
+def test_what_a_test_adds_is_forgotten_though_the_test_fails() -> None:
+    colours: Registry[Red] = Registry("colour", "dagpost.colours", [])
+
+    def failing() -> None:
+        with colours.forgetting():
+            colours.add(Red)
+            colours.add(AlsoRed)
+
+    with pytest.raises(InputError, match="is taken by"):
+        failing()
+    assert colours.names() == ()
+    colours.add(AlsoRed)
+
+
 def test_a_package_that_cannot_be_loaded_is_a_warning_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = importlib.metadata.EntryPoint("blue", "no_such_package:Blue", "dagpost.colours")
     monkeypatch.setattr(module, "entry_points", lambda **_: [broken])

@@ -194,6 +194,21 @@ def test_interventions_come_from_a_column_of_names(library: Any) -> None:
     assert table.interventions.tolist() == [0, 1, 0, 2, 3, 0, 0, 2]
 
 
+@pytest.mark.parametrize("word", ["none", "None", "observational", "Observational", " NONE ", "", ["none"]])
+def test_there_are_words_for_rows_in_which_nothing_was_set(word: Any) -> None:
+    assert as_table(eight_rows(), interventions=["flag", *[word] * 7]).interventions.tolist() == [2] + [0] * 7
+
+
+def test_a_column_keeps_its_name_though_it_is_a_word_for_nothing() -> None:
+    frame = eight_rows().rename(columns={"flag": "none"})
+    entries = ["none", "observational", "colour"] + [None] * 5
+    assert as_table(frame, interventions=entries).interventions.tolist() == [2, 0, 1] + [0] * 5
+    with pytest.raises(InputError, match=r"names 'NONE' in row 1 .*, which is not a column"):
+        as_table(frame, interventions=["NONE"] + [None] * 7)
+    with pytest.raises(InputError, match="names 'none' in row 1"):
+        as_table(eight_rows(), interventions=["flag;none"] + [None] * 7)
+
+
 def test_interventions_come_from_a_sequence_with_one_entry_per_row() -> None:
     targets = [None, "colour", (), ["flag"], {"flag", "colour"}, float("nan"), None, "flag"]
     table = as_table(eight_rows(), interventions=targets)

@@ -27,7 +27,13 @@ PARENTS = np.bitwise_count(DAGS) if hasattr(np, "bitwise_count") else np.unpackb
 
 @pytest.fixture(scope="module", autouse=True)
 def statements() -> Iterator[dict[str, type[Feature]]]:
-    """Two statements that exist as long as these tests run: a subclass with a name registers itself."""
+    """Two statements that exist as long as these tests run."""
+    with STATEMENTS.forgetting():
+        yield new_statements()
+
+
+def new_statements() -> dict[str, type[Feature]]:
+    """A subclass with a name registers itself."""
 
     @dataclass(frozen=True)
     class Crowded(Feature):
@@ -85,9 +91,7 @@ def statements() -> Iterator[dict[str, type[Feature]]]:
             found = block.ancestors()[target] & ~block.parents[target]
             return (found >> source & np.uint64(1)).astype(bool)
 
-    yield {"crowded": Crowded, "indirect": Indirect}
-    STATEMENTS.remove("crowded")
-    STATEMENTS.remove("indirect")
+    return {"crowded": Crowded, "indirect": Indirect}
 
 
 def test_its_text_is_read_and_written(statements: Any) -> None:
@@ -137,14 +141,14 @@ def test_it_is_answered_exactly_where_it_has_a_condition_on_parents(statements: 
 
 
 def test_two_statements_cannot_share_a_sign(statements: Any) -> None:
-    class Imitation(statements["indirect"]):  # type: ignore[misc, name-defined]
-        name = "imitation"
+    with STATEMENTS.forgetting():
 
-    try:
+        class Imitation(statements["indirect"]):  # type: ignore[misc, name-defined]
+            name = "imitation"
+
         with pytest.raises(InputError, match="Two statements are written with '=>'"):
             vocabulary()
-    finally:
-        STATEMENTS.remove("imitation")
+    vocabulary()
 
 
 def test_a_statement_without_a_way_to_evaluate_it_is_named() -> Any:

@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 from tests.naive.summaries import NAMES, ODD_NAMES, sample_of
 
 from dagpost import DagPosterior, datasets
@@ -149,6 +150,46 @@ def test_graphml_is_read_back_by_networkx(folder: Any, table: Any) -> None:
     again = nx.read_graphml(path)
     assert list(again) == list(graph)
     assert dict(again.edges) == dict(graph.edges)
+
+
+def _json(source: Any, file: Path) -> str:
+    write_json(source, file)
+    return file.read_text()
+
+
+EXPORTS = [
+    lambda source, _: long_table(source).to_string(),
+    lambda source, _: str(to_xarray(source)),
+    lambda source, _: str(sorted(to_networkx(source, 0.3).edges(data="probability"))),
+    _json,
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> DagPosterior:
+    return DagPosterior(samples=100, seed=1).fit(datasets.load("coronary"))
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_a_model_and_a_sample_are_exported_as_their_edges(export: Any, model: DagPosterior, tmp_path: Path) -> None:
+    sample = model.own_sample()
+    exported = export(model, tmp_path / "x")
+    assert exported == export(model.edge_probabilities_, tmp_path / "x")
+    assert export(sample, tmp_path / "x") == export(sample.edge_frequencies(), tmp_path / "x") != exported
+    with pytest.raises(NotFittedError, match="has no data yet"):
+        export(DagPosterior(), tmp_path / "x")
+
+
+def test_a_graph_of_a_model_has_the_edges_that_are_more_probable_than_not(model: DagPosterior, tmp_path: Path) -> None:
+    graph = to_networkx(model, 0.5)
+    assert 0 < graph.number_of_edges() < to_networkx(model).number_of_edges()
+    assert to_dot(model) == to_dot(model.edge_probabilities_) == to_dot(graph)
+    write_graphml(model, tmp_path / "model.graphml")
+    assert set(nx.read_graphml(tmp_path / "model.graphml").edges) == set(graph.edges)
+    with pytest.raises(InputError, match="do not say which end is the parent"):
+        to_dot(nx.Graph())
+    with pytest.raises(InputError, match=r"Probabilities of edges come from .* Got list instead"):
+        to_dot([("A", "B")])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "\x1b[31m", "\ufffe"])
@@ -359,6 +400,13 @@ def test_chains_go_to_arviz_by_chain_and_draw() -> None:
 def test_independent_draws_are_told_that_they_need_no_diagnostics() -> None:
     with pytest.raises(InputError, match="Independent draws need no R-hat"):
         to_arviz(sample_of([[0, 1]]))
+
+
+def test_a_model_without_chains_has_none_for_arviz(model: DagPosterior) -> None:
+    with pytest.raises(InputError, match="Independent draws need no R-hat"):
+        to_arviz(model)
+    with pytest.raises(NotFittedError, match="has no data yet"):
+        to_arviz(DagPosterior())
 
 
 def test_a_part_of_a_chain_is_no_chain() -> None:

@@ -100,7 +100,7 @@ CASES: dict[str, tuple[Table, Score, StructurePrior, Constraints]] = {
     "BGe": (gaussian_table(7, 50, 3), BGe(), UniformPrior(), NO_CONSTRAINTS),
     "BGe, degrees and means": (
         gaussian_table(6, 50, 3),
-        BGe(2.0, degrees_of_freedom=11.5, prior_mean=(3.0, 2.0, 1.0, 0.0, -1.0, 2.5)),
+        BGe(2.0, degrees_of_freedom=11.5, prior_mean=(3.0, 2.0, 1.0, 0.0, -1.0, 2.5), prior_scale=(1, 2, 3, 4, 5, 6)),
         UniformPrior(),
         NO_CONSTRAINTS,
     ),

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
 import math
+import operator
+import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from dagpost import DagpostError, Estimate, InputError
 from dagpost.posterior.estimate import counted_estimate, exact_estimate, hoeffding_draws, hoeffding_estimate
+
+SHARES = st.floats(0.0, 1.0)
 
 
 def test_an_exact_estimate_is_a_point() -> None:
@@ -18,6 +27,57 @@ def test_an_exact_estimate_is_a_point() -> None:
     assert (found.value, found.lower, found.upper, found.confidence) == (0.25, 0.25, 0.25, 1.0)
     assert (found.rule, found.samples, found.effective_samples) == ("exact", 0, math.inf)
     assert float(found) == 0.25
+
+
+@given(first=SHARES, second=SHARES)
+def test_an_estimate_compares_and_computes_as_its_value_does(first: float, second: float) -> None:
+    one, other = exact_estimate(first, "order"), exact_estimate(second, "structure")
+    for relation in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+        expected = relation(first, second)
+        assert relation(one, other) == relation(one, second) == relation(first, other) == expected
+    assert one == first
+    assert hash(one) == hash(first)
+    assert sorted([one, other]) == sorted([first, second])
+    for operation in (operator.add, operator.sub, operator.mul):
+        for result in (operation(one, other), operation(one, second), operation(first, other)):
+            assert type(result) is float
+            assert result == operation(first, second)
+
+
+def test_an_estimate_rounds_and_formats_as_a_number() -> None:
+    found = counted_estimate(2, 3, 0.95, "order")
+    assert round(found, 3) == 0.667
+    assert type(round(found, 3)) is float
+    assert (f"{found:.3f}", f"{found:.1%}", f"{found:8.2e}") == ("0.667", "66.7%", "6.67e-01")
+    assert f"{found}" == str(found), "without a format, all that is known is shown"
+
+
+def test_what_is_unknown_is_not_a_number() -> None:
+    unknown = counted_estimate(0, 0, 0.95, "order")
+    assert math.isnan(unknown)
+    assert unknown != unknown  # noqa: PLR0124
+    assert not unknown < 0.5
+    assert f"{unknown:.2f}" == "nan"
+
+
+def test_estimates_become_numbers_in_numpy_and_pandas() -> None:
+    found = [exact_estimate(0.25, "order"), counted_estimate(1, 2, 0.9, "order")]
+    assert np.array(found).dtype == np.float64
+    assert np.mean(found) == 0.375
+    column = pd.DataFrame({"probability": found})["probability"]
+    assert column.dtype == np.float64
+    assert (column > 0.3).to_list() == [False, True]
+    assert json.loads(json.dumps(found)) == [0.25, 0.5]
+
+
+def test_an_estimate_is_copied_and_pickled_with_all_that_it_says() -> None:
+    found = counted_estimate(1, 2, 0.9, "order")
+    for again in (copy.deepcopy(found), pickle.loads(pickle.dumps(found)), dataclasses.replace(found)):
+        assert type(again) is Estimate
+        assert again == found
+        assert again.as_dict() == found.as_dict()
+    with pytest.raises(AttributeError):
+        found.value = 0.5  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("value", "shown"), [(-1e-13, 0.0), (1.0 + 1e-13, 1.0)])

@@ -118,10 +118,10 @@ def test_regressions_are_the_centre_of_what_the_graph_predicts() -> None:
     """Student's distribution of the score of one more row has its peak at the regression, whatever the prior."""
     table = continuous_table()
     table = Table(table.names, table.columns, table.levels, interventions=np.arange(300, dtype=np.uint64) % 7 % 2)
-    score, masks = BGe(3.0, 12.0, 0.5), np.array([6, 0, 2], dtype=np.uint64)
+    score, masks = BGe(3.0, 12.0, 0.5, 2.0), np.array([6, 0, 2], dtype=np.uint64)
     network = bayesian_network(masks, sufficient_statistics(table, masks[np.newaxis], score), score)
     assert isinstance(network, GaussianNetwork)
-    twin = naive_prediction.gaussian_family(table, 3.0, 12.0, np.full(3, 0.5))
+    twin = naive_prediction.gaussian_family(table, 3.0, 12.0, np.full(3, 0.5), np.full(3, 2.0))
     at = network.intercepts[0] + network.coefficients[0] @ [0.7, -0.2]
     best, left, right = (twin(0, [1, 2], [at + step, 0.7, -0.2]) for step in (0.0, -1e-3, 1e-3))
     assert best > max(left, right)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagpost import edge
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
 from dagpost.priors import (
@@ -142,8 +143,11 @@ def test_tiers_come_as_lists_or_as_a_mapping() -> None:
         ({"tiers": [[1]]}, "Got 1 in tier 1"),
         ({"tiers": {"age": 1, "work": "early"}}, "numbers that can be ordered"),
         ({"tiers": 3}, "'tiers' must be lists of names"),
-        ({"required": "age"}, "'required' must be a list of"),
-        ({"required": ["age"]}, "pairs of names.*Got 'age'"),
+        ({"required": 3}, "'required' must be a list of edges. Got 3"),
+        ({"required": "age"}, "An edge of 'required' is written .*Got 'age'"),
+        ({"required": ["age -> "]}, "An edge of 'required' is written .*Got 'age -> '"),
+        ({"forbidden": [{"age", "work"}]}, "'forbidden' must be made of edges"),
+        ({"forbidden": "age -> work -> cough"}, "'forbidden' has 'age -> work -> cough' with 2 arrows"),
         ({"forbidden": [("age", "work", "cough")]}, "Got .'age', 'work', 'cough'."),
         ({"forbidden": [("age", 1)]}, "Got .'age', 1."),
     ],
@@ -216,3 +220,30 @@ def test_names_and_objects_resolve() -> None:
     assert resolve_prior("indegree") == InDegreePrior()
     assert resolve_prior(EdgePrior(0.1)) == EdgePrior(0.1)
     assert resolve_prior("edge:0.1") == EdgePrior(0.1)
+
+
+@pytest.mark.parametrize(
+    "edges",
+    ["age -> work", ["age->work"], [("age", "work")], ["'age' -> \"work\""], (["age", "work"],), iter(["age -> work"])],
+)
+def test_an_edge_is_a_pair_or_a_text(edges: Any) -> None:
+    assert Constraints(forbidden=edges).forbidden == (("age", "work"),)
+
+
+NAMES_OF_ANY_KIND = st.text(min_size=1, max_size=6) | st.sampled_from(["a -> b", "->", "M. Work", '"', "'x'", "a\\"])
+
+
+@given(NAMES_OF_ANY_KIND, NAMES_OF_ANY_KIND)
+def test_a_quoted_name_is_read_as_statements_read_it(parent: str, child: str) -> None:
+    """Whatever the names, an edge that the language of statements writes is the edge that constraints read."""
+    text = str(edge(parent, child)) if parent != child else ""
+    if text:
+        assert Constraints(required=text).required == ((parent, child),)
+
+
+@given(st.text(min_size=1, max_size=8), st.text(min_size=1, max_size=8))
+def test_names_without_arrows_and_quotes_need_no_quotes(parent: str, child: str) -> None:
+    parent, child = (name.strip().replace("-", "").strip("'\"") for name in (parent, child))
+    parent, child = parent.strip(), child.strip()
+    if parent and child:
+        assert Constraints(required=[f"{parent} -> {child}"]).required == ((parent, child),)

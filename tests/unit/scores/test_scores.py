@@ -182,7 +182,9 @@ def test_bge_does_not_depend_on_where_the_columns_are_centred() -> None:
 
 def test_bge_refuses_values_whose_squares_overflow() -> None:
     with pytest.raises(InputError, match="Standardise the columns"):
-        local_scores(continuous_table(np.array([[1e200, 1.0], [-1e200, 2.0]])), "bge")
+        local_scores(continuous_table(np.array([[1e200, 1.0], [-1e200, 2.0]])), BGe(prior_scale=1.0))
+    with pytest.raises(InputError, match=r"'v1' is 1e-170, and its square .* Multiply the column by a constant"):
+        local_scores(continuous_table(np.array([[1.0, 0.0], [2.0, 1e-170], [3.0, 2e-170]])), "bge")
 
 
 def test_bge_refuses_too_few_degrees_of_freedom_and_a_mean_of_the_wrong_length() -> None:
@@ -191,6 +193,8 @@ def test_bge_refuses_too_few_degrees_of_freedom_and_a_mean_of_the_wrong_length()
         local_scores(table, BGe(degrees_of_freedom=5))
     with pytest.raises(InputError, match=r"one number per column, 4 in all\. Got 2"):
         local_scores(table, BGe(prior_mean=(1.0, 2.0)))
+    with pytest.raises(InputError, match=r"'prior_scale'.* one number per column, 4 in all\. Got 2"):
+        local_scores(table, BGe(prior_scale=(1.0, 2.0)))
 
 
 def test_scores_refuse_columns_of_the_wrong_kind() -> None:
@@ -212,6 +216,8 @@ def test_scores_refuse_columns_of_the_wrong_kind() -> None:
         (lambda: BGe(degrees_of_freedom="many"), "'degrees_of_freedom' parameter of BGe"),
         (lambda: BGe(prior_mean=(0.0, float("nan"))), "'prior_mean' parameter of BGe"),
         (lambda: BGe(prior_mean="zero"), "'prior_mean' parameter of BGe"),
+        (lambda: BGe(prior_scale="metres"), "'prior_scale' parameter of BGe"),
+        (lambda: BGe(prior_scale=(1.0, 0.0)), "'prior_scale' parameter of BGe"),
         (lambda: resolve_score("bdue"), "must be one of 'bdeu', 'bde', 'k2', 'bic', 'bge'.* or a score object"),
         (lambda: resolve_score(BDeu), r"Make an object of it: BDeu\(\)"),
         (lambda: resolve_score(3), "Got 3 instead"),

@@ -12,17 +12,18 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.kernels import kernel
+from dagpost.posterior.sources import sample_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dagpost.posterior.sample import DagSample
+    from dagpost.posterior.sources import GraphSource
 
 
-def markov_blanket_table(sample: DagSample, *, at_a_time: int = 65_536) -> pd.DataFrame:
+def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.DataFrame:
     """Probability that one variable is in the Markov blanket of another, for all pairs; the table is symmetric.
 
-    `at_a_time` graphs are copied together.
+    From the graphs of a sample, or of a model's own one; `at_a_time` of them are copied together.
 
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
@@ -32,6 +33,7 @@ def markov_blanket_table(sample: DagSample, *, at_a_time: int = 65_536) -> pd.Da
     """
     import pandas as pd
 
+    sample = sample_of(source)
     nodes = len(sample.names)
     total = np.zeros((nodes, nodes))
     for start in range(0, len(sample), at_a_time):

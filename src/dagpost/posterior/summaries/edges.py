@@ -15,25 +15,22 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, labelled
 from dagpost.errors import InputError
+from dagpost.posterior.sources import edge_table_of
 from dagpost.posterior.summaries.display import html_of
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from dagpost.posterior.sources import EdgeSource
+
 #: Probabilities that were added up may be off by this much.
 _ROUNDING = 1e-9
 
 
-def check_probabilities(edges: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
-    """The names and the numbers of a square table of probabilities, parents in the rows; anything else is an error."""
-    import pandas as pd
-
-    if not isinstance(edges, pd.DataFrame):
-        raise InputError(
-            "Probabilities of edges must be a DataFrame with parents in the rows and children in the columns, such as "
-            f"model.edge_probabilities_. Got {type(edges).__name__} instead."
-        )
+def check_probabilities(source: EdgeSource) -> tuple[tuple[str, ...], Floats]:
+    """The names and the numbers of a square table of probabilities, parents in the rows, or of a model or sample."""
+    edges = edge_table_of(source)
     names = tuple(map(str, edges.index))
     if names != tuple(map(str, edges.columns)) or len(set(names)) < len(names):
         raise InputError(
@@ -52,8 +49,10 @@ def check_probabilities(edges: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
     return names, np.clip(matrix, 0.0, 1.0)
 
 
-def probability_graph(edges: pd.DataFrame, threshold: float = 0.0) -> nx.DiGraph[str]:
+def probability_graph(source: EdgeSource, threshold: float = 0.0) -> nx.DiGraph[str]:
     """The edges that are more probable than `threshold`, each with its `probability`, between all the variables.
+
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
 
     >>> import pandas as pd
     >>> edges = pd.DataFrame([[0.0, 0.75], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"])
@@ -62,7 +61,7 @@ def probability_graph(edges: pd.DataFrame, threshold: float = 0.0) -> nx.DiGraph
     """
     import networkx as nx
 
-    names, matrix = check_probabilities(edges)
+    names, matrix = check_probabilities(source)
     check_threshold(threshold)
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(names)
@@ -108,10 +107,11 @@ class ThresholdGraph:
         return html_of(repr(self), self.table())
 
 
-def threshold_graph(edges: pd.DataFrame, threshold: float = 0.5) -> ThresholdGraph:
+def threshold_graph(source: EdgeSource, threshold: float = 0.5) -> ThresholdGraph:
     """The graph of all edges more probable than `threshold`, with the expected number of false and missed edges.
 
-    A threshold of t makes the fewest expected mistakes where a false edge counts t / (1 - t) times a missed one.
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`. A threshold of t makes the fewest
+    expected mistakes where a false edge counts t / (1 - t) times a missed one.
 
     >>> import pandas as pd
     >>> edges = pd.DataFrame([[0.0, 0.75], [0.125, 0.0]], index=["A", "B"], columns=["A", "B"])
@@ -120,6 +120,7 @@ def threshold_graph(edges: pd.DataFrame, threshold: float = 0.5) -> ThresholdGra
     """
     import networkx as nx
 
+    edges = edge_table_of(source)
     graph = probability_graph(edges, threshold)
     _, matrix = check_probabilities(edges)
     drawn = matrix > threshold
@@ -133,35 +134,41 @@ def threshold_graph(edges: pd.DataFrame, threshold: float = 0.5) -> ThresholdGra
     )
 
 
-def adjacency_table(edges: pd.DataFrame) -> pd.DataFrame:
+def adjacency_table(source: EdgeSource) -> pd.DataFrame:
     """Probability that two variables are joined by an edge, whichever way it points.
+
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
 
     >>> import pandas as pd
     >>> edges = pd.DataFrame([[0.0, 0.75], [0.125, 0.0]], index=["A", "B"], columns=["A", "B"])
     >>> float(adjacency_table(edges).loc["B", "A"])
     0.875
     """
-    names, matrix = check_probabilities(edges)
+    names, matrix = check_probabilities(source)
     return labelled(np.minimum(matrix + matrix.T, 1.0), names)
 
 
-def orientation_table(edges: pd.DataFrame) -> pd.DataFrame:
+def orientation_table(source: EdgeSource) -> pd.DataFrame:
     """Probability that an edge points from row to column, given that the two are joined; nan where they never are.
+
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
 
     >>> import pandas as pd
     >>> edges = pd.DataFrame([[0.0, 0.75], [0.25, 0.0]], index=["A", "B"], columns=["A", "B"])
     >>> float(orientation_table(edges).loc["A", "B"])
     0.75
     """
-    names, matrix = check_probabilities(edges)
+    names, matrix = check_probabilities(source)
     joined = matrix + matrix.T
     share = np.full_like(matrix, np.nan)
     np.divide(matrix, joined, out=share, where=joined > 0.0)
     return labelled(share, names)
 
 
-def edge_entropy(edges: pd.DataFrame) -> pd.DataFrame:
+def edge_entropy(source: EdgeSource) -> pd.DataFrame:
     """How uncertain each edge is by itself: the entropy, in nats, of whether it is there (at most log 2, at 1/2).
+
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
 
     >>> import pandas as pd
     >>> edges = pd.DataFrame([[0.0, 0.5], [0.0, 0.0]], index=["A", "B"], columns=["A", "B"])
@@ -170,7 +177,7 @@ def edge_entropy(edges: pd.DataFrame) -> pd.DataFrame:
     """
     from scipy.special import entr
 
-    names, matrix = check_probabilities(edges)
+    names, matrix = check_probabilities(source)
     return labelled(entr(matrix) + entr(1.0 - matrix), names)
 
 

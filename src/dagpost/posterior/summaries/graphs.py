@@ -15,6 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
+from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import graph_of_masks, masks_of_graph
 from dagpost.posterior.weights import ESTIMATES_MEANS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior.sample import DagSample, UnsignedMasks
+    from dagpost.posterior.sources import GraphSource
     from dagpost.posterior.summaries.given import GivenGraph
 
 #: Log weights of equal graphs, added up in another order, differ by less than this part of themselves.
@@ -58,11 +60,12 @@ class GraphStanding:
         return f"{place} among {self.distinct:,} distinct graphs, {seen}{known}"
 
 
-def graph_standing(sample: DagSample, graph: GivenGraph, log_joint: float = math.nan) -> GraphStanding:
-    """The rank, frequency and probability of one graph in a sample.
+def graph_standing(source: GraphSource, graph: GivenGraph, log_joint: float = math.nan) -> GraphStanding:
+    """The rank, frequency and probability of one graph in a sample, or in a model's own one.
 
     `log_joint` is log p(graph, data), which is needed only where the graph may not have been drawn.
     """
+    sample = sample_of(source)
     row = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)
     hit = (sample.parents == row).all(axis=1)
     seen = int(hit.sum())
@@ -136,8 +139,10 @@ class TopGraphs:
         return html_of(repr(self), self.table())
 
 
-def top_graphs(sample: DagSample, count: int = 10) -> TopGraphs:
+def top_graphs(source: GraphSource, count: int = 10) -> TopGraphs:
     """The `count` most probable of the graphs that were drawn (fewer where there are not so many).
+
+    They come from a sample, or from a model's own one; `model.best(count)` finds the best of all graphs.
 
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
@@ -145,6 +150,7 @@ def top_graphs(sample: DagSample, count: int = 10) -> TopGraphs:
     The 3 most probable graphs, with 0.2337 of the posterior together
     """
     whole_number(count, "count")
+    sample = sample_of(source)
     unique, probabilities, exact = distinct_graphs(sample)
     best = np.argsort(-probabilities, kind="stable")[:count]
     return TopGraphs(
@@ -198,8 +204,8 @@ class GraphEntropy:
         )
 
 
-def graph_entropy(sample: DagSample) -> GraphEntropy:
-    """How spread out the posterior over graphs is: its entropy.
+def graph_entropy(source: GraphSource) -> GraphEntropy:
+    """How spread out the posterior over graphs is: its entropy, from a sample or a model's own one.
 
     >>> from dagpost import DagPosterior, datasets
     >>> best = DagPosterior().fit(datasets.load("coronary")).best(100)
@@ -208,6 +214,7 @@ def graph_entropy(sample: DagSample) -> GraphEntropy:
     """
     from scipy.special import entr
 
+    sample = sample_of(source)
     unique, probabilities, exact = distinct_graphs(sample)
     plug_in = float(entr(probabilities).sum())
     count = len(unique)

@@ -1,45 +1,31 @@
-"""How conclusions hang on choices: edge and path probabilities of several models of the same variables side by side.
+"""How conclusions hang on choices: edge and path probabilities of several posteriors of the same variables.
 
 Score, equivalent sample size, prior and max_parents are choices; an edge whose probability moves much between models
-that all make sense is not a finding. Costs no more than the path probabilities of each model (`probability_matrix`),
-which are exact or sampled as that model says.
+that all make sense is not a finding. Costs no more than the path probabilities of each model or sample
+(`probability_matrix`), which are exact or sampled as that one says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
+from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sources import edge_table_of, is_model
 from dagpost.posterior.summaries.display import html_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dagpost.posterior.sources import GraphSource
+
 _OTHER_COLUMNS = ("from", "to", "relation", "spread")
-
-
-class FittedModel(Protocol):
-    """What is asked of a model: a fitted `DagPosterior` has it."""
-
-    @property
-    def names_(self) -> tuple[str, ...]:
-        """The variables."""
-        ...
-
-    @property
-    def edge_probabilities_(self) -> pd.DataFrame:
-        """Probability of every edge."""
-        ...
-
-    def probability_matrix(self, relation: str = ...) -> pd.DataFrame:
-        """Probability of a relation for all pairs."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,10 +52,10 @@ class Comparison:
         return html_of(repr(self), self.table.round(4))
 
 
-def compare(models: Mapping[str, FittedModel]) -> Comparison:
+def compare(models: Mapping[str, GraphSource]) -> Comparison:
     """How the probabilities of edges and directed paths move from model to model.
 
-    `models` are fitted models of the same variables by the names they are to have in the table.
+    `models` are fitted models or samples of the same variables, by the names they are to have in the table.
 
     >>> from dagpost import DagPosterior, datasets
     >>> table = datasets.load("coronary")
@@ -79,7 +65,7 @@ def compare(models: Mapping[str, FittedModel]) -> Comparison:
     import pandas as pd
 
     labels = _check_models(models)
-    names = models[labels[0]].names_
+    names = _names(models[labels[0]])
     off_diagonal = ~np.eye(len(names), dtype=bool)
     sources, targets = np.nonzero(off_diagonal)
     parts = []
@@ -99,7 +85,7 @@ def compare(models: Mapping[str, FittedModel]) -> Comparison:
 def _check_models(models: object) -> tuple[str, ...]:
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError(
-            "Give at least two fitted models, by name: compare({'bdeu': first, 'bic': second}). "
+            "Give at least two fitted models or samples, by name: compare({'bdeu': first, 'bic': second}). "
             f"Got {type(models).__name__} instead."
             if not isinstance(models, Mapping)
             else f"A comparison needs at least two models. Got {len(models)}."
@@ -109,12 +95,16 @@ def _check_models(models: object) -> tuple[str, ...]:
             raise InputError(
                 f"A model's name must be text other than {', '.join(map(repr, _OTHER_COLUMNS))}. Got {label!r} instead."
             )
-        if not hasattr(model, "edge_probabilities_"):
+        if is_model(model) and not hasattr(model, "fitted_"):
             raise InputError(f"The model {label!r} has no data yet. Call fit(table) first.")
+        if not isinstance(model, DagSample) and not is_model(model):
+            raise InputError(
+                f"Only fitted models and samples can be compared. Got {type(model).__name__} under {label!r} instead."
+            )
     labels = tuple(models)
-    first = set(models[labels[0]].names_)
+    first = set(_names(models[labels[0]]))
     for label in labels[1:]:
-        odd = sorted(first ^ set(models[label].names_))
+        odd = sorted(first ^ set(_names(models[label])))
         if odd:
             raise InputError(
                 f"Only models of the same variables can be compared: {odd[0]!r} is in one of {labels[0]!r} and "
@@ -123,8 +113,12 @@ def _check_models(models: object) -> tuple[str, ...]:
     return labels
 
 
-def _matrix(model: FittedModel, relation: str, names: tuple[str, ...]) -> Floats:
-    frame = model.edge_probabilities_ if relation == "->" else model.probability_matrix(relation)
+def _names(source: GraphSource) -> tuple[str, ...]:
+    return source.names if isinstance(source, DagSample) else source.names_
+
+
+def _matrix(source: GraphSource, relation: str, names: tuple[str, ...]) -> Floats:
+    frame = edge_table_of(source) if relation == "->" else source.probability_matrix(relation)
     matrix: Floats = frame.loc[list(names), list(names)].to_numpy(dtype=np.float64)
     return matrix
 

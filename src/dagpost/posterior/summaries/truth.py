@@ -18,15 +18,16 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
+from dagpost.families.essential import essential_graphs
+from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import html_of
 from dagpost.posterior.summaries.edges import check_probabilities
-from dagpost.posterior.summaries.equivalence import essential_graphs
 from dagpost.posterior.summaries.given import masks_of_graph
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dagpost.posterior.sample import DagSample
+    from dagpost.posterior.sources import EdgeSource, GraphSource
     from dagpost.posterior.summaries.given import GivenGraph
 
 
@@ -69,11 +70,13 @@ class DistanceDistribution:
         return html_of(repr(self), self.table())
 
 
-def distance_distribution(sample: DagSample, graph: GivenGraph, *, equivalence: bool = False) -> DistanceDistribution:
+def distance_distribution(source: GraphSource, graph: GivenGraph, *, equivalence: bool = False) -> DistanceDistribution:
     """Distribution of the structural Hamming distance between the graphs of a sample and a given DAG.
 
     Parameters
     ----------
+    source
+        A sample, or a fitted model, which stands for its own sample.
     graph
         A directed networkx graph, pairs `(parent, child)`, or a mapping from each child to its parents.
     equivalence
@@ -89,6 +92,7 @@ def distance_distribution(sample: DagSample, graph: GivenGraph, *, equivalence: 
     Tsamardinos, Brown & Aliferis (2006), The max-min hill-climbing Bayesian network structure learning algorithm.
     Machine Learning 65.
     """
+    sample = sample_of(source)
     given = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)[None, :]
     unique = sample.unique()
     parents = unique.parents
@@ -119,18 +123,20 @@ class EdgeRecovery:
         return html_of(repr(self), self.roc)
 
 
-def edge_recovery(edges: pd.DataFrame, graph: GivenGraph) -> EdgeRecovery:
+def edge_recovery(source: EdgeSource, graph: GivenGraph) -> EdgeRecovery:
     """ROC and precision-recall curves of edge probabilities, given the true graph.
+
+    `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
 
     >>> from dagpost import DagPosterior, datasets
     >>> model = DagPosterior().fit(datasets.load("coronary"))
-    >>> edge_recovery(model.edge_probabilities_, model.best(1)[0])
+    >>> edge_recovery(model, model.best(1)[0])
     area under the ROC curve 0.9943, average precision 0.9861
     """
     import pandas as pd
     from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
-    names, matrix = check_probabilities(edges)
+    names, matrix = check_probabilities(source)
     masks = masks_of_graph(graph, names)
     between = ~np.eye(len(names), dtype=bool)
     truth = (masks[None, :] >> np.arange(len(names), dtype=np.uint64)[:, None] & np.uint64(1) != 0)[between]

@@ -1,0 +1,126 @@
+"""What is known about directions before the data are looked at, and what the data can tell about them at all.
+
+The first are the user's rules (required and forbidden edges, tiers) and an order that the method was given; the second
+depends on which columns were set from outside. Both are in the provenance of a sample. `max_parents` is not knowledge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Masks
+from dagpost._tools.json_settings import from_json
+from dagpost._tools.text import position_of
+from dagpost.errors import InputError
+from dagpost.families.essential import compelled_by_data, compelled_with_rules, patterns_of
+from dagpost.methods.choice import resolve_method
+from dagpost.methods.registry import METHODS
+from dagpost.priors.constraints import Constraints
+
+if TYPE_CHECKING:
+    from dagpost.families.essential import UnsignedMasks
+    from dagpost.methods.base import Method
+    from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.sample import DagSample
+
+_TARGETS_UNKNOWN = (
+    "Which columns were set in which rows was not kept, so only directions are called compelled that observed rows "
+    "alone would show. Fit the model again to have the others."
+)
+
+
+class Compelled(NamedTuple):
+    """The compelled edges of graphs, as masks of parents: by the data alone, and together with the rules."""
+
+    by_data: UnsignedMasks
+    with_rules: UnsignedMasks
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """Rules, and the sets of columns that were set from outside together in some row.
+
+    `settled[a, b]`: the rules leave `a -> b` as the only direction of that pair. `targets` are masks; `note` says what
+    could not be taken into account.
+    """
+
+    settled: Flags
+    targets: tuple[int, ...] = ()
+    note: str = ""
+
+    def compelled(self, parents: UnsignedMasks) -> Compelled:
+        """What is compelled in every graph."""
+        by_data = compelled_by_data(parents, self.targets)
+        return Compelled(by_data, compelled_with_rules(parents, by_data, _as_masks(self.settled), self.targets))
+
+    def patterns(self, parents: UnsignedMasks) -> UnsignedMasks:
+        """The partially directed graph of every graph, in which everything compelled is directed (its MPDAG)."""
+        return patterns_of(parents, self.compelled(parents).with_rules)
+
+    def without_rules(self) -> Knowledge:
+        """The same where nothing was known before the data."""
+        return Knowledge(np.zeros_like(self.settled), self.targets, self.note)
+
+
+def knowledge_of(fitted: Fitted) -> Knowledge:
+    """What is known about the directions of a model."""
+    return _knowledge(fitted.names, fitted.provenance, fitted.method)
+
+
+def knowledge_of_sample(sample: DagSample) -> Knowledge:
+    """What is known about the directions of a sample, by its provenance."""
+    return _knowledge(sample.names, sample.provenance, _method_of(sample.provenance))
+
+
+def knowledge_from(
+    names: tuple[str, ...], constraints: Constraints, targets: Iterable[Iterable[str]] = (), note: str = ""
+) -> Knowledge:
+    """Rules and targets by their names.
+
+    >>> knowledge_from(("a", "b"), Constraints(forbidden=[("b", "a")]), [[], ["b"]]).settled.tolist()
+    [[False, True], [False, False]]
+    """
+    required, forbidden = (_as_flags(masks) for masks in constraints.masks(names, len(names)))
+    # Where both directions are forbidden the two are never joined.
+    settled = required | (forbidden.T & ~forbidden)
+    sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
+    return Knowledge(settled, sets, note)
+
+
+def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None) -> Knowledge:
+    constraints = Constraints(
+        provenance.get("required", ()), provenance.get("forbidden", ()), provenance.get("tiers") or None
+    )
+    unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
+    known = knowledge_from(names, constraints, provenance.get("targets", ()), _TARGETS_UNKNOWN if unknown else "")
+    order = None if method is None else method.fixed_order(names)
+    if order is None:
+        return known
+    place = np.argsort(np.asarray(order))
+    return Knowledge(place[:, None] < place[None, :], known.targets, known.note)
+
+
+def _method_of(provenance: Mapping[str, Any]) -> Method | None:
+    """The method that drew a sample; None where it is not known here."""
+    try:
+        return resolve_method(from_json(provenance.get("method", ""), METHODS))
+    except InputError:
+        return None
+
+
+def _as_flags(masks: Masks) -> Flags:
+    """Masks of parents as a matrix [parent, child]."""
+    bits = np.arange(len(masks), dtype=np.uint64)
+    flags: Flags = masks[None, :] >> bits[:, None] & np.uint64(1) != 0
+    return flags
+
+
+def _as_masks(flags: Flags) -> Masks:
+    """A matrix [parent, child] as masks of parents."""
+    bits = np.uint64(1) << np.arange(len(flags), dtype=np.uint64)
+    masks: Masks = np.bitwise_or.reduce(np.where(flags, bits[:, None], np.uint64(0)), axis=0)
+    return masks

@@ -1,0 +1,214 @@
+"""Does a finding hang on a choice? Every pair of variables under other choices, one at a time, and what survives.
+
+A pair is found if it is joined with at least `FOUND`. One that another sensible choice takes below that does not
+survive; one that another choice would have found is marked too. How the refits are made: variations.py. Models that a
+user made otherwise are set side by side by `compare` (summaries/sensitivity.py).
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.text import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: From this probability of being joined on, a pair counts as found; the first sentence of a report counts the same.
+FOUND = 0.5
+#: Pairs that are joined less often than this under every choice are not listed.
+LEAST_LISTED = 0.1
+#: A table of more rows is not read; those that do not survive are listed first.
+_MOST_ROWS = 25
+
+Fate = Literal["holds", "falls", "rises", "never"]
+_MARKS: Mapping[Fate, str] = {"holds": "✓", "falls": "✗", "rises": "△", "never": ""}
+
+
+class Variation(NamedTuple):
+    """One choice made otherwise; `words` follow "with"."""
+
+    choice: str
+    value: str
+    words: str
+
+
+class PairUnderChoices(NamedTuple):
+    """How probable it is that two variables are joined, in the model as it is and under each variation."""
+
+    first: int
+    second: int
+    own: float
+    others: tuple[float, ...]
+
+    @property
+    def fate(self) -> Fate:
+        """Whether the pair is found, and whether every variation agrees."""
+        if self.own >= FOUND:
+            return "falls" if min(self.others, default=1.0) < FOUND else "holds"
+        return "rises" if max(self.others, default=0.0) >= FOUND else "never"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """The probability of every pair to be joined, under the choices of a model and under others, one at a time.
+
+    `joined[0]` is the symmetric matrix of the model as it is, `joined[1 + v]` that of variation `v`. `required` are the
+    pairs that the user decided, which are no findings. `left_out` says of each variation that was not tried, why.
+
+    >>> from dagpost import DagPosterior, datasets
+    >>> DagPosterior().fit(datasets.load("coronary")).sensitivity()
+    7 of 8 pairs found (joined with at least 0.5) hold under each of 5 other choices; 2 more would be found under some
+    of them.
+    """
+
+    names: tuple[str, ...]
+    variations: tuple[Variation, ...]
+    joined: Floats
+    required: tuple[tuple[int, int], ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def pairs(self) -> list[PairUnderChoices]:
+        """All pairs that are joined with at least 0.1 under some choice, the most probable first."""
+        decided = {frozenset(pair) for pair in self.required}
+        listed = [
+            PairUnderChoices(first, second, float(values[0]), tuple(values[1:].tolist()))
+            for first, second in np.argwhere(np.triu((self.joined >= LEAST_LISTED).any(axis=0), 1)).tolist()
+            if frozenset((first, second)) not in decided
+            for values in [self.joined[:, first, second]]
+        ]
+        return sorted(listed, key=lambda pair: -pair.own)
+
+    def shown(self, most: int = _MOST_ROWS) -> list[PairUnderChoices]:
+        """As many pairs as a table has rows; where these are too few, the pairs that hang on a choice go first."""
+        pairs = self.pairs()
+        kept = sorted(pairs, key=lambda pair: (pair.fate not in ("falls", "rises"), -pair.own))[:most]
+        return sorted(kept, key=lambda pair: -pair.own)
+
+    def pair_text(self, pair: PairUnderChoices, dash: str = "—") -> str:
+        """The names of a pair, safe to print."""
+        return f"{printable(self.names[pair.first])} {dash} {printable(self.names[pair.second])}"
+
+    def choices(self) -> str:
+        """What was tried, in a few words: "equivalent sample size 5, 10; prior indegree"."""
+        values: dict[str, list[str]] = {}
+        for own in self.variations:
+            values.setdefault(own.choice, []).append(own.value)
+        return "; ".join(f"{choice} {', '.join(own)}" for choice, own in values.items())
+
+    @staticmethod
+    def mark(pair: PairUnderChoices) -> str:
+        """The sign for what becomes of a pair."""
+        return _MARKS[pair.fate]
+
+    def verdict(self, pair: PairUnderChoices) -> str:
+        """What becomes of a pair, in words: "falls to 0.23 with 4 bins"."""
+        if pair.fate == "holds":
+            return f"holds in all {len(pair.others)}" if pair.others else "holds"
+        if pair.fate == "never":
+            return f"below {FOUND:g} in all"
+        across = [value for value in pair.others if (value < FOUND) == (pair.fate == "falls")]
+        farthest = min(across) if pair.fate == "falls" else max(across)
+        words = self.variations[pair.others.index(farthest)].words
+        more = f" (and in {len(across) - 1} more of {len(pair.others)})" if len(across) > 1 else ""
+        return f"{pair.fate} to {_beside(farthest)} with {words}{more}"
+
+    def summary(self) -> str:
+        """How many of the pairs found survive, in one sentence."""
+        fates = [pair.fate for pair in self.pairs()]
+        held, found, rising = fates.count("holds"), fates.count("holds") + fates.count("falls"), fates.count("rises")
+        if not self.variations:
+            return "No other choice was tried."
+        tried = "the one other choice" if len(self.variations) == 1 else f"each of {len(self.variations)} other choices"
+        if found == 0:
+            return f"No pair is joined with at least {FOUND:g}" + (
+                f"; {rising} would be under other choices." if rising else f", nor under {tried}."
+            )
+        of_all, verb = f"{held} of {found} pairs", "holds" if held == 1 else "hold"
+        if found == 1:
+            of_all, verb = "The one pair", "holds" if held else "does not hold"
+        more = f"; {rising} more would be found under some of them" if rising else ""
+        return f"{of_all} found (joined with at least {FOUND:g}) {verb} under {tried}{more}."
+
+    def table(self) -> pd.DataFrame:
+        """One row a pair, one column a choice, grouped by what is chosen; the last column says what becomes of it."""
+        import pandas as pd
+
+        shown = self.shown()
+        heads = [("this model", ""), *((own.choice, own.value) for own in self.variations), ("verdict", "")]
+        rows = [[pair.own, *pair.others, f"{self.mark(pair)} {self.verdict(pair)}".strip()] for pair in shown]
+        index = pd.MultiIndex.from_tuples(
+            [(self.names[pair.first], self.names[pair.second]) for pair in shown], names=["first", "second"]
+        )
+        return pd.DataFrame(rows, index=index, columns=pd.MultiIndex.from_tuples(heads))
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON can hold it, with every pair."""
+        return {
+            "summary": self.summary(),
+            "threshold": FOUND,
+            "variations": [own._asdict() for own in self.variations],
+            "left_out": list(self.left_out),
+            "pairs": [
+                {
+                    "pair": [self.names[pair.first], self.names[pair.second]],
+                    "joined": pair.own,
+                    "under": list(pair.others),
+                    "fate": pair.fate,
+                    "verdict": self.verdict(pair),
+                }
+                for pair in self.pairs()
+            ],
+        }
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        table = self.table().map(lambda cell: cell if isinstance(cell, str) else f"{cell:.2f}")
+        table.index = table.index.map(lambda pair: tuple(map(printable, pair)))
+        notes = [self.summary(), *(f"Left out: {reason}." for reason in self.left_out)]
+        return "".join(f"<p>{html.escape(note)}</p>" for note in notes) + table.to_html(escape=True)
+
+    # In files
+
+    def about(self) -> dict[str, Any]:
+        """What a file says of it beside the numbers."""
+        return {
+            "summary": self.summary(),
+            "variations": [list(own) for own in self.variations],
+            "required": [list(pair) for pair in self.required],
+            "left_out": list(self.left_out),
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The numbers that a file keeps."""
+        return {"joined": self.joined}
+
+
+def sensitivity_from(
+    names: tuple[str, ...], about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> Sensitivity:
+    """What a file keeps, checked."""
+    variations = tuple(Variation(*map(str, own)) for own in about["variations"])
+    joined = arrays["joined"].astype(np.float64)
+    if joined.shape != (1 + len(variations), len(names), len(names)):
+        raise ValueError(f"sensitivity of shape {joined.shape}")
+    required = tuple((int(first), int(second)) for first, second in about["required"])
+    return Sensitivity(names, variations, joined, required, tuple(map(str, about["left_out"])))
+
+
+def _beside(probability: float) -> str:
+    """A probability on one side of the threshold, with as many digits as show on which."""
+    for digits in (2, 3, 4):
+        shown = f"{probability:.{digits}f}"
+        if (float(shown) < FOUND) == (probability < FOUND):
+            return shown
+    return f"just below {FOUND:g}"

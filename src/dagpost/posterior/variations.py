@@ -1,0 +1,196 @@
+"""Which other choices is a model tried with, what do these refits cost, and what do they find?
+
+One choice at a time: what the score says could be otherwise (`Score.alternatives`), how many bins numbers are cut into,
+the usual priors on edges, one parent less and one more. Each is a fit of the same table, with exact sums; where these
+are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats
+from dagpost._tools.spelling import either, setting
+from dagpost._tools.text import duration
+from dagpost.data.recut import bins_of, cut_otherwise
+from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
+from dagpost.methods.choice import AUTO
+from dagpost.posterior.fitting import fit_table
+from dagpost.posterior.plan import plan_fit
+from dagpost.posterior.sensitivity import Sensitivity, Variation
+from dagpost.priors.alternatives import other_priors
+from dagpost.priors.base import StructurePrior
+from dagpost.scores.base import Score
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.posterior.fitted import Fitted
+
+#: All refits together are made unasked if they take no longer than this: as long as one waits without wondering why.
+QUICK_SECONDS = 5.0
+_NAME, _WHO = "sensitivity", "Fits under other choices"
+_BINS = (2, 3, 4, 5)
+#: Stages of a plan that a refit goes through; it draws no graphs.
+_STAGES = ("scores", "tables")
+
+
+class Refit(NamedTuple):
+    """A variation: the settings that differ in it, and the number of bins where that differs."""
+
+    variation: Variation
+    changes: Mapping[str, Any]
+    bins: int | None = None
+
+
+def sensitivity_of(fitted: Fitted) -> Sensitivity:
+    """The sensitivity table of a model: made once, then remembered."""
+    return fitted.once(_NAME, lambda: _computed(fitted))
+
+
+def known_sensitivity(fitted: Fitted) -> Sensitivity | None:
+    """The sensitivity table, where it was made before."""
+    found: Sensitivity | None = fitted.recall(_NAME)
+    return found
+
+
+def remember_sensitivity(fitted: Fitted, found: Sensitivity) -> None:
+    """Take over the sensitivity table that a file holds."""
+    fitted.remember(_NAME, found)
+
+
+def sensitivity_if_quick(fitted: Fitted) -> tuple[Sensitivity | None, str]:
+    """The table if it is there or quickly made; otherwise a sentence on why not, and how to have it."""
+    known = known_sensitivity(fitted)
+    if known is not None:
+        return known, ""
+    try:
+        refits = refits_of(fitted)
+    except InputError as error:
+        return None, error.marked
+    seconds = expected_seconds(fitted, refits)
+    if seconds <= QUICK_SECONDS:
+        return sensitivity_of(fitted), ""
+    how = either("Call model.sensitivity(), or fit with --sensitivity in a terminal.", "Fit with --sensitivity.")
+    return None, f"Whether this depends on our choices takes {len(refits)} more fits, {duration(seconds)} in all. {how}"
+
+
+def refits_of(fitted: Fitted) -> list[Refit]:
+    """Every choice made otherwise, one at a time; an error where no other choice can be tried."""
+    prior = fitted.recall("prior")
+    _check(fitted, prior)
+    table = fitted.rows(_WHO)
+    refits = [
+        Refit(Variation(choice, value, f"{choice} {value}"), {key: other})
+        for key, alternatives in (("score", fitted.score.alternatives()), ("prior", other_priors(prior)))
+        for choice, value, other in alternatives
+    ]
+    return [*refits, *_other_bins(table), *_other_limits(fitted)]
+
+
+def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
+    """Roughly how long the refits take, without those that are out of reach."""
+    return sum(seconds for refit in refits if math.isfinite(seconds := _seconds(fitted, refit)))
+
+
+def _check(fitted: Fitted, prior: Any) -> None:
+    if not fitted.results.exact:
+        raise InputError(
+            "Other choices are tried with exact sums only, and the probabilities of this model are estimates: every "
+            f"other choice would take as long as this one and differ by chance. {_way_to_exact_sums(fitted)}"
+        )
+    for what, own, kind in (("score", fitted.score, Score), ("prior", prior, StructurePrior)):
+        if not isinstance(own, kind):
+            raise InputError(
+                f"Other choices cannot be tried: the {what} of this model was not kept, since it is an object of your "
+                "own or the model was made from scores. Fit it to a table."
+            )
+
+
+def _way_to_exact_sums(fitted: Fitted) -> str:
+    if fitted.settings["method"] != AUTO:
+        return f"Use {setting('method', AUTO)}, which sums exactly where it can."
+    other = f", or {setting('modularity', 'order')}" if fitted.modularity == "structure" else ""
+    return f"Use fewer columns{other}."
+
+
+def _other_bins(table: Table) -> list[Refit]:
+    """The usual numbers of bins, where columns were cut by a rule; they change the data, so evidence cannot choose."""
+    own = bins_of(table)
+    return [Refit(Variation("bins", str(bins), f"{bins} bins"), {}, bins) for bins in _BINS if own and own != {bins}]
+
+
+def _other_limits(fitted: Fitted) -> list[Refit]:
+    """One parent less and one more, unless that leaves no edge or allows no other graph."""
+    if fitted.target.most_parents is not None:
+        return []
+    own, most = fitted.workspace.max_parents, len(fitted.names) - 1
+    return [
+        Refit(
+            Variation("most parents", str(limit), f"at most {limit} parent{'' if limit == 1 else 's'}"),
+            {"max_parents": limit},
+        )
+        for limit in (own - 1, own + 1)
+        if 1 <= limit <= most
+    ]
+
+
+def _seconds(fitted: Fitted, refit: Refit) -> float:
+    """Roughly how long one refit takes; infinite where its sums would not be exact."""
+    limit = int(refit.changes.get("max_parents", fitted.settings["max_parents"]))
+    engine, nodes, rows = fitted.workspace.engine, len(fitted.names), fitted.rows(_WHO).rows
+    try:
+        plan = plan_fit(fitted.method, fitted.modularity, nodes, rows, limit, 1, engine)
+    except ResourceError:
+        return math.inf
+    if not plan.exact or not plan.fits:
+        return math.inf
+    return sum(stage.seconds for stage in plan.stages if stage.stage in _STAGES)
+
+
+def _computed(fitted: Fitted) -> Sensitivity:
+    refits, names = refits_of(fitted), fitted.names
+    variations, found, left_out = [], [_joined(fitted)], []
+    with fitted.workspace.reporter.stage("other choices", len(refits)) as stage:
+        for refit in refits:
+            try:
+                found.append(_refitted(fitted, refit))
+                variations.append(refit.variation)
+            except DagpostError as error:
+                left_out.append(f"{refit.variation.words} ({str(error).rstrip('.')})")
+            stage.advance(1)
+    required = tuple((names.index(parent), names.index(child)) for parent, child in fitted.settings["required"])
+    return Sensitivity(names, tuple(variations), np.stack(found), required, tuple(left_out))
+
+
+def _refitted(fitted: Fitted, refit: Refit) -> Floats:
+    """The pairs that are joined under a variation; what a refit says of its table was said of the model's own."""
+    if not math.isfinite(_seconds(fitted, refit)):
+        raise ResourceError("its exact sums would take too long or too much memory")
+    settings = {
+        **fitted.settings,
+        "score": fitted.score,
+        "prior": fitted.recall("prior"),
+        "method": fitted.method,
+        "engine": fitted.workspace.engine,
+        "threads": None,
+        "progress": False,
+        # The table is as it is to be.
+        "recipe": None,
+        "missing": None,
+        **refit.changes,
+    }
+    table = fitted.rows(_WHO)
+    with collected_warnings():
+        table = table if refit.bins is None else cut_otherwise(table, refit.bins)
+        return _joined(fit_table(SimpleNamespace(**settings), table, None))
+
+
+def _joined(fitted: Fitted) -> Floats:
+    edges = np.clip(fitted.results.edges, 0.0, 1.0)
+    joined: Floats = np.clip(edges + edges.T, 0.0, 1.0)
+    return joined

@@ -1,0 +1,89 @@
+"""`dagpost fit` and other choices: tried unasked where that is quick, kept in the model, and never in its way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.tools.cli_checks import ESCAPE_CODE, Run, one_message, process
+
+from dagpost import DagPosterior
+from dagpost.posterior import variations
+
+HEAD = "Other choices: equivalent sample size 5, 10; prior indegree, edge:0.1"
+
+
+def undecided(folder: Path, first: str = "a") -> str:
+    """A table whose two columns are joined with 0.36 or 0.71, as the equivalent sample size is 1 or 10."""
+    rows = "\n".join(
+        f"{pair},{times}" for pair, times in zip(("0,0", "0,1", "1,0", "1,1"), (35, 25, 25, 35), strict=True)
+    )
+    (folder / "table.csv").write_text(f'"{first}",b,n\n{rows}\n')
+    return "table.csv"
+
+
+def test_fit_tries_other_choices_and_keeps_what_it_found(run: Run, tmp_path: Path) -> None:
+    result = run("fit", undecided(tmp_path), "--counts", "n", "--ess", "1", "-o", "m")
+    assert f"{HEAD}. No pair is joined with at least 0.5; 1 would be under other choices." in result.stdout
+    line = next(line for line in result.stdout.splitlines() if line.startswith("  a — b"))
+    assert line.split()[3:7] == ["0.36", "0.06", "0.71", "△"]
+    assert line.endswith("rises to 0.71 with equivalent sample size 10 (and in 1 more of 4)")
+    kept = DagPosterior.load(tmp_path / "m").sensitivity()
+    assert kept.summary() in run("info", "m").stdout
+    written = json.loads(run("fit", "table.csv", "--counts", "n", "--ess", "1", "--json").stdout)["sensitivity"]
+    assert written == kept.to_json()
+    run("report", "m", "-o", "r.html")
+    assert "rises to 0.71 with equivalent sample size 10" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_user_may_do_without(run: Run, table: str, tmp_path: Path) -> None:
+    assert "Other choices" not in run("fit", table, "--no-sensitivity", "-o", "m").stdout
+    assert "sensitivity" not in run("info", "m").stdout
+    assert json.loads(run("fit", table, "--no-sensitivity", "--json").stdout)["sensitivity"] is None
+
+
+def test_what_takes_long_is_only_tried_if_asked_for(
+    run: Run, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(variations, "QUICK_SECONDS", -1.0)
+    text = run("fit", table, "--ess", "1", "-o", "m").stdout
+    assert "takes 5 more fits, under a second in all. Fit with --sensitivity." in text
+    assert "Other choices:" not in text
+    run("report", "m", "-o", "r.html")
+    assert "need the rows of the table" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Other choices:" in run("fit", table, "-o", "m", "--sensitivity").stdout
+
+
+def test_estimates_say_why_nothing_is_tried(run: Run, table: str) -> None:
+    text = run("fit", table, "--method", "bootstrap", "--samples", "20").stdout
+    assert "Other choices are tried with exact sums only" in text
+    refused = run("fit", table, "--method", "bootstrap", "--samples", "20", "--sensitivity", status=2)
+    assert "--sensitivity needs exact sums" in one_message(refused)
+
+
+def test_ctrl_c_among_the_other_choices_keeps_the_model(
+    run: Run, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(variations, "_refitted", interrupt)
+    result = run("fit", table, "-o", "m", status=130)
+    assert "The model is complete. Other choices were not tried to the end." in result.stderr
+    assert result.stdout.count("Other choices were not tried to the end.") == 1
+    assert DagPosterior.load(tmp_path / "m").exact_
+    assert not list(tmp_path.glob("m.*"))
+
+
+def test_names_are_not_obeyed_and_plain_terminals_get_plain_marks(tmp_path: Path) -> None:
+    undecided(tmp_path, first="\x1b[31m変")
+    result = process(
+        tmp_path, "fit", "table.csv", "--counts", "n", "--ess", "1", environment={"PYTHONIOENCODING": "ascii"}
+    )
+    assert result.returncode == 0, result.stderr
+    assert not ESCAPE_CODE.search(result.stdout + result.stderr)
+    line = next(line for line in result.stdout.splitlines() if "rises to" in line)
+    assert " -- b" in line
+    assert " ^ rises" in line

@@ -1,0 +1,51 @@
+"""The section on other choices: the numbers of the model, marks in words, and names that stay text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.tools.report_page import written
+
+from dagpost import BDeu, DagPosterior, datasets
+from dagpost.posterior import variations
+from dagpost.report.content import gather
+from dagpost.report.sensitivity_table import sensitivity_section
+
+
+def test_the_section_says_what_does_not_survive(tmp_path: Path) -> None:
+    model = DagPosterior(BDeu(1), samples=500, seed=1).fit(datasets.load("coronary"))
+    words = written(model, tmp_path).sections["choices"]
+    assert model.sensitivity().summary() in words
+    assert "Smoking — Pressure0.890.890.950.660.470.89✗ falls to 0.47 with prior edge:0.1" in words
+    assert "M. Work — P. Work1.001.001.001.001.001.00✓ holds in all 5" in words
+
+
+def test_names_stay_text() -> None:
+    table = pd.DataFrame({"<i>a": [0, 0, 1, 1], "{{title}}": [0, 1, 0, 1], "n": [35, 25, 25, 35]})
+    section = sensitivity_section(gather(DagPosterior(BDeu(1)).fit(table, counts="n").fitted_))
+    assert "<i>" not in section
+    assert "&lt;i&gt;a" in section
+
+
+def test_a_model_that_was_not_tried_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = DagPosterior(BDeu(1), samples=500, seed=1).fit(datasets.load("coronary"))
+    monkeypatch.setattr(variations, "QUICK_SECONDS", -1.0)
+    words = written(model, tmp_path).sections["choices"]
+    assert "takes 5 more fits" in words
+    assert "Call model.sensitivity(), or fit with --sensitivity in a terminal." in words
+
+
+def test_a_sample_does_not_say(tmp_path: Path) -> None:
+    sample = DagPosterior().fit(datasets.load("coronary")).sample(200, seed=1)
+    assert "A sample of graphs does not say" in written(sample, tmp_path).sections["choices"]
+
+
+def test_many_pairs_are_counted_but_not_listed() -> None:
+    chain = pd.DataFrame({f"x{place}": [place % 2, 0, 1, 1] * 30 for place in range(9)})
+    model = DagPosterior(max_parents=2).fit(chain)
+    section = sensitivity_section(gather(model.fitted_))
+    listed, every = section.count('<th scope="row">'), len(model.sensitivity().pairs())
+    assert listed == 25 < every
+    assert f"({every - 25} more pairs are not listed)" in section
