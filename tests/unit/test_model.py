@@ -62,6 +62,8 @@ DEFAULTS = {
     "threads": None,
     "seed": None,
     "progress": None,
+    "recipe": None,
+    "missing": None,
 }
 
 
@@ -279,8 +281,11 @@ def test_the_score_for_numbers_fits(score: Any) -> None:
     table = pd.DataFrame({"x": x, "y": x + rng.normal(size=200), "z": rng.normal(size=200)})
     model = DagPosterior(score).fit(table)
     assert model.probability("x -- y").value > 0.99
-    with pytest.raises(InputError, match=r"continuous.*[Dd]iscretise"):
-        DagPosterior().fit(table)
+    with pytest.warns(DagpostWarning, match=r"Cut into levels for a discrete score: 'x' at -0\.\d+ and 0\.\d+, 'y' at"):
+        cut = DagPosterior().fit(table)
+    assert cut.probability("x -- y").value > 0.99
+    assert cut.recipe_.step("x").rule == "3 quantiles"
+    assert model.recipe_.step("x").cuts is None
 
 
 def test_evidence_families_and_edges_are_those_of_enumeration(model: DagPosterior) -> None:

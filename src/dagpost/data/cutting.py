@@ -6,7 +6,7 @@ values alone, whatever the order of the rows:
 
 - quantile: about as many observations in each bin. The cut after a share k/b of the observations is the value at which
   that share is passed, or lies midway to the next value where it is met exactly. A cut at the smallest value, which
-  would leave the first bin empty, moves up to the next one.
+  would leave the first bin empty, moves up to the next one, and no bin is empty.
 - uniform: bins of equal width between the smallest and the largest value; some may be empty.
 - kmeans: midway between the centres of one-dimensional clusters (scikit-learn's KBinsDiscretizer).
 
@@ -92,7 +92,9 @@ def _quantiles(distinct: NDArray[np.float64], weights: NDArray[np.int64], bins: 
     met = passed[at] == shares
     after = np.minimum(at + 1, len(distinct) - 1)
     cuts = np.where(met, distinct[at] + (distinct[after] - distinct[at]) / 2, distinct[at])
-    return list(np.unique(np.maximum(cuts, distinct[1] if cuts[0] <= distinct[0] else cuts[0])).tolist())
+    # A cut is known by the first value above it: of those that part the same values, one is enough.
+    first, place = np.unique(np.maximum(np.searchsorted(distinct, cuts), 1), return_index=True)
+    return [float(cuts[i] if cuts[i] > distinct[k - 1] else distinct[k]) for k, i in zip(first, place, strict=True)]
 
 
 def _equal_widths(distinct: NDArray[np.float64], _: NDArray[np.int64], bins: int) -> list[float]:

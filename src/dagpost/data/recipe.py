@@ -334,8 +334,9 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
             steps[name] = steps[name].cut(column, table.counts, recipe.rule_of(name))
             decided += [] if name in own else [steps[name]]
     cut = _apply_cuts(replace(table, recipe=_with_steps(recipe, steps)))
-    if notify and decided:
-        warn(words.notice_of_cuts(decided))
+    said = words.notice_of_cuts(decided)
+    if notify and said:
+        warn(said)
     return cut
 
 

@@ -166,11 +166,14 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             f"The table lacks {'columns' if len(absent) > 1 else 'the column'} {shortened(absent)} of the recipe. "
             "Every column that the recipe uses is needed, under the same name."
         )
+    read = [(step, source.cells(step.name, as_text=step.as_text)) for step in used]
+    incomplete = np.zeros(source.rows, dtype=bool)
+    for _, cells in read if choices.missing == "drop" else ():
+        incomplete |= cells.missing
     columns: list[tuple[Step, NDArray[Any]]] = []
     gaps: list[tuple[str, NDArray[np.bool_]]] = []
     unlisted: dict[str, Cells] = {}
-    for step in used:
-        cells = source.cells(step.name, as_text=step.as_text)
+    for step, cells in read:
         if step.use == "levels" and step.levels is None:
             unlisted[step.name] = cells
             columns.append((replace(step, gaps=int(cells.missing.sum())), cells.places))
@@ -180,10 +183,11 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
         gap = cells.missing
         if step.use == "levels":
             unseen = column == len(step.levels or ())
+            # What stands in a row that is dropped anyway does not matter.
             if choices.unseen == "error":
-                _refuse_unseen(step, cells, unseen)
-            gap = gap | unseen
-            column = np.where(gap, step.missing_code, column)
+                _refuse_unseen(step, cells, unseen & ~incomplete)
+            gap = gap | (unseen & ~incomplete)
+            column = np.where(gap | unseen, step.missing_code, column)
         if choices.missing == "level" and gap.any() and step.missing_code < 0 and not _is_uncut(step):
             raise InputError(
                 f"Column {step.name!r} has no value in row {int(gap.argmax()) + 1} (the first row is row 1), and had "

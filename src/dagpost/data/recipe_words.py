@@ -77,9 +77,9 @@ def notice_of_reading(steps: Sequence[Step], dropped: int, rows: int, *, decided
 
 def notice_of_cuts(steps: Sequence[Step]) -> str:
     """How numbers were cut without being asked for; empty if none were."""
-    if not steps:
+    cut = [f"{step.name!r} at {_joined([number_text(cut) for cut in step.cuts])}" for step in steps if step.cuts]
+    if not cut:
         return ""
-    cut = [f"{step.name!r} at {_joined([number_text(cut) for cut in step.cuts or ()])}" for step in steps]
     other = either('Recipe(cut={...}) or score="bge" does otherwise', "--cut, --bins or --score bge does otherwise")
     return f"Cut into levels for a discrete score: {_few(cut)}; {other}."
 
@@ -90,4 +90,4 @@ def _few(items: list[str]) -> str:
 
 
 def _joined(items: list[str]) -> str:
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else "no point"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from tests.naive import scores as naive_scores
 
 from dagpost._tools import memory
 from dagpost._tools.progress import reporter_for
-from dagpost.data import Table, read_table
+from dagpost.data import Table, discretise, read_table
 from dagpost.engines import ThreadEngine
-from dagpost.errors import InputError, ResourceError
+from dagpost.errors import DagpostWarning, InputError, ResourceError
 from dagpost.families.numbering import family_count
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe, LocalScores, cells, counting, local_scores, resolve_score
 from dagpost.scores.determinants import determinant_sets
@@ -198,10 +199,17 @@ def test_bge_refuses_too_few_degrees_of_freedom_and_a_mean_of_the_wrong_length()
 
 
 def test_scores_refuse_columns_of_the_wrong_kind() -> None:
-    with pytest.raises(InputError, match="v0"):
-        local_scores(continuous_table(np.zeros((3, 2))), "bdeu")
-    with pytest.raises(InputError, match="v0"):
-        local_scores(random_table([2, 2], 5), "bge")
+    table = random_table([2, 2], 5)
+    words = replace(table, levels=(("no", "yes"), *table.levels[1:]))
+    with pytest.raises(InputError, match="'v0' is not made of numbers"):
+        local_scores(words, "bge")
+
+
+def test_discrete_scores_take_numbers_as_their_recipe_cuts_them() -> None:
+    table = continuous_table(np.random.default_rng(1).normal(size=(60, 2)))
+    with pytest.warns(DagpostWarning, match="Cut into levels"):
+        found = local_scores(table, "bdeu")
+    np.testing.assert_array_equal(found.values, local_scores(discretise(table), "bdeu").values)
 
 
 @pytest.mark.parametrize(

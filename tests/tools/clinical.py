@@ -1,0 +1,42 @@
+"""A clinic's table as it comes out of its database, simulated: identifiers, dates, gaps, numbers of all kinds.
+
+The effects are known: age drives systolic pressure and BMI, sex drives BMI, smoking drives systolic pressure, BMI
+drives both pressures, the systolic drives the diastolic one, and age and systolic pressure drive the diagnosis.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+#: Pairs with an edge in the network that makes the rows, strong enough to be seen in 900 of them.
+STRONG_PAIRS = (("age", "systolic"), ("BMI", "systolic"), ("systolic", "diastolic"), ("systolic", "diagnosis"))
+LEFT_OUT = ("patient_id", "visit_date")
+USED = ("age", "sex", "smoking", "BMI", "systolic", "diastolic", "diagnosis")
+
+
+def clinical_frame(rows: int = 900, seed: int = 15, gaps: float = 0.07) -> pd.DataFrame:
+    """The table; a share of the cells of `smoking` is empty."""
+    generator = np.random.default_rng(seed)
+    age = generator.integers(21, 88, rows)
+    sex = generator.choice(["f", "m"], rows)
+    smoking = generator.choice(["never", "former", "current"], rows, p=[0.5, 0.3, 0.2])
+    bmi = 22.0 + 0.06 * (age - 50) + 1.2 * (sex == "m") + 3.5 * generator.gamma(2.0, 0.7, rows)
+    systolic = 112 + 0.55 * (age - 50) + 1.3 * (bmi - 26) + 6.0 * (smoking == "current") + generator.normal(0, 9, rows)
+    diastolic = 78 + 0.45 * (systolic - 120) + 0.3 * (bmi - 26) + generator.normal(0, 6, rows)
+    logit = -1.0 + 0.09 * (systolic - 125) + 0.02 * (age - 50)
+    diagnosis = generator.random(rows) < 1 / (1 + np.exp(-logit))
+    dates = pd.Timestamp("2024-01-02") + pd.to_timedelta(generator.integers(0, 700, rows), "D")
+    return pd.DataFrame(
+        {
+            "patient_id": generator.permutation(rows) + 100_000,
+            "visit_date": pd.Series(dates).dt.strftime("%Y-%m-%d"),
+            "age": age,
+            "sex": sex,
+            "smoking": np.where(generator.random(rows) < gaps, None, smoking),
+            "BMI": bmi.round(1),
+            "systolic": systolic.round().astype(np.int64),
+            "diastolic": diastolic.round().astype(np.int64),
+            "diagnosis": np.where(diagnosis, "hypertension", "none"),
+        }
+    )
