@@ -341,22 +341,27 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """The sample that answers and predictions come from where none is given: drawn once, kept with the model."""
         return self._fitted().own_sample()
 
-    def score_samples(self, X: Any, *, unseen: str = "error") -> Floats:
+    def score_samples(self, X: Any, *, unseen: str | None = None, interventions: Any = None) -> Floats:
         """Log p(row | data) of new rows, averaged over graphs, with all parameters integrated out.
 
-        The rows have all columns of the training table, by name and in any order, or are an array. `unseen` says what
-        to do about a level that was not seen in training: ``"error"``, or ``"prior"``, which gives it the probability
-        that it has under the prior.
+        The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
+        and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
+        that was not seen in training: ``"error"``; ``"prior"``, which gives it the probability that it has under the
+        prior; ``"missing"``, a gap; as the recipe says unless given. A row with gaps gets nan, with a notice, unless
+        the recipe gives gaps a level of their own or refuses them. `interventions` is that of `fit`.
         """
-        return predictions.log_predictive_of_rows(self._fitted(), X, unseen)
+        return predictions.log_predictive_of_rows(self._fitted(), X, unseen, interventions)
 
     @available_if(predictions.predicts_levels)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, *, target: str, unseen: str = "error") -> pd.DataFrame:
+    def predict_proba(
+        self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
+    ) -> pd.DataFrame:
         """Probability of every level of one column given the others, averaged over graphs; not for continuous columns.
 
-        The target may be missing from the rows; if it is there, it is not looked at.
+        The target may be missing from the rows; if it is there, it is not looked at. The rows and the other parameters
+        are those of `score_samples`.
         """
-        return predictions.level_probabilities(self._fitted(), X, target, unseen)
+        return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
 
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
         """One graph with the posterior means of its parameters; the most probable graph unless another is given.

@@ -127,7 +127,8 @@ def rows_from(generator: np.random.Generator, table: Table, count: int, *, unkno
     else:
         cells = generator.normal(size=(nodes, count)) * generator.choice([1.0, 30.0], count)
     masks = generator.integers(0, 1 << nodes, count, dtype=np.uint64)
-    return NewRows(cells, np.where(generator.random(count) < 0.8, np.uint64(0), masks))
+    masks = np.where(generator.random(count) < 0.8, np.uint64(0), masks)
+    return NewRows(cells, masks, np.zeros(count, dtype=bool))
 
 
 def as_new_table(table: Table, rows: NewRows) -> Table:
@@ -378,7 +379,11 @@ def test_rows_that_are_thousands_of_nats_away_keep_their_digits(table: Table, se
     found = log_predictive(sample_of(table.names, dags, weights), statistics, "bge", new)
     families = families_in(dags)
     logs = family_log_predictive(
-        statistics, "bge", families.children, families.parents, NewRows(cells, np.zeros(3, dtype=np.uint64))
+        statistics,
+        "bge",
+        families.children,
+        families.parents,
+        NewRows(cells, np.zeros(3, dtype=np.uint64), np.zeros(3, dtype=bool)),
     )
     for row in range(3):
         of_graphs = logs[:, row][families.numbers].sum(axis=1)[weights > 0] + np.log(weights[weights > 0])

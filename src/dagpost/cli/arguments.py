@@ -8,8 +8,6 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.text import nearest
-from dagpost.cli.choices import Strategy
-from dagpost.cli.files import refuse_results
 from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
 from dagpost.methods.registry import METHODS
@@ -18,26 +16,8 @@ from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
     from dagpost._tools.registry import Registry
-    from dagpost.data.table import Table
 
-_BINS = 3
 _ESS = "equivalent_sample_size"
-
-
-def parse_table(
-    source: str, *, counts: str | None, interventions: str | None, discretise: Strategy | None, bins: int | None
-) -> Table:
-    """The table of a file or of standard input, cut into levels if that is asked for."""
-    from dagpost.data import discretise as discretise_table
-    from dagpost.data import read_table
-
-    if discretise is None and bins is not None:
-        raise InputError("--bins says how many levels --discretise makes. Add --discretise quantile, or leave it out.")
-    refuse_results(source)
-    table = read_table(source, counts=counts, interventions=interventions)
-    if discretise is None:
-        return table
-    return discretise_table(table, bins=_BINS if bins is None else bins, strategy=discretise.value)
 
 
 def parse_score(text: str, ess: str | None) -> Any:

@@ -8,19 +8,25 @@ import typer
 
 from dagpost._tools.setting_text import readable_edges
 from dagpost.cli.application import say
-from dagpost.cli.arguments import parse_edges, parse_score, parse_table
+from dagpost.cli.arguments import parse_edges, parse_score
 from dagpost.cli.files import load_model
 from dagpost.cli.options import (
     BinsOption,
+    ColumnsOption,
     CountsOption,
+    CutOption,
     DiscretiseOption,
+    DropOption,
     EssOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
+    KeepOption,
     MaxParentsOption,
+    MissingOption,
     PriorOption,
     QuietOption,
+    RecipeOption,
     RequiredOption,
     ScoreOption,
     ThreadsOption,
@@ -29,6 +35,7 @@ from dagpost.cli.options import (
     setting,
 )
 from dagpost.cli.output import print_json
+from dagpost.cli.recipe import parse_recipe, read_table, show_recipe
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
@@ -50,6 +57,12 @@ def best(
     forbidden: ForbiddenOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    keep: KeepOption = None,
+    cut: CutOption = None,
+    missing: MissingOption = None,
+    recipe: RecipeOption = None,
     discretise: DiscretiseOption = None,
     bins: BinsOption = None,
     threads: ThreadsOption = None,
@@ -94,7 +107,11 @@ def best(
             threads=threads,
             progress=False if quiet else None,
         )
-        table = parse_table(source, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
+        options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
+        done = parse_recipe(**options, missing=missing, bins=bins, file=recipe)
+        table = read_table(source, done, model.score, counts, interventions)
+        if not quiet:
+            show_recipe(source, table)
         # A fit by this method computes scores and nothing else.
         found = model.fit(table).best(number)
     _show(found, as_json=as_json)

@@ -60,11 +60,20 @@ class Strategy(StrEnum):
     KMEANS = "kmeans"
 
 
+class Missing(StrEnum):
+    """What to do about missing cells."""
+
+    REFUSE = "refuse"
+    DROP = "drop"
+    LEVEL = "level"
+
+
 class Unseen(StrEnum):
     """What to do about levels that were not seen in training."""
 
     ERROR = "error"
     PRIOR = "prior"
+    MISSING = "missing"
 
 
 def datasets() -> dict[str, str]:

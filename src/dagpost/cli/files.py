@@ -66,7 +66,7 @@ def refuse_results(source: str) -> None:
 
 
 def may_write(output: Path, kind: str) -> Path:
-    """Refuse a place where a result of this kind ("model", "sample" or "report") cannot or must not go."""
+    """Refuse a place where a result of this kind ("model", "sample", "report" or "recipe") cannot or must not go."""
     _check_place(output)
     if output.exists() and not _is_of_kind(output, kind):
         raise InputError(
@@ -100,6 +100,10 @@ def _is_of_kind(path: Path, kind: str) -> bool:
         with path.open("rb") as file:
             return file.read(64).lstrip().lower().startswith(_HTML)
     try:
+        if kind == "recipe":
+            from dagpost.data.recipe_file import read_description
+
+            return bool(read_description(path))
         return kind_of(path) == kind
     except DagpostError:
         return False

@@ -9,25 +9,31 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_table, parse_tiers
+from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
 from dagpost.cli.options import (
     BinsOption,
     ClusterOption,
+    ColumnsOption,
     CountsOption,
+    CutOption,
     DiscretiseOption,
+    DropOption,
     EngineOption,
     EssOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
+    KeepOption,
     MaxParentsOption,
     MethodOption,
+    MissingOption,
     ModularityOption,
     PriorOption,
     QuietOption,
+    RecipeOption,
     RequiredOption,
     ScoreOption,
     SeedOption,
@@ -38,6 +44,7 @@ from dagpost.cli.options import (
     setting,
 )
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
+from dagpost.cli.recipe import parse_recipe, read_table, show_recipe
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
@@ -71,6 +78,12 @@ def fit(
     tiers: TiersOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    keep: KeepOption = None,
+    cut: CutOption = None,
+    missing: MissingOption = None,
+    recipe: RecipeOption = None,
     discretise: DiscretiseOption = None,
     bins: BinsOption = None,
     sensitivity: Annotated[
@@ -103,6 +116,9 @@ def fit(
     model_file = output or default_model(table)
     if model_file is not None:
         may_write(model_file, "model")
+    done = parse_recipe(
+        columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
+    )
     with chosen_engine(engine, cluster, threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
@@ -119,7 +135,9 @@ def fit(
             seed=seed,
             progress=False if quiet else None,
         )
-        data = parse_table(table, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
+        data = read_table(table, done, model.score, counts, interventions)
+        if not quiet:
+            show_recipe(table, data)
         checkpoint = checkpoint_for(model_file, quiet=quiet)
         with keeping(checkpoint):
             plan = model.plan(data)

@@ -10,26 +10,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_shares, readable_tiers
-from dagpost._tools.text import duration, printable, printable_lines, shortened
-from dagpost.cli.arguments import parse_table
+from dagpost._tools.text import printable, shortened
+from dagpost.cli.files import may_write, shell_command
+from dagpost.cli.info_table import costs_of, look_at
 from dagpost.cli.options import (
     BinsOption,
+    ColumnsOption,
     CountsOption,
+    CutOption,
     DiscretiseOption,
+    DropOption,
     InterventionsOption,
     JsonOption,
+    KeepOption,
     MaxParentsOption,
+    MissingOption,
     QuietOption,
     ThreadsOption,
     argument,
+    option,
     refuse_options_of_tables,
 )
 from dagpost.cli.output import print_columns, print_json
+from dagpost.cli.recipe import parse_recipe
 from dagpost.errors import InputError
 from dagpost.methods.choice import target_named
 
 if TYPE_CHECKING:
-    from dagpost.data.table import Table
     from dagpost.methods.targets import Target
 
 #: One line of what is shown: a label and what it says.
@@ -44,16 +51,25 @@ def info(
     ],
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    keep: KeepOption = None,
+    cut: CutOption = None,
+    missing: MissingOption = None,
+    recipe: Annotated[
+        Path | None, option("FILE", "Write what is done with each column to this file, for `dagpost fit --recipe`.")
+    ] = None,
     discretise: DiscretiseOption = None,
     bins: BinsOption = None,
     max_parents: MaxParentsOption = 5,
     threads: ThreadsOption = None,
-    quiet: QuietOption = False,  # noqa: ARG001
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say what is in a model, a sample or a table.
 
-    For a table, also what exact answers would cost. The options on columns, parents and threads are for tables.
+    For a table: what each column is and what `dagpost fit` does with it, and what exact answers would cost. The options
+    on columns, parents and threads are for tables.
 
     \b
     Example: dagpost info coronary.csv --counts counts
@@ -69,15 +85,20 @@ def info(
         else:
             _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
         return
-    table = parse_table(source, counts=counts, interventions=interventions, discretise=discretise, bins=bins)
-    costs = _costs(table, max_parents, threads)
+    options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
+    about_table = look_at(source, parse_recipe(**options, missing=missing, bins=bins), counts, interventions)
+    if recipe is not None:
+        may_write(recipe, "recipe")
+        about_table.recipe.save(recipe)
+    costs = [] if about_table.table is None else costs_of(about_table.table, max_parents, threads)
     if as_json:
-        print_json({**_about_table(table), "costs": costs})
+        print_json({**about_table.content(), "costs": costs})
         return
-    typer.echo(printable_lines(repr(table)))
-    typer.echo(f"Fingerprint {table.fingerprint()}")
-    typer.echo("What exact edges cost, roughly, and what fit would do:")
-    print_columns([_cost_row(cost) for cost in costs], indent="  ")
+    about_table.show(costs)
+    if recipe is not None:
+        typer.echo(f"Recipe: {recipe}")
+        if not quiet:
+            typer.echo(f"Next: edit it, then {shell_command('fit', source, '--recipe', recipe)}", err=True)
 
 
 def _about(file: Path, kind: str) -> dict[str, Any]:
@@ -190,6 +211,13 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
         ("written", f"{about['created']} by dagpost {about['version']} (format {about['format']})"),
     ]
     print_columns([(label, printable(words)) for label, words in [*head, *lines]])
+    if about.get("recipe"):
+        from dagpost.data.recipe import Recipe
+
+        typer.echo("columns")
+        for line in Recipe.from_json(about["recipe"]).lines():
+            typer.echo(f"  {line}")
+        return
     levels = about.get("levels") or [None] * len(about["names"])
     typer.echo("variables")
     print_columns(
@@ -198,60 +226,4 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
             for name, of in zip(about["names"], levels, strict=True)
         ],
         indent="  ",
-    )
-
-
-def _about_table(table: Table) -> dict[str, Any]:
-    from dagpost._tools.text import readable_level
-
-    columns = [
-        {"name": name, "kind": "continuous"}
-        if levels is None
-        else {"name": name, "kind": "discrete", "levels": [readable_level(level) for level in levels]}
-        for name, levels in zip(table.names, table.levels, strict=True)
-    ]
-    return {
-        "rows": table.rows,
-        "observations": table.observations,
-        "interventions": 0 if table.interventions is None else int((table.interventions != 0).sum()),
-        "fingerprint": table.fingerprint(),
-        "columns": columns,
-    }
-
-
-def _costs(table: Table, max_parents: int, threads: int | None) -> list[dict[str, Any]]:
-    """Time and memory of exact answers under both priors, and what `--method auto` would do instead."""
-    from dagpost._tools.memory import available_bytes
-    from dagpost.engines import ThreadEngine
-    from dagpost.methods.targets import MODULARITIES
-    from dagpost.model import DagPosterior
-    from dagpost.posterior.plan import cost_of_exact_edges
-
-    costs = []
-    for modularity in MODULARITIES:
-        model = DagPosterior(modularity=modularity, max_parents=max_parents, threads=threads)  # type: ignore[arg-type]
-        plan = model.plan(table)
-        exact = cost_of_exact_edges(modularity, len(table.names), max_parents, ThreadEngine(threads))
-        costs.append(
-            {
-                "modularity": modularity,
-                "seconds": exact.seconds,
-                "bytes": exact.size,
-                "fits": exact.size <= available_bytes(),
-                "method": plan.method,
-                "reason": plan.reason,
-                "edges": "exact" if plan.exact else "sampled",
-            }
-        )
-    return costs
-
-
-def _cost_row(cost: dict[str, Any]) -> tuple[str, ...]:
-    from dagpost._tools.memory import readable
-
-    return (
-        f"--modularity {cost['modularity']}",
-        duration(cost["seconds"]),
-        readable(cost["bytes"]) + ("" if cost["fits"] else " (more than is free)"),
-        f"edges {cost['edges']}, graphs by {cost['method']}",
     )

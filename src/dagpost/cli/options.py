@@ -14,7 +14,7 @@ from dagpost.errors import InputError
 #: Options that a file of ours has settled already.
 _OF_TABLES = (
     *("score", "ess", "prior", "max_parents", "required", "forbidden"),
-    *("counts", "interventions", "discretise", "bins"),
+    *("counts", "interventions", "columns", "drop", "keep", "cut", "missing", "recipe", "discretise", "bins"),
 )
 
 
@@ -55,7 +55,7 @@ def _probability(value: float) -> float:
 
 ModelArgument = Annotated[Path, argument("MODEL", "A model file written by `dagpost fit`.")]
 SourceArgument = Annotated[Path, argument("FILE", "A model or a sample file.")]
-TableArgument = Annotated[str, argument("TABLE", "A CSV or Parquet file; - reads a CSV from standard input.")]
+TableArgument = Annotated[str, argument("TABLE", "A CSV, Parquet or Excel file; - reads a CSV from standard input.")]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no bars, no remarks, no hints.")]
@@ -81,9 +81,37 @@ InterventionsOption = Annotated[
     str | None, option("COLUMN", "Column that names the variable set from outside in each row.")
 ]
 DiscretiseOption = Annotated[
-    choices.Strategy | None, typer.Option(help="Cut continuous columns into levels first.", show_default=False)
+    choices.Strategy | None,
+    typer.Option(help="How numbers are cut into levels where a score needs levels; quantile.", show_default=False),
 ]
-BinsOption = Annotated[int | None, option("NUMBER", "Number of levels that --discretise makes; 3 unless given.")]
+BinsOption = Annotated[int | None, option("NUMBER", "Into how many levels numbers are cut; 3 unless given.")]
+
+ColumnsOption = Annotated[
+    list[str] | None, option("NAMES", 'Use these columns only, as A,B; a name with a comma in quotes, as A,"B,C".')
+]
+DropOption = Annotated[list[str] | None, option("NAMES", "Leave these columns out, as A,B.")]
+KeepOption = Annotated[
+    list[str] | None, option("NAMES", "Use these columns even if they look like identifiers, dates or constants.")
+]
+CutOption = Annotated[
+    list[str] | None,
+    option(
+        "COLUMN=CUTS",
+        "Cut a column of numbers: at numbers, as systolic=120,140, or into bins by a rule, as age=4:quantile. May be "
+        "repeated.",
+    ),
+]
+MissingOption = Annotated[
+    choices.Missing | None,
+    typer.Option(
+        help="Rows with missing cells: refuse the table, drop them, or give missing cells a level of their own; drop "
+        "unless given.",
+        show_default=False,
+    ),
+]
+RecipeOption = Annotated[
+    Path | None, option("FILE", "Do with each column what this file says, which `dagpost info TABLE --recipe` wrote.")
+]
 
 ScoreOption = Annotated[
     str,

@@ -44,7 +44,9 @@ def edge_list(edges: pd.DataFrame) -> EdgeList:
     return [(names[parent], names[child], float(matrix[parent, child])) for parent, child in pairs]
 
 
-def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> None:
+def print_columns(
+    rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "", err: bool = False
+) -> None:
     """Cells under each other, two blanks apart, also where letters are twice as wide as others."""
     from rich.cells import cell_len
 
@@ -56,7 +58,7 @@ def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), i
             blank = " " * (widths[column] - cell_len(cell))
             cells.append(blank + cell if column in right else cell + blank)
         lines.append((indent + "  ".join(cells)).rstrip())
-    typer.echo("\n".join(lines))
+    typer.echo("\n".join(lines), err=err)
 
 
 def drawable(sign: str, plain: str) -> str:

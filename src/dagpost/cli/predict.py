@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,8 +42,13 @@ def predict(
         ),
     ] = None,
     unseen: Annotated[
-        Unseen, typer.Option(help="Levels that were not seen in training: error, or their probability under the prior.")
-    ] = Unseen.ERROR,
+        Unseen | None,
+        typer.Option(
+            help="Levels that were not seen in training: an error, their probability under the prior, or a gap "
+            "(missing); as the model's recipe says unless given.",
+            show_default=False,
+        ),
+    ] = None,
     interventions: InterventionsOption = None,
     threads: ThreadsOption = None,
     quiet: QuietOption = False,
@@ -51,8 +57,8 @@ def predict(
     """Say how probable new rows are, or one column of them.
 
     Averaged over graphs, with all parameters integrated out. One line a row: the natural log of its probability, or
-    with --target the probability of every level. Columns that the model does not know, such as one of counts, are left
-    out.
+    with --target the probability of every level; nan for a row with missing cells. Rows are taken as the table of `fit`
+    was: numbers are cut where the model's recipe says, and columns that are not variables are left out.
 
     \b
     Example: dagpost predict coronary.dagpost coronary.csv --target Pressure
@@ -63,50 +69,53 @@ def predict(
             raise InputError("--target is for discrete columns; those of this model are continuous. Leave it out.")
         position_of(target, fitted.names_)
     new = _new_rows(fitted, rows, interventions, quiet=quiet)
+    how: dict[str, Any] = {"unseen": None if unseen is None else unseen.value, "interventions": interventions}
     if target is None:
-        _show_rows(fitted.score_samples(new, unseen=unseen.value), as_json=as_json, quiet=quiet)
+        _show_rows(fitted.score_samples(new, **how), as_json=as_json, quiet=quiet)
     else:
-        _show_levels(target, fitted.predict_proba(new, target=target, unseen=unseen.value), as_json=as_json)
+        _show_levels(target, fitted.predict_proba(new, target=target, **how), as_json=as_json)
 
 
 def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, quiet: bool) -> Any:
-    """The rows without columns that the model does not know; a remark says which these are."""
+    """The rows of a file; a remark names columns that the model does not know."""
     import narwhals
 
-    from dagpost.data.conversion import checked_table
-    from dagpost.data.files import source_name
     from dagpost.data.frames import frame_of
 
     refuse_results(source)
-    frame = narwhals.from_native(frame_of(source), eager_only=True)
-    known = {*model.names_, interventions}
-    extra = [name for name in frame.columns if name not in known]
+    frame = frame_of(source)
+    known = {*model.feature_names_in_, interventions}
+    extra = [name for name in narwhals.from_native(frame, eager_only=True).columns if name and name not in known]
     if extra and not quiet:
         names = shortened([repr(name) for name in extra])
         hint = "" if interventions is not None else " (--interventions COLUMN names one that says what was set)"
         say(f"not in the model and left out: {names}{hint}.")
-    frame = frame.drop(extra)
-    if interventions is None:
-        return frame.to_native()
-    try:
-        return checked_table(frame.to_native(), None, interventions)
-    except InputError as error:
-        raise InputError(f"{source_name(source)}: {error.marked}") from None
+    return frame
 
 
 def _show_rows(logs: Any, *, as_json: bool, quiet: bool) -> None:
+    import numpy as np
+
+    there = logs[~np.isnan(logs)]
+    mean = float(there.mean()) if len(there) else None
     if as_json:
-        print_json({"log_probability": logs.tolist(), "mean": float(logs.mean())})
+        print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean})
         return
     typer.echo("\n".join(f"{log:.6f}" for log in logs))
-    if not quiet:
-        typer.echo(f"Mean log probability of {len(logs):,} rows: {logs.mean():.4f}", err=True)
+    if not quiet and mean is not None:
+        typer.echo(f"Mean log probability of {len(there):,} rows: {mean:.4f}", err=True)
+
+
+def _number(value: float) -> float | None:
+    """A number as JSON knows it."""
+    return None if math.isnan(value) else value
 
 
 def _show_levels(target: str, chances: Any, *, as_json: bool) -> None:
     levels = [str(level) for level in chances.columns]
     if as_json:
-        print_json({"target": target, "levels": levels, "probabilities": chances.to_numpy().tolist()})
+        rows = [[_number(chance) for chance in row] for row in chances.to_numpy().tolist()]
+        print_json({"target": target, "levels": levels, "probabilities": rows})
         return
     names = [f"P({printable(target)} = {printable(level)})" for level in levels]
     lines = [",".join(f"{chance:.6f}" for chance in row) for row in chances.to_numpy()]

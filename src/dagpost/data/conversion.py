@@ -90,12 +90,18 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
         said = notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, decided=decided)
         if said:
             warn(said)
+    if decided:
+        warn_of_many_levels(table)
+
+
+def warn_of_many_levels(table: Table) -> None:
+    """Warn of columns that look like identifiers."""
     many = [
         name
         for name, levels in zip(table.names, table.levels, strict=True)
         if levels and 2 * len(levels) > table.observations
     ]
-    if many and decided:
+    if many:
         warn(
             f"{columns_are(many, 'has', 'have')} more levels than half of the {table.observations:,} rows. An "
             f"identifier? Then leave it out: {either(f'Recipe(drop={many!r})', '--drop')}."

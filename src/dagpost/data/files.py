@@ -1,6 +1,6 @@
-"""The cells of files: CSV (any of comma, semicolon or tab between the cells) and Parquet.
+"""The cells of files: CSV (any of comma, semicolon or tab between the cells), Parquet and Excel (spreadsheets.py).
 
-A CSV file is UTF-8 text whose first line names the columns. Before pandas reads the cells, the file is
+A CSV file is text (text_encoding.py) whose first line names the columns. Before pandas reads the cells, the file is
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
 names that are empty or repeated. Cells that are empty or read NA, N/A, #N/A, <NA>, NaN, nan, NULL or null are
 missing; all else, "None" and "?" included, is a value. With semicolons between the cells, numbers may have a
@@ -22,6 +22,8 @@ import numpy as np
 
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest
+from dagpost.data.spreadsheets import read_sheet
+from dagpost.data.text_encoding import decoded
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ MISSING = ("", "NA", "N/A", "#N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null")
 _SEPARATORS = (",", ";", "\t")
 _CSV_ENDINGS = (".csv", ".tsv", ".txt")
 _PARQUET_ENDINGS = (".parquet", ".pq")
+_EXCEL_ENDINGS = (".xlsx",)
+_ENDINGS = _CSV_ENDINGS + _PARQUET_ENDINGS + _EXCEL_ENDINGS
 _SNIFFED_LINES = 20
 
 
@@ -50,15 +54,18 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
     if not os.path.exists(path):  # unlike Path.exists, also of names that no file can have
         raise InputError(_not_there(file))
     ending = file.suffix.lower()
-    if file.is_dir() or ending not in _CSV_ENDINGS + _PARQUET_ENDINGS:
+    if file.is_dir() or ending not in _ENDINGS:
         raise InputError(
             f"{file}: {'is a folder' if file.is_dir() else f'files ending in {ending!r} are not read'}. Give "
-            f"a CSV file ({', '.join(_CSV_ENDINGS)}) or a Parquet file ({', '.join(_PARQUET_ENDINGS)}); "
+            f"a CSV file ({', '.join(_CSV_ENDINGS)}), a Parquet file ({', '.join(_PARQUET_ENDINGS)}) or an Excel file "
+            f"({', '.join(_EXCEL_ENDINGS)}); "
             f"anything else, {either('read with pandas or polars and pass the data frame', 'save as CSV first')}."
         )
     try:
         if ending in _PARQUET_ENDINGS:
             return _read_parquet(file)
+        if ending in _EXCEL_ENDINGS:
+            return read_sheet(file, MISSING)
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror or error}).") from error
@@ -69,7 +76,7 @@ def _not_there(file: Path) -> str:
     folder = file.parent
     if not os.path.isdir(folder):
         return f"{file}: there is no such file, nor a folder {str(folder)!r} (now in {Path.cwd()})."
-    others = sorted(other.name for other in folder.iterdir() if other.suffix in _CSV_ENDINGS + _PARQUET_ENDINGS)
+    others = sorted(other.name for other in folder.iterdir() if other.suffix in _ENDINGS)
     return f"{file}: there is no such file in {folder.resolve()}.{nearest(file.name, others) if others else ''}"
 
 
@@ -92,7 +99,7 @@ def _read_parquet(file: Path) -> Any:
 def _parse_csv(content: bytes, source: str) -> Any:
     import pandas
 
-    text = _decoded(content, source)
+    text = decoded(content, source)
     if not text.strip():
         raise InputError(f"{source}: the file is empty. A line of names and at least one row are needed.")
     try:
@@ -126,27 +133,6 @@ def _cells(body: str, separator: str, width: int) -> pandas.DataFrame:
         low_memory=False,
         decimal="," if separator == ";" and re.search(r"\d,\d", body) else ".",
     )
-
-
-def _decoded(content: bytes, source: str) -> str:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError(f"{source}: is in UTF-16. Save it as UTF-8 (in a spreadsheet: 'CSV UTF-8').")
-    other = either(
-        "read other formats with pandas or polars and pass the data frame", "save other formats as CSV first"
-    )
-    remedy = f"Give a text file in UTF-8; {other}."
-    zero = content.find(b"\0")
-    if zero >= 0:
-        line = content.count(b"\n", 0, zero) + 1
-        raise InputError(f"{source}: is a binary file, not text (a zero byte in line {line}). {remedy}")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{source}: is not text in UTF-8 (byte 0x{content[error.start]:02x} in line {line}). {remedy}"
-        ) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _separator(text: str) -> str:

@@ -9,13 +9,11 @@ applied to new rows it decides nothing anew.
 from __future__ import annotations
 
 import copy
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
@@ -27,13 +25,14 @@ from dagpost.data import recipe_words as words
 from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.encoding import code_type
 from dagpost.data.frames import frame_of
-from dagpost.data.recipe_reading import Choices, Reading, decide, follow, source_of
+from dagpost.data.recipe_file import read_description, write_description
+from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
 from dagpost.data.recipe_steps import Rule, Step
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 
 Missing = Literal["drop", "level", "refuse"]
-Unseen = Literal["error", "missing"]
+Unseen = Literal["error", "missing", "prior"]
 
 #: What a column is cut by: one point, several, or a number of bins with a strategy.
 Cut = float | Sequence[float] | tuple[int, str]
@@ -62,8 +61,8 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         What is done about gaps: "drop" drops rows in which a used column has no value, "level" makes the gap a level
         of its own, "refuse" is an error.
     unseen
-        What is done about a level in new rows that the recipe does not know: "error", or "missing", which takes the
-        cell as a gap.
+        What is done about a level in new rows that the recipe does not know: "error"; "missing", which takes the cell
+        as a gap; "prior", with which predictions go by the prior, and which is a gap where a table is made.
 
     Attributes
     ----------
@@ -143,6 +142,11 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         reading = follow(source, self.steps_, choices) if self.fitted else decide(source, choices)
         return self._with_recipe(reading, source.rows)
 
+    def describe(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Recipe:
+        """What would be done with each column, also of a table that nothing can be fitted to as it is."""
+        source = source_of(X, counts, interventions)
+        return copy.copy(self)._adopt(describe(source, self._choices()), 0, source.rows)
+
     def transform(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Table:
         """The table of some rows, with numbers cut where the recipe has cuts."""
         self._decided()
@@ -193,6 +197,16 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
             return recipe
         steps = tuple(Step.from_json(step) for step in described["steps"])
         return recipe._adopt(steps, int(described.get("dropped_rows", 0)), int(described.get("rows", 0)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a fitted recipe as a TOML file to read and edit; an older file is replaced whole."""
+        self._decided()
+        write_description(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Recipe:
+        """Read a recipe that `save` or ``dagpost info TABLE --recipe FILE`` wrote, and that may have been edited."""
+        return cls.from_json(read_description(path))
 
     def lines(self) -> list[str]:
         """The steps as an aligned table: column, what it is, what is done, levels."""
@@ -294,7 +308,7 @@ def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str 
     `missing` overrides its own.
     """
     if isinstance(recipe, str | os.PathLike):
-        recipe = _recipe_of_file(Path(recipe))
+        recipe = Recipe.load(recipe)
     found = Recipe() if recipe is None else recipe
     if not isinstance(found, Recipe):
         raise refusal(recipe, "recipe", None, "a Recipe, or the path of a recipe file")
@@ -303,16 +317,6 @@ def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str 
     found = copy.copy(found)
     found.missing = cast("Missing", one_of(missing, "missing", get_args(Missing)))
     return found
-
-
-def _recipe_of_file(path: Path) -> Recipe:
-    try:
-        described = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except ValueError as error:
-        raise InputError(f"{path}: is not a recipe ({error}).") from error
-    return Recipe.from_json(described)
 
 
 def cut_numbers(table: Table, *, notify: bool = False) -> Table:

@@ -147,8 +147,18 @@ def decide(source: Source, choices: Choices) -> Reading:
     return _assembled(source, steps, read, complete)
 
 
+def describe(source: Source, choices: Choices) -> tuple[Step, ...]:
+    """What would be done with each column, looked at one by one: rows may be too few, columns too many."""
+    _check_choices(source, choices)
+    decided = [_decided(name, source, choices) for name in source.columns]
+    return tuple(step if cells is None or not step.used else _read(step, cells)[0] for step, cells in decided)
+
+
 def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
-    """Do with the columns of a source what steps say; numbers are not cut yet."""
+    """Do with the columns of a source what steps say; numbers are not cut yet.
+
+    Where a step does not say what the levels are, they are those of the source.
+    """
     used = [step for step in steps if step.used]
     absent = [repr(step.name) for step in used if step.name not in source.columns]
     if absent:
@@ -162,7 +172,13 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
         incomplete |= cells.missing
     columns: list[tuple[Step, NDArray[Any]]] = []
     gaps: list[tuple[str, NDArray[np.bool_]]] = []
+    unlisted: dict[str, Cells] = {}
     for step, cells in read:
+        if step.use == "levels" and step.levels is None:
+            unlisted[step.name] = cells
+            columns.append((replace(step, gaps=int(cells.missing.sum())), cells.places))
+            gaps.append((step.name, cells.missing))
+            continue
         column: NDArray[Any] = step.numbers(cells) if step.use == "number" else step.codes(cells)
         gap = cells.missing
         if step.use == "levels":
@@ -182,8 +198,13 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
     complete = np.ones(source.rows, dtype=bool)
     if choices.missing != "level":
         complete = _complete_rows(gaps, source.rows, choices.missing)
-    counted = {step.name: step for step, _ in columns}
-    kept = [(step, _narrow(step, column[complete])) for step, column in columns]
+    kept = [
+        _read(step, unlisted[step.name].occurring(complete))
+        if step.name in unlisted
+        else (step, _narrow(step, column[complete]))
+        for step, column in columns
+    ]
+    counted = {step.name: step for step, _ in kept}
     return _assembled(source, tuple(counted.get(step.name, step) for step in steps), kept, complete)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
-from dagpost.data.encoding import Cells
+from dagpost.data.encoding import Cells, cells_of, number_text
 from dagpost.data.table import MISSING_LEVEL
 from dagpost.errors import InputError
 
@@ -65,13 +65,29 @@ class Step:
         )
 
     def codes(self, cells: Cells) -> NDArray[np.intp]:
-        """The codes of cells: -1 where there is no value, one past the last level where it is not a known level."""
-        if self.use == "number":
+        """The codes of cells: -1 where there is no value, one past the last level where it is not a known level.
+
+        A number that was cut may come as the name of its bin. A level of another type with the same text is the same.
+        """
+        levels, values = self.levels or (), cells.levels()
+        if self.use == "number" and (cells.numeric or not values or any(value not in levels for value in values)):
             return self.bins(self.numbers(cells))
-        levels = self.levels or ()
-        known = {level: code for code, level in enumerate(levels)}
-        moved = np.array([*(known.get(value, len(levels)) for value in cells.levels()), -1], dtype=np.intp)
-        return np.asarray(moved[cells.places])
+        known: dict[object, int] = {number_text(level): code for code, level in enumerate(levels)}
+        known |= {level: code for code, level in enumerate(levels)}
+        found = [known.get(value, known.get(number_text(value), len(levels))) for value in values]
+        return np.asarray(np.array([*found, -1], dtype=np.intp)[cells.places])
+
+    def code_of(self, level: object) -> int:
+        """The code of one level; one past the last if it is not known.
+
+        >>> step = Step("systolic", "number", "numbers", levels=("<140", ">=140"), cuts=(140.0,))
+        >>> step.code_of(150), step.code_of("<140")
+        (1, 0)
+        """
+        cells = cells_of(self.name, np.array([level], dtype=object), as_text=self.as_text)
+        known = self.use != "number" or cells.numeric or level in (self.levels or ())
+        code = int(self.codes(cells)[0]) if known else -1
+        return len(self.levels or ()) if code < 0 else code
 
     def numbers(self, cells: Cells) -> NDArray[np.float64]:
         """The numbers of cells, NaN where there is no value."""

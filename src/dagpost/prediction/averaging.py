@@ -29,6 +29,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import position_of
+from dagpost.data.recipe import Recipe
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
@@ -60,7 +61,9 @@ def log_predictive(
     score: str | Score,
     data: Any,
     *,
-    unseen: Unseen = "error",
+    unseen: Unseen | None = None,
+    recipe: Recipe | None = None,
+    interventions: Any = None,
     engine: Engine | None = None,
     reporter: Reporter = NO_PROGRESS,
 ) -> Floats:
@@ -76,10 +79,14 @@ def log_predictive(
         New rows, in whatever `as_table` takes, with all columns of the training table by name (`encode_rows`). Where a
         `Table` says that a column was set by intervention, that column counts as given in that row.
     unseen
-        What to do about a level that training does not know: "error", or "prior": it has the probability of a level
-        that did not occur, and a configuration of parents with such a level that of one which did not.
+        What to do about a level that training does not know: "error"; "prior": it has the probability of a level
+        that did not occur, and a configuration of parents with such a level that of one which did not; "missing": it is
+        a gap. As the recipe says unless given.
+    recipe, interventions
+        What was done with the columns of the training table, and which columns were set in new rows (`encode_rows`).
 
-    Values of continuous columns have densities, not probabilities.
+    Rows with gaps that have no level of their own get nan, or are refused where the recipe refuses gaps. Values of
+    continuous columns have densities, not probabilities.
 
     >>> from dagpost import DagPosterior, datasets
     >>> from dagpost.prediction import sufficient_statistics
@@ -89,9 +96,9 @@ def log_predictive(
     >>> round(float(np.exp(log_predictive(sample, statistics, "bdeu", table)).sum()), 9)  # every cell is in this table
     1.0
     """
-    rows = encode_rows(data, statistics, unseen=unseen)
+    rows = encode_rows(data, statistics, unseen=unseen, recipe=recipe, interventions=interventions)
     log_totals = _log_totals(_plan_of(sample, statistics, score, -1, 1), rows, engine, reporter)
-    return np.ascontiguousarray(log_totals[0])
+    return np.where(rows.gaps, np.nan, log_totals[0])
 
 
 def predictive_of_target(
@@ -101,7 +108,9 @@ def predictive_of_target(
     data: Any,
     target: str,
     *,
-    unseen: Unseen = "error",
+    unseen: Unseen | None = None,
+    recipe: Recipe | None = None,
+    interventions: Any = None,
     engine: Engine | None = None,
     reporter: Reporter = NO_PROGRESS,
 ) -> Floats:
@@ -120,11 +129,8 @@ def predictive_of_target(
     array([[0.37, 0.63],
            [0.37, 0.63]])
     """
-    return as_shares(
-        log_predictive_of_target(
-            sample, statistics, score, data, target, unseen=unseen, engine=engine, reporter=reporter
-        )
-    )
+    how = {"unseen": unseen, "recipe": recipe, "interventions": interventions, "engine": engine, "reporter": reporter}
+    return as_shares(log_predictive_of_target(sample, statistics, score, data, target, **how))
 
 
 def as_shares(log_totals: Floats) -> Floats:
@@ -140,7 +146,9 @@ def log_predictive_of_target(
     data: Any,
     target: str,
     *,
-    unseen: Unseen = "error",
+    unseen: Unseen | None = None,
+    recipe: Recipe | None = None,
+    interventions: Any = None,
     engine: Engine | None = None,
     reporter: Reporter = NO_PROGRESS,
 ) -> Floats:
@@ -151,7 +159,7 @@ def log_predictive_of_target(
             f"The column {target!r} is continuous; only the levels of a discrete column can be predicted from the "
             "others. For continuous columns, log_predictive gives the density of whole rows."
         )
-    rows = encode_rows(data, statistics, unseen=unseen, target=target)
+    rows = encode_rows(data, statistics, unseen=unseen, target=target, recipe=recipe, interventions=interventions)
     set_from_outside = rows.interventions >> np.uint64(node) & np.uint64(1) == 1
     if set_from_outside.any():
         raise InputError(
@@ -159,7 +167,8 @@ def log_predictive_of_target(
             "is row 1), so that there is nothing to predict. Leave such rows out."
         )
     layout = _plan_of(sample, statistics, score, node, statistics.arities[node])
-    return _log_totals(layout, rows, engine, reporter)
+    log_totals = _log_totals(layout, rows, engine, reporter)
+    return np.where(rows.gaps, np.nan, log_totals)
 
 
 def column_filler(statistics: Statistics, score: str | Score, wanted: Wanted, target: int) -> Fill:

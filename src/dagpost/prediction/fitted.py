@@ -43,30 +43,24 @@ def predicts_levels(model: Any) -> bool:
     return True
 
 
-def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any) -> Floats:
+def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs."""
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != len(fitted.names):
-        raise InputError(
-            f"X has {X.shape[1]} features, but DagPosterior is expecting {len(fitted.names)} features as input: all "
-            "columns of the training table, in their order."
-        )
-    sample, where = fitted.own_sample(), _where(fitted)
+    sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
-    found = [
-        log_predictive(part, statistics, score, X, unseen=unseen, **where)
-        for score, part in score_parts(fitted, sample)
-    ]
+    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe, **_where(fitted)}
+    found = [log_predictive(part, statistics, score, X, **how) for score, part in score_parts(fitted, sample)]
     return found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0)
 
 
-def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any) -> pd.DataFrame:
+def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interventions: Any) -> pd.DataFrame:
     """Probability of every level of one column given the others, averaged over graphs."""
     import pandas as pd
 
-    sample, where = fitted.own_sample(), _where(fitted)
+    sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
+    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe, **_where(fitted)}
     found = [
-        log_predictive_of_target(part, statistics, score, X, target, unseen=unseen, **where)
+        log_predictive_of_target(part, statistics, score, X, target, **how)
         for score, part in score_parts(fitted, sample)
     ]
     chances = as_shares(found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0))

@@ -1,6 +1,8 @@
-"""New rows in the terms of the training table: the same columns in the same order, codes of the same levels.
+"""New rows in the terms of the training table: raw rows pass through the recipe of the model.
 
-Columns are matched by name, whatever their order; those of an array by their position. Time and memory are linear in
+Columns are matched by name, whatever their order; those of an array by their position among the columns of the training
+table. Columns that the recipe leaves out, and columns that it does not know, may be there or not. Numbers fall between
+the cuts of the recipe, and levels are matched by value: 56, 56.0 and "56" are one level. Time and memory are linear in
 the cells.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,144 +19,203 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import one_of
 from dagpost._tools.spelling import setting
-from dagpost._tools.text import position_of, shortened
-from dagpost.data.encoding import Cells, cells_of
-from dagpost.data.frames import frame_of, named_cells
-from dagpost.data.recipe_reading import source_of
+from dagpost._tools.text import nearest, position_of, shortened
+from dagpost.data.encoding import Cells
+from dagpost.data.frames import frame_of
+from dagpost.data.recipe import Recipe
+from dagpost.data.recipe_reading import Source, source_of
 from dagpost.data.recipe_steps import Step
+from dagpost.data.rows import intervention_masks
 from dagpost.data.table import Table
-from dagpost.errors import InputError
+from dagpost.errors import InputError, warn
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics
 
-Unseen = Literal["error", "prior"]
+Unseen = Literal["error", "missing", "prior"]
+Gaps = NDArray[np.bool_]
 
 #: Squares of larger values, divided by a small variance, would overflow.
 _LARGEST_VALUE = 1e100
+#: Levels that are not known are left to the prior, as an advice, if no more than this share of the rows has one.
+_FEW = 0.1
 
 
 class NewRows(NamedTuple):
     """Rows as (columns, rows): codes, where one past the last level stands for a level that is not known, or values.
 
-    Bit i of a mask in `interventions` is set where column i was set from outside in that row.
+    Bit i of a mask in `interventions` is set where column i was set from outside in that row. Where `gaps` is true, a
+    column has no value that could be predicted from; what stands there has no meaning.
     """
 
     cells: NDArray[np.int32] | Floats
     interventions: Masks
+    gaps: Gaps
 
 
-def encode_rows(data: Any, statistics: Statistics, *, unseen: Unseen = "error", target: str | None = None) -> NewRows:
+def encode_rows(
+    data: Any,
+    statistics: Statistics,
+    *,
+    unseen: Unseen | None = None,
+    target: str | None = None,
+    recipe: Recipe | None = None,
+    interventions: Any = None,
+) -> NewRows:
     """Bring new rows into the terms of the table that was counted.
 
     Parameters
     ----------
     data
-        Whatever `as_table` takes. All columns of the training table must be there, by name and in any order, and no
-        others; the columns of an array are those of the training table in their order.
+        Whatever `as_table` takes. All columns of the training table that are variables must be there, by name and in
+        any order; the columns of an array are all columns of the training table in their order.
     unseen
-        What to do about a level that the training table does not know: "error", or "prior", which lets prediction go
-        by the prior of the parameters.
+        What to do about a level that the training table does not know: "error"; "prior", which lets prediction go by
+        the prior of the parameters; "missing", which takes it as a gap. As the recipe says unless given.
     target
         The column that is to be predicted: it may be missing, wholly or in some rows, and what it holds is not
         looked at.
+    recipe
+        What was done with the columns of the training table. Without one, rows are levels and numbers as they are,
+        and gaps are refused.
+    interventions
+        Which columns were set from outside in each row, as for `as_table`.
 
     The rows of a `Table` keep its interventions. Its counts are not looked at: there is one answer a row.
     """
-    one_of(unseen, "unseen", ("error", "prior"))
     names = statistics.names
+    if unseen is not None:
+        one_of(unseen, "unseen", ("error", "prior", "missing"))
     if target is not None:
         position_of(target, names)
-    columns, masks = _columns_of(data, names)
-    _check_columns(list(columns), names, target)
-    first = next(iter(columns.values()))
-    rows = len(first.places if isinstance(first, Cells) else first)
-    if rows == 0:
-        raise InputError("There are no rows to predict: at least one is needed.")
+    chosen = _plain_recipe(statistics) if recipe is None else recipe
+    how = chosen.unseen if unseen is None else unseen
+    source, masks = _source(data, chosen, interventions)
+    _check_columns(list(source.columns), names, target)
     discrete = isinstance(statistics, DiscreteStatistics)
-    cells: Any = np.zeros((len(names), rows), dtype=np.int32 if discrete else np.float64)
+    cells: Any = np.zeros((len(names), source.rows), dtype=np.int32 if discrete else np.float64)
+    gaps = {}
     for node, name in enumerate(names):
-        if name == target:
-            continue
-        if isinstance(statistics, DiscreteStatistics):
-            step = Step(name, "levels", "", levels=statistics.levels[node])
-            cells[node] = _codes(step, _cells(step, columns[name]), unseen)
-        else:
-            step = Step(name, "number", "")
-            cells[node] = _values(step, _cells(step, columns[name]))
-    return NewRows(cells, np.zeros(rows, dtype=np.uint64) if masks is None else masks)
+        if name != target:
+            column, gap = _encoded(chosen.step(name), source, how, discrete=discrete)
+            cells[node] = np.where(gap, 0, column)
+            gaps[name] = gap
+    if masks is None:
+        masks = _masks(source, names, chosen)
+    return NewRows(cells, masks, _without_prediction(gaps, source.rows, chosen))
 
 
-def _columns_of(data: Any, names: tuple[str, ...]) -> tuple[dict[str, Any], Masks | None]:
-    """The columns by name, those of a table encoded already, and the interventions in the order of `names`."""
-    if isinstance(data, Table):
-        masks = None
-        if data.interventions is not None:
-            masks = np.zeros(data.rows, dtype=np.uint64)
-            for bit, name in enumerate(data.names):
-                if name in names:
-                    moved = data.interventions >> np.uint64(bit) & np.uint64(1)
-                    masks |= moved << np.uint64(names.index(name))
-        return dict(source_of(data, None, None).columns), masks
+def _plain_recipe(statistics: Statistics) -> Recipe:
+    """The recipe of a table of which only what was counted is known."""
+    levels = statistics.levels if isinstance(statistics, DiscreteStatistics) else [None] * len(statistics.names)
+    recipe = Recipe.of_levels(statistics.names, levels)
+    recipe.missing = "refuse"
+    return recipe
+
+
+def _source(data: Any, recipe: Recipe, interventions: Any) -> tuple[Source, Masks | None]:
+    """The columns by name; the interventions of a table, which are masks already, in the order of the variables."""
     if isinstance(data, str | os.PathLike):
         data = frame_of(data)
-    found, cells = named_cells(data)
-    if isinstance(data, np.ndarray):
-        if len(found) != len(names):
-            raise InputError(
-                f"The columns of an array are taken in the order of the training table, which has {len(names)}. "
-                f"Got {len(found)} instead."
-            )
-        found = list(names)
-    repeated = sorted({name for name in found if found.count(name) > 1})
-    if repeated:
-        raise InputError(f"The new rows have the column {repeated[0]!r} more than once.")
-    return dict(zip(found, cells, strict=True)), None
+    masks = None
+    if isinstance(data, Table) and data.interventions is not None and interventions is None:
+        masks, data = _moved_masks(data, recipe), replace(data, interventions=None)
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        source = source_of(_of_width(data, len(recipe.steps_)), None, interventions)
+        original = [step.name for step in recipe.steps_]
+        return replace(source, columns=dict(zip(original, source.columns.values(), strict=True))), masks
+    return source_of(data, None, interventions), masks
+
+
+def _of_width(data: Any, width: int) -> Any:
+    if data.shape[1] != width:
+        raise InputError(
+            f"X has {data.shape[1]} features, but DagPosterior is expecting {width} features as input: all columns of "
+            "the training table, in their order."
+        )
+    return data
+
+
+def _moved_masks(table: Table, recipe: Recipe) -> Masks:
+    names = [step.name for step in recipe.steps_ if step.used]
+    assert table.interventions is not None
+    masks = np.zeros(table.rows, dtype=np.uint64)
+    for bit, name in enumerate(table.names):
+        if name in names:
+            masks |= (table.interventions >> np.uint64(bit) & np.uint64(1)) << np.uint64(names.index(name))
+    return masks
+
+
+def _masks(source: Source, names: tuple[str, ...], recipe: Recipe) -> Masks:
+    if source.targets is None:
+        return np.zeros(source.rows, dtype=np.uint64)
+    left_out = {step.name: step.why for step in recipe.steps_ if not step.used}
+    return intervention_masks(source.targets, names, source.rows, left_out)
 
 
 def _check_columns(found: Sequence[str], names: tuple[str, ...], target: str | None) -> None:
-    missing = [repr(name) for name in names if name not in found and name != target]
+    missing = [name for name in names if name not in found and name != target]
     if missing:
+        hint = nearest(missing[0], found) if found else ""
         raise InputError(
-            f"The new rows lack {'columns' if len(missing) > 1 else 'the column'} {shortened(missing)} of the training "
-            "table. Every column is needed, under the same name."
+            f"The new rows lack {'columns' if len(missing) > 1 else 'the column'} "
+            f"{shortened([repr(name) for name in missing])} of the training table. Every variable is needed, under the "
+            f"same name.{hint}"
         )
-    extra = [repr(name) for name in found if name not in names]
-    if extra:
-        raise InputError(
-            f"The new rows have {'columns' if len(extra) > 1 else 'the column'} {shortened(extra)}, which the training "
-            "table does not. Leave out what is not to be looked at."
-        )
-    if not found:
-        raise InputError("The new rows have no columns.")
 
 
-def _cells(step: Step, column: Any) -> Cells:
-    cells = column if isinstance(column, Cells) else cells_of(step.name, column, as_text=step.as_text)
-    missing = cells.missing
-    if missing.any():
-        raise InputError(
-            f"Column {step.name!r} has {int(missing.sum()):,} missing values, the first in row "
-            f"{int(missing.argmax()) + 1} (the first row is row 1). Only the column that is predicted may have them: "
-            "drop these rows or impute them."
-        )
-    return cells
-
-
-def _codes(step: Step, cells: Cells, unseen: Unseen) -> NDArray[np.intp]:
-    codes, levels = step.codes(cells), step.levels or ()
+def _encoded(step: Step, source: Source, unseen: str, *, discrete: bool) -> tuple[NDArray[Any], Gaps]:
+    """Codes or values of one column, and where there are none."""
+    cells = source.cells(step.name, as_text=discrete and step.as_text)
+    if not discrete:
+        return _values(step, cells), cells.missing
+    levels = step.levels or ()
+    codes = step.codes(cells)
     unknown = codes == len(levels)
-    if unseen == "error" and unknown.any():
-        row = int(unknown.argmax())
-        raise InputError(
-            f"Column {step.name!r} holds {cells.levels()[cells.places[row]]!r} in row {row + 1} (the first row is row "
-            f"1), which is not a level of the training table: there are {shortened([repr(level) for level in levels])}."
-            f" Drop such rows, or set {setting('unseen', 'prior')}."
-        )
-    return codes
+    if unknown.any() and unseen == "error":
+        raise _not_known(step, cells, unknown)
+    if unseen == "missing":
+        codes = np.where(unknown, -1, codes)
+    codes = np.where(codes < 0, step.missing_code, codes)
+    return codes, codes < 0
 
 
 def _values(step: Step, cells: Cells) -> Floats:
     values = step.numbers(cells)
-    largest = float(np.abs(values).max())
+    largest = float(np.nanmax(np.abs(values), initial=0.0))
     if largest > _LARGEST_VALUE:
         raise InputError(f"Column {step.name!r} holds a value of size {largest:g}; squares of such values overflow.")
     return values
+
+
+def _not_known(step: Step, cells: Cells, unknown: NDArray[np.bool_]) -> InputError:
+    """The error for levels that training does not know; it advises only what helps."""
+    row, count = int(unknown.argmax()), int(unknown.sum())
+    value = cells.levels()[cells.places[row]]
+    many = count > max(1.0, _FEW * len(unknown))
+    more = "" if count == 1 else f"; {count:,} of {len(unknown):,} rows hold such values"
+    if many:
+        remedy = "Is it the same column, in the same units and words? Then correct the values."
+    else:
+        remedy = f"Correct it, drop such rows, or leave them to the prior: {setting('unseen', 'prior')}."
+    return InputError(
+        f"Column {step.name!r} holds {value!r} in row {row + 1} (the first row is row 1), which is not a level of the "
+        f"training table: there are {shortened([repr(level) for level in step.levels or ()])}{more}. {remedy}"
+    )
+
+
+def _without_prediction(gaps: dict[str, Gaps], rows: int, recipe: Recipe) -> Gaps:
+    """The rows in which some column has no value; refused, or said, as the recipe wants it."""
+    incomplete = np.zeros(rows, dtype=bool)
+    for gap in gaps.values():
+        incomplete |= gap
+    count = int(incomplete.sum())
+    if not count:
+        return incomplete
+    listed = shortened([f"{name!r} ({int(gap.sum()):,})" for name, gap in gaps.items() if gap.any()])
+    first = f"the first in row {int(incomplete.argmax()) + 1} (the first row is row 1)"
+    if recipe.missing == "refuse":
+        raise InputError(
+            f"{count:,} of {rows:,} rows have missing values, {first}, in {listed}. Only the column that is predicted "
+            "may have them: drop these rows or fill them in."
+        )
+    warn(f"{count:,} of {rows:,} rows have missing values, {first}, in {listed}; they get no prediction (nan).")
+    return incomplete

@@ -141,7 +141,9 @@ def test_damaged_rounds_of_chains_are_run_again(folder: Path) -> None:
 
 
 def test_the_best_graphs_are_not_searched_for_again(folder: Path) -> None:
-    model = DagPosterior(score="bdeu", max_parents=1, method="kbest").fit(datasets.load("coronary").to_pandas().iloc[:, :3])
+    model = DagPosterior(score="bdeu", max_parents=1, method="kbest").fit(
+        datasets.load("coronary").to_pandas().iloc[:, :3]
+    )
     # There are fewer graphs than that.
     whole = model.sample(100)
     assert 1 < len(whole) < 100
@@ -158,7 +160,9 @@ def test_bootstrap_replicates_that_were_found_are_not_looked_for_again(folder: P
     table = datasets.load("coronary")
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagPosterior:
-        return DagPosterior(score="bdeu", method=Bootstrap(replicates=9), engine=engine, seed=4).fit(table, checkpoint=checkpoint)
+        return DagPosterior(score="bdeu", method=Bootstrap(replicates=9), engine=engine, seed=4).fit(
+            table, checkpoint=checkpoint
+        )
 
     whole = attempt(ThreadEngine(2), None)
     counting = StoppingEngine(10**6)

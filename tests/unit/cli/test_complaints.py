@@ -54,7 +54,6 @@ from dagpost.cli.messages import in_words
         (["fit", "table.csv", "--required", "A -> Z"], r"there is no column 'Z'"),
         (["fit", "table.csv", "--bins", "1", "--discretise", "quantile"], r"--bins must be .*Got 1"),
         (["fit", "table.csv", "--bins", "0", "--discretise", "quantile"], r"--bins must be .*Got 0"),
-        (["fit", "table.csv", "--bins", "4"], r"--bins says how many levels --discretise makes"),
         (["fit", "table.csv", "--tier", "A,,B"], r"A tier is written A,B\. Got 'A,,B'"),
         (["fit", "table.csv", "--tier", "A", "--tier", "Z"], r"'Z'"),
         (["fit", "table.csv", "--tier", "A,B"], r"One --tier alone says nothing"),
@@ -70,7 +69,19 @@ from dagpost.cli.messages import in_words
         (["query", "model.dagpost", "Trees(method='dds') -> A"], r"no Trees\( \)\..*\n  Trees\(method='dds'\) -> A\n"),
         (["fit", "table.csv", "--required", "A -> A"], r"--required has the edge A -> A: no node is its own parent"),
         (["fit", "table.csv", "--tier", "A", "--tier", "A"], r"--tier has 'A' twice"),
-        (["fit", "table.csv", "--score", "bge"], r"write them with a decimal point; otherwise use .* --score bdeu"),
+        (["fit", "table.csv", "--columns", "A,Bee"], r"--columns names 'Bee', which is not a column"),
+        (["fit", "table.csv", "--drop", "AA"], r"--drop names 'AA', which is not a column\. Did you mean 'A'\?"),
+        (["fit", "table.csv", "--keep", "A,,B"], r"--keep takes names of columns, as A,B\. Got 'A,,B'"),
+        (["fit", "table.csv", "--cut", "A"], r"--cut is written COLUMN=NUMBER.*Got 'A'"),
+        (["fit", "table.csv", "--cut", "A=low"], r"--cut is written COLUMN=NUMBER.*Got 'A=low'"),
+        (["fit", "table.csv", "--cut", "A=4:median"], r"Rules are quantile, uniform, kmeans\. Got 'A=4:median'"),
+        (["fit", "table.csv", "--cut", "A=0.5", "--cut", "A=1"], r"--cut is given twice for the column 'A'"),
+        (["fit", "table.csv", "--cut", "A=2,1"], r"--cut must be numbers in increasing order.*'A'"),
+        (["fit", "table.csv", "--cut", "Z=1"], r"--cut names 'Z', which is not a column"),
+        (["fit", "table.csv", "--recipe", "table.csv"], r"table\.csv: is not a recipe, or not written as TOML"),
+        (["fit", "table.csv", "--recipe", "x.toml", "--drop", "A"], r"With --recipe, .*leave out --drop"),
+        (["info", "table.csv", "--recipe", "table.csv"], r"'table\.csv' is there already and is not a dagpost recipe"),
+        (["info", "model.dagpost", "--recipe", "r.toml"], r"--recipe is for tables"),
         (["fit", "model.dagpost"], r"'model\.dagpost' is a model that dagpost has made, not a table\. Ask it with"),
         (["predict", "model.dagpost", "model.dagpost"], r"is a model that dagpost has made, not a table"),
         (["edges", "."], r"'\.' is a folder, not a file"),
@@ -123,10 +134,8 @@ def test_wrong_use_is_one_readable_message_and_status_2(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A,B\n1,\n2,3\n", "Missing values.*'B' has 1.*: drop the incomplete rows or fill them in"),
-        ("A,B\n1,nan\n2,3\n", "Missing values.*'B' has 1"),
+        ("A,B\n1,\n2,3\n,4\n", "Of 3 rows, 1 have a value in every column.*'B'"),
         ("A,A\n1,2\n2,3\n", "'A'"),
-        ("A,B\n1.5,0.2\n2.5,3.1\n0.3,0.4\n", "Discretise first: --discretise quantile; or, .* use --score bge"),
         ("A\n1\n2\n", "only one column"),
         ("A,B\n", "empty"),
         ("", "empty"),
@@ -140,8 +149,16 @@ def test_bad_tables_are_one_readable_message_and_status_2(command: str, text: st
 
 
 def test_levels_that_were_not_seen_are_named_with_the_option_that_helps(run: Run, model: str, tmp_path: Path) -> None:
+    few = pd.read_csv(write_table(tmp_path, "new.csv"))
+    few.loc[7, "C"] = 5
+    few.to_csv("few.csv", index=False)
+    message = one_message(run("predict", model, "few.csv", status=2))
+    assert "Column 'C' holds 5 in row 8" in message
+    assert "leave them to the prior: --unseen prior" in message
     write_table(tmp_path, "new.csv", C=5)
-    assert "set --unseen prior" in one_message(run("predict", model, "new.csv", status=2))
+    message = one_message(run("predict", model, "new.csv", status=2))
+    assert "400 of 400 rows hold such values" in message
+    assert "--unseen" not in message, "the prior alone would answer"
     assert len(run("predict", model, "new.csv", "--unseen", "prior").stdout.splitlines()) == 400
 
 
@@ -270,8 +287,9 @@ def test_names_from_the_data_are_left_as_they_are(run: Run, tmp_path: Path) -> N
     frame = pd.DataFrame({name: [0, 1] * 20 for name in names}).assign(**{names[1]: 0, names[2]: 0})
     frame.to_csv(tmp_path / "odd.csv", index=False)
     said = run("fit", "odd.csv", "-o", "m").stderr
-    assert "Columns \"method='dds'\", 'K2(depth_m)' are constant" in said
-    message = one_message(run("fit", "odd.csv", "--required", "seed -> Trees(oak)", status=2))
+    assert "method='dds'  constant: one value in all rows  left out" in said
+    assert "K2(depth_m)   constant" in said
+    message = one_message(run("fit", "odd.csv", "--required", "seed -> Trees(oak)", "-q", status=2))
     assert "the edge seed -> Trees(oak), but there is no column 'Trees(oak)'" in message
     assert repr(names[1]) in one_message(run("query", "m", "score='bge' -> seed", status=2))
 

@@ -103,7 +103,7 @@ def test_info_of_a_model_says_what_is_in_it(run: Run, table: str, tmp_path: Path
         r"edges +exact \(each graph counted once\); log evidence -\d",
         "samples +30,000 graphs where an answer needs them, seed 7",
         "kept along +its own sample of graphs, what was counted for prediction",
-        "  A  2 levels: 0, 1",
+        "  A +whole numbers, 2 values +levels +0, 1",
     ):
         assert re.search(f"^{line}", text, re.MULTILINE), line
     about = json.loads(run("info", "m", "--json").stdout)
@@ -124,7 +124,7 @@ def test_info_of_a_table_says_what_exact_answers_cost(run: Run, tmp_path: Path) 
     write_wide_table(tmp_path, 30)
     text = run("info", "wide.csv", "--threads", "1", "--max-parents", "2").stdout
     assert "Table of 30 columns and 60 rows" in text
-    assert "  x0   2 levels: 0, 1" in text
+    assert re.search("^  x0 +whole numbers, 2 values +levels +0, 1$", text, re.MULTILINE)
     assert re.search(r"--modularity structure +4 days .*edges sampled, graphs by ", text)
     assert re.search(r"--modularity order +\d+ minutes +8\.6 GB", text)
     costs = json.loads(run("info", "wide.csv", "--threads", "1", "--json").stdout)["costs"]
@@ -133,6 +133,7 @@ def test_info_of_a_table_says_what_exact_answers_cost(run: Run, tmp_path: Path) 
 
 def test_continuous_columns_are_shown_as_such(run: Run, tmp_path: Path) -> None:
     (tmp_path / "cells.csv").write_text("a,b\n0.5,x\n1.5,y\n0.25,x\n")
-    assert re.search(r"a +continuous, 0\.25 to 1\.5", run("info", "cells.csv").stdout)
+    assert re.search(r"a +numbers, 3 values +cut: 3 quantiles +<", run("info", "cells.csv").stdout)
     columns = json.loads(run("info", "cells.csv", "--json").stdout)["columns"]
-    assert columns == [{"name": "a", "kind": "continuous"}, {"name": "b", "kind": "discrete", "levels": ["x", "y"]}]
+    assert [(column["use"], column["levels"]) for column in columns][1] == ("levels", ["x", "y"])
+    assert (columns[0]["use"], len(columns[0]["cuts"])) == ("number", 2)

@@ -137,10 +137,96 @@ def test_an_open_quotation_mark_is_an_error(write: Any) -> None:
 def test_a_binary_file_is_refused(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.csv: is a binary file.*line 2"):
         read_table(write(b"a,b\n1,\x00\n"))
-    with pytest.raises(InputError, match=r"not text in UTF-8 \(byte 0xff in line 3\)"):
-        read_table(write(b"a,b\n1,2\n\xff,3\n"))
-    with pytest.raises(InputError, match="UTF-16"):
-        read_table(write(PLAIN.encode("utf-16")))
+    with pytest.raises(InputError, match=r"binary file.*control character '\\x01' in line 3"):
+        read_table(write(b"a,b\n1,2\n\x01\xff,3\n"))
+    with pytest.raises(InputError, match="begins as UTF-16, but is not"):
+        read_table(write(PLAIN.encode("utf-16") + b"\n"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "letter", "words"),
+    [("cp1252", "\u20ac", "Windows-1252"), ("latin-1", "\xe4", "Windows-1252"), ("latin-1", "\x81", "Latin-1")],
+)
+def test_other_encodings_are_read_with_a_notice(write: Any, encoding: str, letter: str, words: str) -> None:
+    text = PLAIN.replace("yes", f"j{letter}")
+    byte = letter.encode(encoding)[0]
+    with pytest.warns(DagpostWarning, match=rf"table\.csv: .*byte 0x{byte:02x} in line 3.*read as {words}") as caught:
+        table = read_table(write(text.encode(encoding)))
+    assert len(caught) == 1
+    assert repr(letter) in str(caught[0].message)
+    assert table.fingerprint() == read_table(write(text)).fingerprint()
+
+
+def test_utf_16_is_read_with_a_notice(write: Any) -> None:
+    for encoding in ("utf-16", "utf-16-be"):
+        mark = b"" if encoding == "utf-16" else b"\xfe\xff"
+        with pytest.warns(DagpostWarning, match=r"table\.csv: is in UTF-16"):
+            table = read_table(write(mark + PLAIN.replace("yes", "\u65e5\u672c").encode(encoding)))
+        assert table.levels[0] == ("no", "\u65e5\u672c")
+
+
+def test_damaged_utf_8_is_not_taken_for_another_encoding(write: Any) -> None:
+    content = PLAIN.replace("yes", "\u65e5\u672c").encode() + b"\xff,3,0.5\n"
+    with pytest.raises(InputError, match=r"UTF-8 except for 1 place \(the first: byte 0xff in line 8\)"):
+        read_table(write(content))
+
+
+@pytest.fixture
+def write_sheets(tmp_path: Path) -> Any:
+    """Writes a spreadsheet, one list of rows a sheet, and gives its path; names that end in "!" are hidden."""
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed (dagpost[excel])")
+
+    def write_book(sheets: dict[str, list[list[Any]]]) -> Path:
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for name, rows in sheets.items():
+            sheet = book.create_sheet(name.rstrip("!"))
+            sheet.sheet_state = "hidden" if name.endswith("!") else "visible"
+            for row in rows:
+                sheet.append(row)
+        book.save(tmp_path / "book.xlsx")
+        return tmp_path / "book.xlsx"
+
+    return write_book
+
+
+SPLIT = [row.split(",") for row in ROWS]
+CELLS: list[list[Any]] = [
+    ["rain", "size", "height"],
+    *([rain, int(size), float(height)] for rain, size, height in SPLIT),
+]
+
+
+def test_a_spreadsheet_is_the_table_that_its_csv_file_is(write: Any, write_sheets: Any) -> None:
+    expected = read_table(write(PLAIN)).fingerprint()
+    assert read_table(write_sheets({"data": CELLS})).fingerprint() == expected
+    blank = [[None, None, None, None], *[[*row, None] for row in CELLS[:3]], [None] * 4, *CELLS[3:]]
+    assert read_table(write_sheets({"notes!": [["x"]], "data": blank})).fingerprint() == expected
+
+
+def test_the_first_of_several_sheets_is_read_with_a_notice(write_sheets: Any) -> None:
+    with pytest.warns(DagpostWarning, match=r"book\.xlsx: has 2 sheets \('data', 'more'\); the first, 'data'"):
+        table = read_table(write_sheets({"data": CELLS, "more": [["a"], [1]]}))
+    assert table.names == ("rain", "size", "height")
+
+
+def test_a_bad_spreadsheet_is_an_error_that_names_it(write: Any, write_sheets: Any) -> None:
+    with pytest.raises(InputError, match=r"book\.xlsx: is not a readable Excel file"):
+        read_table(write(b"no zip file", "book.xlsx"))
+    with pytest.raises(InputError, match=r"book\.xlsx: the sheet 'data' is empty"):
+        read_table(write_sheets({"data": []}))
+    with pytest.raises(InputError, match=r"book\.xlsx: Column 2 of 2 has no name"):
+        read_table(write_sheets({"data": [["a", None], [1, 2], [2, 3]]}))
+    with pytest.raises(InputError, match=r"book\.xlsx: .*'a' is used more than once"):
+        read_table(write_sheets({"data": [["a", "a"], [1, 2], [2, 3]]}))
+
+
+def test_without_openpyxl_a_spreadsheet_is_an_error_that_says_what_to_install(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(InputError, match=r'pip install "dagpost\[excel\]"'):
+        read_table(write(b"", "book.xlsx"))
 
 
 def test_an_empty_file_is_refused_and_so_is_one_without_rows(write: Any) -> None:
@@ -197,8 +283,8 @@ def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write: Any, tmp_
 def test_a_folder_or_another_ending_is_refused(write: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder"):
         read_table(tmp_path)
-    with pytest.raises(InputError, match=r"files ending in '\.xlsx' are not read.*\.csv"):
-        read_table(write(PLAIN, "table.xlsx"))
+    with pytest.raises(InputError, match=r"files ending in '\.xls' are not read.*\.csv"):
+        read_table(write(PLAIN, "table.xls"))
 
 
 def test_read_table_takes_paths_only() -> None:

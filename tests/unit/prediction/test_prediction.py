@@ -109,15 +109,15 @@ def test_new_rows_come_from_a_file(tmp_path: Path) -> None:
     ("data", "message"),
     [
         (NEW.drop(columns="wet"), "lack the column 'wet' of the training table"),
-        (NEW.assign(date=1, place=2), "have columns 'date', 'place', which the training table does not"),
         (
             NEW.assign(rain=np.array(["yes", None, "no"], dtype=object)),
-            "Column 'rain' has 1 missing values, the first in row 2",
+            r"1 of 3 rows have missing values, the first in row 2 .* in 'rain' \(1\)",
         ),
         (NEW.assign(rain=["yes", "no", "snow"]), "Column 'rain' holds 'snow' in row 3 .* there are 'no', 'yes'"),
+        (NEW.assign(sprinkler=["1", "0", "2"]), "Column 'sprinkler' holds 2 in row 3"),
         (NEW.assign(sprinkler=[0.5, 0.0, 1.0]), "Column 'sprinkler' holds 0.5 in row 1"),
-        (NEW.head(0), "There are no rows to predict"),
-        (NEW.to_numpy(dtype=object)[:, :2], "which has 3. Got 2 instead"),
+        (NEW.head(0), "The table is empty: 3 columns and 0 rows"),
+        (NEW.to_numpy(dtype=object)[:, :2], "X has 2 features, but DagPosterior is expecting 3 features"),
         ([["yes", 1, True]], "A table must be a pandas, polars or pyarrow table"),
         (NEW.set_axis(["rain", "rain", "wet"], axis=1), "'rain' is used more than once"),
     ],
@@ -127,8 +127,21 @@ def test_rows_that_do_not_fit_are_refused(data: Any, message: str) -> None:
         predict(data)
 
 
+def test_columns_that_are_not_variables_may_be_there_and_types_do_not_matter() -> None:
+    expected = predict(NEW)
+    for same in (
+        NEW.assign(date="2024-01-01", place=2),
+        NEW.assign(sprinkler=NEW["sprinkler"].astype(str)),
+        NEW.assign(sprinkler=NEW["sprinkler"].astype(float)),
+        NEW.astype("category"),
+        NEW.astype(str).astype("category"),
+        NEW.to_numpy(dtype=object),
+    ):
+        np.testing.assert_array_equal(predict(same), expected)
+
+
 def test_an_unknown_choice_for_unseen_levels_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'unseen' must be one of 'error', 'prior'. Got 'skip' instead"):
+    with pytest.raises(InputError, match=r"'unseen' must be one of 'error', 'prior', 'missing'. Got 'skip' instead"):
         predict(NEW, unseen="skip")
 
 
@@ -175,7 +188,7 @@ def test_targets_that_cannot_be_predicted_are_refused() -> None:
         predicted(NEW, "wett")
     with pytest.raises(InputError, match=r"'wet' was set by intervention in row 2"):
         predicted(checked_table(NEW, None, [None, "wet", None]), "wet")
-    with pytest.raises(InputError, match=r"Column 'rain' has 1 missing values"):
+    with pytest.raises(InputError, match=r"1 of 3 rows have missing values, the first in row 2"):
         predicted(NEW.assign(rain=np.array(["yes", None, "no"], dtype=object), wet=None), "wet")
     table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
     statistics = sufficient_statistics(table, DAGS, "bge")

@@ -1,0 +1,115 @@
+"""What is in a table: every column, what is done with it and why, and what computing with it would cost.
+
+Any table is described, also one that cannot be fitted as it is; then the reason comes last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dagpost._tools.text import duration, printable, printable_lines
+from dagpost.cli.messages import in_words
+from dagpost.cli.output import print_columns
+from dagpost.cli.recipe import load_frame, table_of
+from dagpost.errors import InputError
+
+if TYPE_CHECKING:
+    from dagpost.data.recipe import Recipe
+    from dagpost.data.table import Table
+
+
+@dataclass(frozen=True)
+class AboutTable:
+    """A table with its recipe; None, with the reason, where it cannot be fitted."""
+
+    table: Table | None
+    recipe: Recipe
+    problem: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """What JSON holds of it."""
+        described = self.recipe.to_json()
+        return {
+            "rows": self.recipe.rows_,
+            "dropped_rows": self.recipe.dropped_rows_,
+            **({} if self.table is None else _facts(self.table)),
+            "columns": described["steps"],
+            "problem": self.problem or None,
+        }
+
+    def show(self, costs: list[dict[str, Any]]) -> None:
+        """Print it."""
+        if self.table is None:
+            typer.echo(f"Table of {len(self.recipe.steps_)} columns and {self.recipe.rows_:,} rows")
+        else:
+            typer.echo(self.table.summary())
+        for line in self.recipe.lines():
+            typer.echo(f"  {printable(line)}")
+        typer.echo(self.recipe.summary())
+        if self.table is None:
+            typer.echo(f"As it is, it cannot be fitted. {printable_lines(self.problem)}")
+            return
+        typer.echo(f"Fingerprint {self.table.fingerprint()}")
+        typer.echo("What exact edges cost, roughly, and what fit would do:")
+        print_columns([_cost_row(cost) for cost in costs], indent="  ")
+
+
+def look_at(source: str, recipe: Recipe, counts: str | None, interventions: str | None) -> AboutTable:
+    """Read a table as `fit` with a discrete score does; where that cannot be done, only look at its columns."""
+    frame = load_frame(source)
+    try:
+        table = table_of(frame, source, recipe, "bdeu", counts, interventions)
+    except InputError as error:
+        described = recipe.describe(frame, counts=counts, interventions=interventions)
+        return AboutTable(None, described, in_words(error.marked))
+    assert table.recipe is not None
+    return AboutTable(table, table.recipe)
+
+
+def _facts(table: Table) -> dict[str, Any]:
+    return {
+        "observations": table.observations,
+        "interventions": 0 if table.interventions is None else int((table.interventions != 0).sum()),
+        "fingerprint": table.fingerprint(),
+    }
+
+
+def costs_of(table: Table, max_parents: int, threads: int | None) -> list[dict[str, Any]]:
+    """Time and memory of exact answers under both priors, and what `--method auto` would do instead."""
+    from dagpost._tools.memory import available_bytes
+    from dagpost.engines import ThreadEngine
+    from dagpost.methods.targets import MODULARITIES
+    from dagpost.model import DagPosterior
+    from dagpost.posterior.plan import cost_of_exact_edges
+
+    costs = []
+    for modularity in MODULARITIES:
+        model = DagPosterior(modularity=modularity, max_parents=max_parents, threads=threads)  # type: ignore[arg-type]
+        plan = model.plan(table)
+        exact = cost_of_exact_edges(modularity, len(table.names), max_parents, ThreadEngine(threads))
+        costs.append(
+            {
+                "modularity": modularity,
+                "seconds": exact.seconds,
+                "bytes": exact.size,
+                "fits": exact.size <= available_bytes(),
+                "method": plan.method,
+                "reason": plan.reason,
+                "edges": "exact" if plan.exact else "sampled",
+            }
+        )
+    return costs
+
+
+def _cost_row(cost: dict[str, Any]) -> tuple[str, ...]:
+    from dagpost._tools.memory import readable
+
+    return (
+        f"--modularity {cost['modularity']}",
+        duration(cost["seconds"]),
+        readable(cost["bytes"]) + ("" if cost["fits"] else " (more than is free)"),
+        f"edges {cost['edges']}, graphs by {cost['method']}",
+    )

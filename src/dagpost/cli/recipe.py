@@ -1,0 +1,157 @@
+"""What is done with each column, as options say it: `--columns`, `--drop`, `--keep`, `--cut` and others."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dagpost._tools.text import printable
+from dagpost.cli.choices import Missing, Strategy
+from dagpost.cli.files import refuse_results
+from dagpost.cli.output import print_columns
+from dagpost.data.files import source_name
+from dagpost.errors import InputError, collected_warnings, warn
+
+if TYPE_CHECKING:
+    from dagpost.data.recipe import Recipe
+    from dagpost.data.table import Table
+    from dagpost.scores import Score
+
+_CUT = "--cut is written COLUMN=NUMBER, COLUMN=NUMBER,NUMBER or COLUMN=BINS:RULE, as in --cut age=4:quantile."
+#: Columns that are shown before a fit.
+_TOLD = 12
+_RULES = ("quantile", "uniform", "kmeans")
+
+
+def parse_recipe(
+    *,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    keep: list[str] | None,
+    cut: list[str] | None,
+    missing: Missing | None,
+    discretise: Strategy | None,
+    bins: int | None,
+    file: Path | None = None,
+) -> Recipe:
+    """The recipe that options describe, or that of a file."""
+    from dagpost.data.recipe import Recipe, resolve_recipe
+
+    how = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise, "bins": bins}
+    given = [f"--{option}" for option, value in how.items() if value is not None]
+    if file is not None and given:
+        raise InputError(
+            f"With --recipe, the file says what is done with each column. Change it in {str(file)!r}, or leave out "
+            f"{' and '.join(given)}."
+        )
+    if file is not None:
+        return resolve_recipe(file, None if missing is None else missing.value)
+    settings: dict[str, Any] = {
+        "columns": parse_names("--columns", columns),
+        "drop": parse_names("--drop", drop),
+        "keep": parse_names("--keep", keep),
+        "cut": parse_cuts(cut),
+        "missing": None if missing is None else missing.value,
+        "strategy": None if discretise is None else discretise.value,
+        "bins": bins,
+    }
+    return Recipe(**{name: value for name, value in settings.items() if value is not None})
+
+
+def parse_names(option: str, texts: list[str] | None) -> list[str] | None:
+    """Names of columns, separated by commas; a name with a comma stands in double quotes.
+
+    >>> parse_names("--drop", ['a,"b, c"', "d"])
+    ['a', 'b, c', 'd']
+    """
+    if not texts:
+        return None
+    names = [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row]
+    if not names or not all(names):
+        raise InputError(f"{option} takes names of columns, as A,B. Got {','.join(texts)!r} instead.")
+    return names
+
+
+def parse_cuts(texts: list[str] | None) -> dict[str, Any] | None:
+    """Where columns are cut: at numbers, or into a number of bins by a rule.
+
+    >>> parse_cuts(["systolic=120,140", "age=4:quantile"])
+    {'systolic': [120.0, 140.0], 'age': (4, 'quantile')}
+    """
+    cuts: dict[str, Any] = {}
+    for text in texts or ():
+        # The name may hold "=" itself, the cuts cannot.
+        name, equals, written = (part.strip() for part in text.rpartition("="))
+        name = name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
+        if not (name and equals and written):
+            raise InputError(f"{_CUT} Got {text!r} instead.")
+        if name in cuts:
+            raise InputError(f"--cut is given twice for the column {name!r}. Give it once, as {name}=120,140.")
+        cuts[name] = _rule(text, written) if ":" in written else _numbers(text, written)
+    return cuts or None
+
+
+def _rule(text: str, written: str) -> tuple[int, str]:
+    bins, _, rule = (part.strip() for part in written.partition(":"))
+    if not bins.isdecimal() or rule not in _RULES:
+        raise InputError(f"{_CUT} Rules are {', '.join(_RULES)}. Got {text!r} instead.")
+    return int(bins), rule
+
+
+def _numbers(text: str, written: str) -> list[float]:
+    try:
+        return [float(part) for part in written.split(",")]
+    except ValueError:
+        raise InputError(f"{_CUT} Got {text!r} instead.") from None
+
+
+def read_table(source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None) -> Table:
+    """The table of a file or of standard input, as a score wants it; its recipe says what was done."""
+    return table_of(load_frame(source), source, recipe, score, counts, interventions)
+
+
+def load_frame(source: str) -> Any:
+    """The cells of a file or of standard input."""
+    from dagpost.data.frames import frame_of
+
+    refuse_results(source)
+    return frame_of(source)
+
+
+def table_of(
+    frame: Any, source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None
+) -> Table:
+    """The table of cells; errors name the file that they came from."""
+    from dagpost.data.conversion import checked_table, warn_of_many_levels
+    from dagpost.scores import table_for
+
+    try:
+        read = checked_table(frame, counts, interventions, recipe)
+    except InputError as error:
+        raise InputError(f"{source_name(source)}: {error.marked}") from None
+    if not recipe.fitted:
+        warn_of_many_levels(read)
+    with collected_warnings():  # of cuts, which the recipe shows
+        return table_for(score, read)
+
+
+def show_recipe(source: str, table: Table) -> None:
+    """Say what is done with the columns, where that is more than taking each value as a level."""
+    from dagpost.data.recipe_words import cells, notice_of_reading
+
+    recipe = table.recipe
+    assert recipe is not None
+    told = [step for step in recipe.steps_ if step.use != "levels" or step.gaps]
+    if not told:
+        return
+    typer.echo(f"What is done with the columns of {printable(source_name(source))}:", err=True)
+    rows = [tuple(map(printable, cells(step))) for step in told[:_TOLD]]
+    print_columns(rows, indent="  ", err=True)
+    if len(told) > _TOLD:
+        typer.echo(f"  and {len(told) - _TOLD} more, which dagpost info shows", err=True)
+    typer.echo(f"{recipe.summary()}. Other ways: --drop, --keep, --cut, --missing, --recipe.", err=True)
+    if 2 * recipe.dropped_rows_ > recipe.rows_:
+        warn(notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, decided=False))

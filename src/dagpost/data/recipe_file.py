@@ -1,0 +1,226 @@
+"""A recipe as a TOML file that people read and edit.
+
+The file says of every column what it is and what is done with it, and in comments how to change that. Cuts and levels
+are read back exactly as they were written. Reading runs no code; what is wrong in an edited file is an error that names
+the file, the column, the key and what is allowed. Writing replaces an older file whole or not at all.
+
+The functions here work on the description of a recipe, which is what JSON holds of it (recipe.py).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from dagpost._tools.text import nearest, printable
+from dagpost._tools.toml_text import toml_comment, toml_key, toml_value
+from dagpost._tools.whole_files import read_text, write_text
+from dagpost.data.cutting import bin_names
+from dagpost.data.table import MISSING_LEVEL
+from dagpost.errors import InputError
+
+_VERSION = "dagpost_recipe"
+_LEVELS, _NUMBER, _LEFT_OUT = "levels", "number", "left out"
+_USES = (_LEVELS, _NUMBER, _LEFT_OUT)
+_STRATEGIES = ("quantile", "uniform", "kmeans")
+#: What may stand at the top, with what it may be.
+_WORDS: dict[str, tuple[str, ...]] = {
+    "missing": ("drop", "level", "refuse"),
+    "unseen": ("error", "missing", "prior"),
+    "strategy": _STRATEGIES,
+}
+_KEYS = ("use", "why", "gaps", "levels", "cuts")
+_RULE = "as the recipe says"
+
+_HEAD = """\
+# What is done with each column of a table. Change what you like, and fit with it:
+#
+#   dagpost fit TABLE --recipe FILE
+#
+# use     "levels": every value is a level. "number": a number, cut into levels where a score needs levels.
+#         "left out": not a variable.
+# levels  for "levels": the values, in the order in which they are shown. Without this key, those of the table.
+# cuts    for "number": where it is cut, as [40, 60]; a value on a cut lies above it. Or into how many bins by which
+#         rule, as "4:quantile". Without this key, as bins and strategy say.
+# why     what the column is, in words.
+# gaps    how many cells have no value. With missing = "level", they are a level of their own.
+#
+# A column that is not here is not a variable.
+"""
+
+
+def write_description(path: str | os.PathLike[str], described: Mapping[str, Any]) -> None:
+    """Write the description of a fitted recipe; a file that is there is replaced whole."""
+    write_text(path, toml_of(described))
+
+
+def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The description of the recipe in a file."""
+    try:
+        found = tomllib.loads(read_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(
+            f"{os.fspath(path)}: is not a recipe, or not written as TOML ({error}). `dagpost info TABLE --recipe FILE` "
+            "writes one."
+        ) from None
+    return _Reader(os.fspath(path)).description(found)
+
+
+# Writing
+
+
+def toml_of(described: Mapping[str, Any]) -> str:
+    """The text of a file."""
+    top = [
+        f"{_VERSION} = 1",
+        "# rows in which a column has no value: drop them, give gaps a level of their own, or refuse the table",
+        _line("missing", described["missing"]),
+        "# levels of new rows that are not listed here: an error, a gap (missing), or as probable as the prior says",
+        _line("unseen", described["unseen"]),
+        "# how numbers are cut that have no cuts of their own: quantile, uniform or kmeans",
+        _line("bins", described["bins"]),
+        _line("strategy", described["strategy"]),
+    ]
+    own = described.get("cut") or {}
+    columns = [_column(step, own.get(step["name"])) for step in described["steps"]]
+    return "\n".join([_HEAD, *top, *columns]) + "\n"
+
+
+def _column(step: Mapping[str, Any], rule: Any) -> str:
+    lines = ["", f"[columns.{toml_key(step['name'])}]", _line("use", step["use"]), _line("why", step["why"])]
+    if step.get("gaps"):
+        lines.append(_line("gaps", step["gaps"]))
+    if step["use"] == _LEVELS and step["levels"] is not None:
+        lines.append(_line("levels", [level for level in step["levels"] if level != MISSING_LEVEL]))
+    if step["use"] == _NUMBER and step["cuts"] is not None:
+        lines += [toml_comment(step["rule"]), _line("cuts", step["cuts"])]
+    elif step["use"] == _NUMBER and rule is not None:
+        lines.append(_line("cuts", f"{rule[0]}:{rule[1]}" if _is_rule(rule) else rule))
+    return "\n".join(lines)
+
+
+def _line(key: str, value: object) -> str:
+    return f"{key} = {toml_value(value)}"
+
+
+def _is_rule(rule: Any) -> bool:
+    return isinstance(rule, list | tuple) and len(rule) == 2 and isinstance(rule[1], str)
+
+
+# Reading
+
+
+class _Reader:
+    """Reads what a file holds, and refuses what it must not hold."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def description(self, found: dict[str, Any]) -> dict[str, Any]:
+        if _VERSION not in found:
+            raise self._error(f"is not a recipe: the key {_VERSION} is missing. {_HOW}")
+        if found[_VERSION] != 1:
+            raise self._error(
+                f"is a recipe of version {found[_VERSION]!r}, and version 1 is known here. Install a newer dagpost, or "
+                "write the recipe again."
+            )
+        self._check_keys(found, (_VERSION, *_WORDS, "bins", "columns"), "")
+        described: dict[str, Any] = {
+            key: self._word(found[key], key, allowed) for key, allowed in _WORDS.items() if key in found
+        }
+        if "bins" in found:
+            described["bins"] = self._bins(found["bins"], "bins", found["bins"])
+        columns = found.get("columns")
+        if not isinstance(columns, dict) or not columns:
+            raise self._error("has no columns. Each column needs a part [columns.NAME] with use = ...")
+        described["cut"] = {}
+        described["steps"] = [self._step(name, column, described) for name, column in columns.items()]
+        return described
+
+    def _step(self, name: str, column: Any, described: dict[str, Any]) -> dict[str, Any]:
+        where = f"column {printable(name)!r}: "
+        if not isinstance(column, dict):
+            raise self._error(f"{where}a part [columns.{toml_key(name)}] with use = ... is needed. Got {column!r}.")
+        self._check_keys(column, _KEYS, where)
+        if "use" not in column:
+            raise self._error(f"{where}use is missing. It is one of {_listed(_USES)}.")
+        use = self._word(column["use"], f"{where}use", _USES)
+        why, gaps = column.get("why", "as the recipe says"), column.get("gaps", 0)
+        if not isinstance(why, str):
+            raise self._error(f"{where}why must be text. Got {why!r} instead.")
+        if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
+            raise self._error(f"{where}gaps must be a whole number of at least 0. Got {gaps!r} instead.")
+        step: dict[str, Any] = {"name": name, "use": use, "why": why, "gaps": gaps}
+        missing = [MISSING_LEVEL] if gaps and described.get("missing") == "level" else []
+        if use == _LEVELS and "levels" in column:
+            step["levels"] = [*self._levels(column["levels"], where), *missing]
+        if use == _NUMBER and "cuts" in column:
+            cuts = self._cuts(column["cuts"], where)
+            if _is_rule(cuts):
+                described["cut"][name] = cuts
+            else:
+                step |= {"cuts": cuts, "rule": _RULE, "levels": [*bin_names(tuple(cuts)), *missing]}
+        return step
+
+    def _levels(self, levels: Any, where: str) -> list[Any]:
+        allowed = isinstance(levels, list) and all(isinstance(level, str | bool | int | float) for level in levels)
+        if not allowed or not levels:
+            raise self._error(
+                f'{where}levels must be a list of texts, numbers or truth values, as ["no", "yes"]. Got {levels!r} '
+                "instead."
+            )
+        # True is 1 to Python, but another level.
+        kinds = [(isinstance(level, str), isinstance(level, bool), level) for level in levels]
+        repeated = [level for place, level in enumerate(levels) if kinds[place] in kinds[:place]]
+        if repeated:
+            raise self._error(f"{where}the level {repeated[0]!r} is there twice. Take one out.")
+        if any(isinstance(level, float) and not math.isfinite(level) for level in levels):
+            raise self._error(f"{where}levels must be finite numbers. Got {levels!r} instead.")
+        return list(levels)
+
+    def _cuts(self, cuts: Any, where: str) -> Any:
+        if isinstance(cuts, str):
+            bins, colon, strategy = (part.strip() for part in cuts.partition(":"))
+            if not colon or strategy not in _STRATEGIES or not bins.isdecimal():
+                raise self._error(self._cuts_are(cuts, where))
+            return [self._bins(int(bins), f"{where}cuts", cuts), strategy]
+        given = cuts if isinstance(cuts, list) else [cuts]
+        numbers = [isinstance(cut, int | float) and not isinstance(cut, bool) and math.isfinite(cut) for cut in given]
+        if not all(numbers) or any(low >= high for low, high in pairwise(given)):
+            raise self._error(self._cuts_are(cuts, where))
+        return [float(cut) for cut in given]
+
+    def _cuts_are(self, cuts: Any, where: str) -> str:
+        return (
+            f"{where}cuts must be numbers in increasing order, as [40, 60], or a number of bins with a rule "
+            f'({", ".join(_STRATEGIES)}), as "4:quantile". Got {cuts!r} instead.'
+        )
+
+    def _bins(self, bins: Any, what: str, given: Any) -> int:
+        if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= 256:
+            raise self._error(f"{what}: bins must be a whole number from 2 to 256. Got {given!r} instead.")
+        return bins
+
+    def _word(self, value: Any, what: str, allowed: tuple[str, ...]) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise self._error(f"{what} must be one of {_listed(allowed)}. Got {value!r} instead.")
+        return value
+
+    def _check_keys(self, found: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+        for key in found:
+            if key not in known:
+                raise self._error(f"{where}the key {printable(key)!r} is not known.{nearest(key, known)}")
+
+    def _error(self, words: str) -> InputError:
+        return InputError(f"{self._path}: {words}")
+
+
+_HOW = "`dagpost info TABLE --recipe FILE` writes one."
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return ", ".join(f'"{word}"' for word in words)
