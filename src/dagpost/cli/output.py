@@ -18,6 +18,7 @@ import typer
 
 from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.text import printable
+from dagpost.methods.choice import AS_ASKED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +100,8 @@ def summary(model: DagPosterior) -> list[str]:
     if model.exact_:
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}."]
-    lines = [f"Estimated from graphs by {model.method_}: {model.method_reason_} ({words})."]
+    reason = "" if model.method_reason_.startswith(AS_ASKED) else f": {model.method_reason_}"
+    lines = [f"Estimated from graphs by {model.method_}{reason} ({words})."]
     trust = model.verdict_ or _trust(model)
     return [*lines, trust] if trust else lines
 

@@ -1,7 +1,7 @@
 """What a fit finds: the evidence and the edges, exact where that is due, otherwise from the model's own sample.
 
-Exact sums are due wherever they are affordable; beside a chain, which is asked for because it is quick, only where they
-are quick too.
+Exact sums are due wherever they are affordable. A chain is asked for by name to see what it finds, and is chosen for a
+model only where the sums are out of reach: its edges are its own.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
-
-#: Beside a chain, exact edges are computed only if that takes no longer than this.
-QUICK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +71,8 @@ def compute(fitted: Fitted) -> Results:
 
 def should_sum_exactly(method: Method, modularity: str, workspace: Workspace) -> bool:
     """Whether the sums over all graphs, or orders, are worth their time."""
-    if method.modularity is None or not isinstance(workspace, ExactWorkspace):
+    if method.modularity is None or method.draws == "chains" or not isinstance(workspace, ExactWorkspace):
         return False
-    if method.draws == "chains":
-        if workspace.seconds(modularity) > QUICK_SECONDS:
-            return False
-        if modularity == "order":
-            return workspace.order_fits()
     return modularity == "order" or method.needs_graphs or workspace.structure_is_affordable()
 
 

@@ -68,8 +68,8 @@ class CustomScore(Score):
         table: Table,
         max_parents: int,
         values: Floats,
-        engine: Engine,
-        reporter: Reporter,  # noqa: ARG002
+        engine: Engine,  # noqa: ARG002
+        reporter: Reporter,
     ) -> None:
         """Ask the function for every family of at most `max_parents` parents."""
         from dagpost.families.numbering import parent_sets
@@ -84,7 +84,7 @@ class CustomScore(Score):
 
     def _ask(self, frame: pd.DataFrame, child: str, parents: tuple[str, ...]) -> float:
         found: object = self.function(frame[child], frame[list(parents)])
-        if not isinstance(found, Real) or isinstance(found, bool | np.bool_) or not math.isfinite(found):
+        if isinstance(found, bool | np.bool_) or not isinstance(found, Real) or not math.isfinite(found):
             raise InputError(
                 f"The function of CustomScore must give a log score, a finite number. Got {found!r} for child "
                 f"{child!r} with parents {sorted(parents)!r}. What is impossible is said by a prior or a constraint."

@@ -106,7 +106,7 @@ def test_a_model_uses_it_like_any_other_score(model: DagPosterior) -> None:
 
 
 def test_a_report_names_the_function(model: DagPosterior, tmp_path: Path) -> None:
-    assert "the function k2" in model.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "CustomScore(k2)" in model.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_file_keeps_the_scores_and_says_what_it_lacks(model: DagPosterior, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dagpost.families.masks import graph_of_masks as graph_of_masks
 from dagpost.posterior.summaries.blankets import markov_blanket_table as markov_blanket_table
 from dagpost.posterior.summaries.edges import ThresholdGraph as ThresholdGraph
 from dagpost.posterior.summaries.edges import adjacency_table as adjacency_table
@@ -13,7 +14,6 @@ from dagpost.posterior.summaries.equivalence import EquivalenceClasses as Equiva
 from dagpost.posterior.summaries.equivalence import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries.equivalence import essential_graphs as essential_graphs
 from dagpost.posterior.summaries.equivalence import pattern_graph as pattern_graph
-from dagpost.posterior.summaries.given import graph_of_masks as graph_of_masks
 from dagpost.posterior.summaries.given import log_weight_of_graph as log_weight_of_graph
 from dagpost.posterior.summaries.given import masks_of_graph as masks_of_graph
 from dagpost.posterior.summaries.graphs import GraphEntropy as GraphEntropy
