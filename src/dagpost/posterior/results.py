@@ -94,7 +94,8 @@ def _estimated(fitted: Fitted) -> Results:
     method, workspace, sample = fitted.method, fitted.workspace, fitted.own_sample()
     asked = fitted.reason.startswith(AS_ASKED)
     if method.modularity is not None and not (asked and method.draws == "chains"):
-        hint = "" if method.draws == "chains" else f" With {setting('modularity', 'order')} they would be exact."
+        other = f"{setting('modularity', 'order')}, which counts a graph once for every order it fits,"
+        hint = "" if method.draws == "chains" else f" With {other} they would be exact."
         warn(
             f"Edge probabilities are estimated from {len(sample):,} graphs ({method.name}), since exact sums would "
             f"take too long or too much memory.{hint}"

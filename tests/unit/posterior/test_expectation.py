@@ -136,4 +136,4 @@ def test_what_is_not_a_number_is_refused(models: dict[str, DagPosterior], functi
 def test_a_statement_that_returns_a_number_is_told_of_expectations(models: dict[str, DagPosterior]) -> None:
     sample: DagSample = models["exact-layers"].sample(5, seed=1)
     with pytest.raises(InputError, match=r"For the expected value of a number, use expectation\(function\)"):
-        sample.probability(number_of_edges)  # type: ignore[arg-type]
+        sample.probability(number_of_edges)
