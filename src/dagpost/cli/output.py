@@ -117,7 +117,7 @@ def _trust(model: DagPosterior) -> str:
         return ""
     error = error_near_one_half(worth)
     if error >= LARGEST_ERROR:
-        return f"Do not trust it: the weighted graphs are worth only {worth:.1f} independent ones. Fit with more --samples."
+        return f"Do not trust it: the graphs are worth only {worth:.1f} independent ones. Fit with more --samples."
     return f"Trust it to about ±{max(error, 0.01):.2f}: the weighted graphs are worth {worth:,.0f} independent ones."
 
 

@@ -275,7 +275,7 @@ def cancelled(bound: float) -> PrecisionError:
     return PrecisionError(
         "The alternating sums over all graphs cancel too far: the error of a probability may be as large as "
         f"{bound:.1g}. Use {setting('method', 'linear-extensions')}, which draws graphs of the same posterior without "
-        f"these sums; those of {setting('modularity', 'order')} do not alternate, but count a graph once for every order."
+        f"these sums; those of {setting('modularity', 'order')} do not alternate, but count a graph once an order."
     )
 
 
