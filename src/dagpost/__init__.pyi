@@ -58,6 +58,7 @@ from dagpost.methods.trees import Trees as Trees
 from dagpost.model import DagPosterior as DagPosterior
 from dagpost.plots.comparison_plot import plot_comparison as plot_comparison
 from dagpost.posterior.estimate import Estimate as Estimate
+from dagpost.posterior.expectation import Expectation as Expectation
 from dagpost.posterior.plan import Plan as Plan
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table

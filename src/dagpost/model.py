@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dagpost.causal import CausalEffect
+    from dagpost.features.numbers import NumberFunction
+    from dagpost.posterior.expectation import Expectation
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
@@ -269,6 +271,15 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         sampled = iter(fitted.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
         estimates = [next(sampled) if answer is None else answer for answer in answers]
         return estimates if several else estimates[0]
+
+    def expectation(
+        self, function: NumberFunction, given: Statement | None = None, *, confidence: float = 0.95
+    ) -> Expectation:
+        """The expected value of a function that returns a number for a networkx graph, from the model's own sample.
+
+        It is called once for each distinct graph. `given` restricts to the graphs in which a statement holds.
+        """
+        return self.own_sample().expectation(function, given, confidence=confidence)
 
     def probability_matrix(self, relation: str = "~>") -> pd.DataFrame:
         """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample.

@@ -135,5 +135,6 @@ def check_range(spans: NDArray[np.float64]) -> None:
         raise InputError(
             f"The log weights of the parent sets span {total:,.0f} nats over all nodes, the widest "
             f"{float(np.max(spans)):,.0f} at node {int(np.argmax(spans))}; the exact tables hold at most "
-            f"{RANGE_NATS:,.0f}. Use fewer rows, or a prior that does not rule parent sets in or out so strongly."
+            f"{RANGE_NATS:,.0f}. Use a prior that does not rule parent sets in or out so strongly, or leave the column "
+            "of that node out."
         )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dagpost._tools.setting_text import readable_setting, readable_shares
+from dagpost.methods.choice import AS_ASKED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +110,8 @@ def summary(model: DagPosterior) -> list[str]:
     if model.exact_:
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}.", *_averaged(model)]
-    lines = [f"Estimated from graphs by {model.method_}: {model.method_reason_} ({words}).", *_averaged(model)]
+    reason = "" if model.method_reason_.startswith(AS_ASKED) else f": {model.method_reason_}"
+    lines = [f"Estimated from graphs by {model.method_}{reason} ({words}).", *_averaged(model)]
     trust = model.verdict_ or _trust(model)
     return [*lines, trust] if trust else lines
 
@@ -135,9 +137,7 @@ def _trust(model: DagPosterior) -> str:
         return ""
     error = error_near_one_half(worth)
     if error >= LARGEST_ERROR:
-        return (
-            f"Do not trust it: the weighted graphs are worth only {worth:.1f} independent ones. Draw more (--samples)."
-        )
+        return f"Do not trust it: the graphs are worth only {worth:.1f} independent ones. Fit with more --samples."
     return f"Trust it to about ±{max(error, 0.01):.2f}: the weighted graphs are worth {worth:,.0f} independent ones."
 
 

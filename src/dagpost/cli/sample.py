@@ -70,7 +70,8 @@ def sample(
     checkpoint = checkpoint_for(target, quiet=quiet)
     with keeping(checkpoint):
         if not quiet and precision is None:
-            announce(plan_sample(fitted.fitted_, asked), f"{asked:,} graphs of {len(fitted.names_)} variables")
+            more = asked - (0 if before is None else len(before))
+            announce(plan_sample(fitted.fitted_, max(more, 0)), f"{more:,} graphs of {len(fitted.names_)} variables")
         drawn = fitted.sample(
             number, precision=precision, confidence=confidence, seed=seed, resume=before, checkpoint=checkpoint
         )

@@ -247,6 +247,6 @@ def posterior_of_families(gathered: Wide, log_weights: Floats, log_scales: Float
     if not off < _LARGEST_MISS:
         raise PrecisionError(
             f"The probabilities of the parent sets of a variable miss 1 by {off:.1e}: rounding has spoiled the sums. "
-            f"Use {setting('modularity', 'order')} or a method of chains, and report the table."
+            f"Use a chain, such as {setting('method', 'partition-mcmc')}, and report the table."
         )
     return result

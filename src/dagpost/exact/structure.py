@@ -245,7 +245,7 @@ def require_memory(nodes: int, max_parents: int, workers: int) -> None:
         nodes,
         lambda size: memory_needed(size, max_parents, workers),
         f"The exact posterior of {nodes} variables, every graph counted once,",
-        f"leave columns out, or use {setting('modularity', 'order')}, which needs far less.",
+        f"leave columns out, or use {setting('method', 'auto')}, which draws graphs of the same posterior instead.",
     )
 
 
@@ -274,7 +274,8 @@ def cancelled(bound: float) -> PrecisionError:
     """The error for sums that rounding has spoiled."""
     return PrecisionError(
         "The alternating sums over all graphs cancel too far: the error of a probability may be as large as "
-        f"{bound:.1g}. Use {setting('modularity', 'order')}, whose sums do not alternate, or fewer variables."
+        f"{bound:.1g}. Use {setting('method', 'linear-extensions')}, which draws graphs of the same posterior without "
+        f"these sums; those of {setting('modularity', 'order')} do not alternate, but count a graph once an order."
     )
 
 

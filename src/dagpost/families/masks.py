@@ -1,8 +1,9 @@
-"""Graphs as rows of parent masks: checking them, and telling the distinct ones apart."""
+"""Graphs as rows of parent masks: checking them, telling the distinct ones apart, and as networkx has them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Integers
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def check_masks(parents: object) -> None:
@@ -42,3 +46,19 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
     _, first, member = np.unique(keys, return_index=True, return_inverse=True)
     return first, member.reshape(-1)
+
+
+def graph_of_masks(masks: NDArray[np.unsignedinteger[Any]], names: Iterable[str]) -> nx.DiGraph[str]:
+    """One row of parent masks as a networkx graph.
+
+    >>> sorted(graph_of_masks(np.array([0, 1], dtype=np.uint8), ["A", "B"]).edges)
+    [('A', 'B')]
+    """
+    import networkx as nx
+
+    known = tuple(names)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(known)
+    for child, mask in zip(known, masks.tolist(), strict=True):
+        graph.add_edges_from((parent, child) for bit, parent in enumerate(known) if mask >> bit & 1)
+    return graph

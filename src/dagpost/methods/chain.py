@@ -57,6 +57,7 @@ class ChainMethod(Method):
     """
 
     draws = "chains"
+    edges_at_fit = False
     #: Names of the kinds of moves.
     moves: ClassVar[tuple[str, ...]]
     #: Whether `advance` adds up the exact probability of every edge given the state.

@@ -200,9 +200,9 @@ def _check_guarantee(method: Method, count: int | None) -> None:
     if not method.guarantees_precision:
         why = "resemble each other" if method.draws == "chains" else "are not independent draws of equal weight"
         raise InputError(
-            f"The graphs of {method.name!r} {why}, so no number of them guarantees a precision. Use "
-            f"{setting('method', DDS.name)} with {setting('modularity', 'order')}, or fewer variables with "
-            f"{setting('method', ExactLayers.name)}, or ask for a number."
+            f"The graphs of {method.name!r} {why}, so no number of them guarantees a precision. Ask for a number, or "
+            f"use {setting('method', ExactLayers.name)}, for some 24 variables at most; {setting('method', DDS.name)} "
+            f"with {setting('modularity', 'order')} goes further, but counts a graph once for every order it fits."
         )
 
 

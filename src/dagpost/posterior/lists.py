@@ -59,8 +59,8 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
     if found is None:
         raise InputError(
             f"The probabilities of whole parent sets are not computed here (method {fitted.method.name!r}, "
-            f"{len(fitted.names)} variables). Count parent sets in model.sample(), or, for up to some 30 variables, "
-            f"use {setting('method', 'auto')} with {setting('modularity', 'order')}."
+            f"{len(fitted.names)} variables). Ask for single ones, probability('pa(A) = {{B, C}}'), or use "
+            f"{setting('method', 'auto')}, for more than some 20 variables with {setting('modularity', 'order')}."
         )
     sets = [frozenset(fitted.names[parent] for parent in parents) for parents, _ in found]
     index = pd.Index(np.fromiter(sets, dtype=object, count=len(sets)), name="parents")

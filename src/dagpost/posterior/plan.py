@@ -21,7 +21,7 @@ from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.numbering import family_count
 from dagpost.methods.base import Cost, Method
-from dagpost.methods.choice import check_averaging, choose_method, scores_candidates_only
+from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
@@ -74,7 +74,8 @@ class Plan:
                 f"  {stage.stage:8} {stage.what:{width}}  {_about(stage)}, {memory.readable(stage.size)}"
                 for stage in self.stages
             ),
-            f"Method: {self.method} ({self.reason}).",
+            # Whoever asked for a method knows why.
+            f"Method: {self.method}{'' if self.reason == AS_ASKED else f' ({self.reason})'}.",
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """What a fit finds: the evidence and the edges, exact where that is due, otherwise from the model's own sample.
 
-Exact sums are due wherever they are affordable; beside a chain, which is asked for because it is quick, only where they
-are quick too.
+Exact sums are due wherever they are affordable. A chain is asked for by name to see what it finds, and is chosen for a
+model only where the sums are out of reach: its edges are its own.
 """
 
 from __future__ import annotations
@@ -25,9 +25,6 @@ from dagpost.posterior.workspace import ExactWorkspace, Workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
-
-#: Beside a chain, exact edges are computed only if that takes no longer than this.
-QUICK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +80,8 @@ def compute(fitted: Fitted) -> Results:
 
 def should_sum_exactly(method: Method, modularity: str, workspace: Workspace) -> bool:
     """Whether the sums over all graphs, or orders, are worth their time."""
-    if method.modularity is None or not workspace.parts:
+    if method.modularity is None or method.draws == "chains" or not workspace.parts:
         return False
-    if method.draws == "chains":
-        if workspace.seconds(modularity) > QUICK_SECONDS:
-            return False
-        if modularity == "order":
-            return workspace.order_fits()
     return modularity == "order" or method.needs_graphs or workspace.structure_is_affordable()
 
 
@@ -138,7 +130,8 @@ def _estimated(fitted: Fitted) -> Results:
     method, workspace, sample = fitted.method, fitted.workspace, fitted.own_sample()
     asked = fitted.reason.startswith(AS_ASKED)
     if method.modularity is not None and not (asked and method.draws == "chains"):
-        hint = "" if method.draws == "chains" else f" With {setting('modularity', 'order')} they would be exact."
+        other = f"{setting('modularity', 'order')}, which counts a graph once for every order it fits,"
+        hint = "" if method.draws == "chains" else f" With {other} they would be exact."
         warn(
             f"Edge probabilities are estimated from {len(sample):,} graphs ({method.name}), since exact sums would "
             f"take too long or too much memory.{hint}"

@@ -142,7 +142,7 @@ def _needed(estimator: str, name: str, values: Floats | None, draws: int) -> Flo
             came = f"nan for {int(np.isnan(values).sum())} of them"
         raise InputError(
             f"The estimator {estimator!r} needs the {name} of all {draws} graphs. Got {came}. "
-            "Use estimator='counting', or a method that knows them."
+            "Use estimator='auto', or a method that knows them."
         )
     return values
 

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.spelling import setting
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
@@ -140,6 +141,5 @@ def _binomials(modulus: int) -> Floats:
 def _too_tangled(number: int, largest_table: int) -> ResourceError:
     return ResourceError(
         f"The orders that graph number {number} fits cannot be counted: its nodes leave more than "
-        f"{largest_table * 3 // 4:,} sets to look at. Use an estimator that does not need the count, such as 'iw', or "
-        "samples from exact layers."
+        f"{largest_table * 3 // 4:,} sets to look at. Use {setting('method', 'iw-dds')}, which does not count them."
     )

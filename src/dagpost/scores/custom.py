@@ -84,7 +84,7 @@ class CustomScore(Score):
 
     def _ask(self, frame: pd.DataFrame, child: str, parents: tuple[str, ...]) -> float:
         found: object = self.function(frame[child], frame[list(parents)])
-        if not isinstance(found, Real) or isinstance(found, bool | np.bool_) or not math.isfinite(found):
+        if isinstance(found, bool | np.bool_) or not isinstance(found, Real) or not math.isfinite(found):
             raise InputError(
                 f"The function of CustomScore must give a log score, a finite number. Got {found!r} for child "
                 f"{child!r} with parents {sorted(parents)!r}. What is impossible is said by a prior or a constraint."

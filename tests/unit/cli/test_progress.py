@@ -110,7 +110,7 @@ def test_a_sample_that_takes_long_is_announced(
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "10,000,000 graphs of 3 variables. What will be done:"
     assert said[1].startswith("  samples  10,000,000 graphs from 2 chains  about ")
-    assert said[2] == "Method: structure-mcmc (as asked)."
+    assert said[2] == "Method: structure-mcmc."
     assert "Ctrl-C" in said[3]
     announce(plan_sample(model.fitted_, 100), "100 graphs")
     assert capsys.readouterr().err == ""

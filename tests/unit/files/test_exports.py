@@ -189,7 +189,7 @@ def test_a_graph_of_a_model_has_the_edges_that_are_more_probable_than_not(model:
     with pytest.raises(InputError, match="do not say which end is the parent"):
         to_dot(nx.Graph())
     with pytest.raises(InputError, match=r"Probabilities of edges come from .* Got list instead"):
-        to_dot([("A", "B")])  # type: ignore[arg-type]
+        to_dot([("A", "B")])
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "\x1b[31m", "\ufffe"])

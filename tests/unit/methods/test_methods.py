@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from pathlib import Path
@@ -88,7 +89,7 @@ def test_a_chain_of_the_other_posterior_is_refused(method: Any, modularity: str,
 @pytest.mark.parametrize(("method", "modularity"), CHAINS, **IDS)
 def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modularity: str, table: Any) -> None:
     model = fitted(table, method, modularity)
-    assert model.exact_  # few variables: exact, whatever draws the graphs
+    assert model.fitted_.recall("results") is None, "nothing is drawn before somebody asks"
     sample = drawn(model, 501, seed=2)
     assert len(sample) == 501
     assert (sample.method, sample.target, sample.independent) == (method.name, modularity, False)
@@ -104,6 +105,27 @@ def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modulari
     assert conditional.value >= estimate.value * conditional.value
     with pytest.raises(InputError, match="resemble each other"):
         model.sample(precision=0.1)
+
+
+@pytest.mark.parametrize(("method", "modularity"), CHAINS, **IDS)
+def test_the_edges_of_a_chain_that_was_asked_for_are_its_own(method: Any, modularity: str, table: Any) -> None:
+    """Exact sums would be quick here, but then nobody would see what the chain found."""
+    model = DagPosterior(method=method, modularity=modularity, samples=2000, seed=1)
+    assert not model.plan(table).exact
+    model.fit(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DagpostWarning)
+        found = model.edge_probabilities_.to_numpy()
+    exact = DagPosterior(modularity=modularity).fit(table).edge_probabilities_.to_numpy()
+    sample = model.own_sample()
+    assert (model.exact_, model.verdict_) == (False, sample.diagnostics().verdict)
+    assert math.isnan(model.log_evidence_)
+    assert 0.0 < np.abs(found - exact).max() < 0.2
+    assert np.abs(found - sample.edge_frequencies().to_numpy()).max() < 0.2
+    answer = model.probability("Smoking -> Pressure")
+    assert answer.as_dict() == sample.probability("Smoking -> Pressure").as_dict()
+    assert answer.rule == "effective draws"
+    assert "estimated by " + method.name in repr(model)
 
 
 @pytest.mark.parametrize(("method", "modularity"), CHAINS, **IDS)

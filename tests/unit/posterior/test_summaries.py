@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import permutations
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
 import networkx as nx
@@ -591,7 +591,7 @@ def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any)
     mpl.use("Agg")
     names = ["$x$", "a\nb", "<b>"]
     edges = table_of(np.where(np.eye(3), 0.0, 0.25), names)
-    found = compare({"$1": Fitted(edges, edges), "two": Fitted(edges * 2, edges * 3)})
+    found = compare(cast("Any", {"$1": Fitted(edges, edges), "two": Fitted(edges * 2, edges * 3)}))
     figure, ax = plt.subplots()
     assert plot_comparison(found, relation=None, count=7, ax=ax) is ax
     assert [len(line.get_xdata()) for line in ax.lines] == [7, 7]
@@ -611,7 +611,9 @@ def test_a_comparison_is_drawn_with_a_dot_for_each_model_and_edge(tmp_path: Any)
 
 def test_one_variable_leaves_nothing_to_compare() -> None:
     alone = Fitted(table_of([[0.0]]), table_of([[0.0]]))
-    assert repr(compare({"a": alone, "b": alone})) == "2 models of one variable: there is nothing to compare"
+    assert (
+        repr(compare(cast("Any", {"a": alone, "b": alone}))) == "2 models of one variable: there is nothing to compare"
+    )
 
 
 # How they show themselves
@@ -626,7 +628,7 @@ def test_names_are_never_markup() -> None:
         threshold_graph(edges, 0.1),
         distance_distribution(sample, []),
         edge_recovery(edges, sample[0]),
-        compare({"<i>": Fitted(edges, edges), "b": Fitted(edges, edges)}),
+        compare(cast("Any", {"<i>": Fitted(edges, edges), "b": Fitted(edges, edges)})),
     ]
     for summary in shown:
         markup = summary._repr_html_()

@@ -37,8 +37,8 @@ def four_columns(seed: int, rows: int = 60) -> pd.DataFrame:
 )
 def test_a_function_of_the_observations_gives_the_scores_of_ours(given: dict[str, str], seed: int) -> None:
     frame = four_columns(seed)[["A", "B", "C", "D", *given.values()]]
-    found = local_scores(frame, CustomScore(k2), max_parents=3, **given)  # type: ignore[arg-type]
-    expected = local_scores(frame, "k2", max_parents=3, **given)  # type: ignore[arg-type]
+    found = local_scores(frame, CustomScore(k2), max_parents=3, **given)
+    expected = local_scores(frame, "k2", max_parents=3, **given)
     np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-9)
 
 
@@ -84,11 +84,11 @@ def test_what_is_not_a_finite_number_is_refused_with_the_names(wrong: Any) -> No
 
 def test_a_function_goes_into_a_custom_score() -> None:
     with pytest.raises(InputError, match=r"A function goes into CustomScore\(function\)"):
-        DagPosterior(score=k2).fit(datasets.load("coronary"))  # type: ignore[arg-type]
+        DagPosterior(score=k2).fit(datasets.load("coronary"))
     with pytest.raises(InputError, match=r"'function' parameter of CustomScore must be callable"):
-        CustomScore("k2")  # type: ignore[arg-type]
+        CustomScore("k2")
     with pytest.raises(InputError, match=r"'columns' parameter of CustomScore must be one of"):
-        CustomScore(k2, columns="ordered")  # type: ignore[arg-type]
+        CustomScore(k2, columns="ordered")
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_a_model_uses_it_like_any_other_score(model: DagPosterior) -> None:
 
 
 def test_a_report_names_the_function(model: DagPosterior, tmp_path: Path) -> None:
-    assert "the function k2" in model.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "CustomScore(k2)" in model.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_file_keeps_the_scores_and_says_what_it_lacks(model: DagPosterior, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dagpost.errors import InputError
-from dagpost.features.blocks import Block, Flags
+from dagpost.families.masks import graph_of_masks
+from dagpost.features.blocks import Block, Flags, Masks
 from dagpost.features.feature import Feature, Function
 
 
@@ -43,20 +44,19 @@ class Custom(Feature):
         for place, row in enumerate(np.ascontiguousarray(block.parents.T)):
             key = row.tobytes()
             if key not in answers:
-                answers[key] = self._ask(block, row.tolist(), block.start + place)
+                answers[key] = self._ask(block, row, block.start + place)
             result[place] = answers[key]
         return result
 
-    def _ask(self, block: Block, masks: list[int], sample: int) -> bool:
+    def _ask(self, block: Block, masks: Masks, sample: int) -> bool:
         import networkx as nx
 
-        dag: nx.DiGraph[str] = nx.DiGraph()
-        dag.add_nodes_from(block.names)
-        for child, mask in zip(block.names, masks, strict=True):
-            dag.add_edges_from((parent, child) for bit, parent in enumerate(block.names) if mask >> bit & 1)
-        answer = self.function(nx.freeze(dag))
+        answer = self.function(nx.freeze(graph_of_masks(masks, block.names)))
         if not isinstance(answer, bool | np.bool_):
-            raise InputError(f"The function {self} must return True or False. Got {answer!r} for DAG number {sample}.")
+            raise InputError(
+                f"The function {self} must return True or False. Got {answer!r} for DAG number {sample}. For the "
+                "expected value of a number, use expectation(function)."
+            )
         return bool(answer)
 
 

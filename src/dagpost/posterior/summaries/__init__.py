@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dagpost.families.essential import essential_graphs as essential_graphs
+from dagpost.families.masks import graph_of_masks as graph_of_masks
 from dagpost.posterior.summaries.blankets import markov_blanket_table as markov_blanket_table
 from dagpost.posterior.summaries.edges import ThresholdGraph as ThresholdGraph
 from dagpost.posterior.summaries.edges import adjacency_table as adjacency_table
@@ -14,7 +15,6 @@ from dagpost.posterior.summaries.equivalence import EquivalenceClasses as Equiva
 from dagpost.posterior.summaries.equivalence import equivalence_classes as equivalence_classes
 from dagpost.posterior.summaries.equivalence import essential_graph as essential_graph
 from dagpost.posterior.summaries.equivalence import pattern_graph as pattern_graph
-from dagpost.posterior.summaries.given import graph_of_masks as graph_of_masks
 from dagpost.posterior.summaries.given import log_weight_of_graph as log_weight_of_graph
 from dagpost.posterior.summaries.given import masks_of_graph as masks_of_graph
 from dagpost.posterior.summaries.graphs import GraphEntropy as GraphEntropy

@@ -13,6 +13,7 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, printable
 from dagpost.errors import InputError
+from dagpost.families.masks import graph_of_masks
 from dagpost.families.numbering import MAX_NODES
 
 if TYPE_CHECKING:
@@ -57,22 +58,6 @@ def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | N
                 f"probability is 0. Leave some out, or fit a model with a larger {bare('max_parents')}."
             )
     return np.array(masks, dtype=np.uint64)
-
-
-def graph_of_masks(masks: UnsignedMasks, names: Iterable[str]) -> nx.DiGraph[str]:
-    """One row of parent masks as a networkx graph.
-
-    >>> sorted(graph_of_masks(np.array([0, 1], dtype=np.uint8), ["A", "B"]).edges)
-    [('A', 'B')]
-    """
-    import networkx as nx
-
-    known = tuple(names)
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(known)
-    for child, mask in zip(known, masks.tolist(), strict=True):
-        graph.add_edges_from((parent, child) for bit, parent in enumerate(known) if mask >> bit & 1)
-    return graph
 
 
 def log_weight_of_graph(masks: UnsignedMasks, log_weights: Floats, max_parents: int) -> float:

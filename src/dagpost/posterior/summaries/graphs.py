@@ -15,9 +15,10 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
+from dagpost.families.masks import graph_of_masks
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
-from dagpost.posterior.summaries.given import graph_of_masks, masks_of_graph
+from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.posterior.weights import ESTIMATES_MEANS
 
 if TYPE_CHECKING:

@@ -1,0 +1,51 @@
+"""What does a Python function of a graph return, a number, for each of many graphs?
+
+The function runs in Python, once for each distinct graph; no statement is involved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats
+from dagpost.errors import InputError
+from dagpost.families.masks import distinct_rows, graph_of_masks
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    NumberFunction = Callable[[nx.DiGraph[str]], float]
+
+
+def numbers_in(function: NumberFunction, parents: NDArray[Any], names: Sequence[str]) -> Floats:
+    """What `function` returns for each graph, a frozen `networkx.DiGraph` whose nodes are the names.
+
+    >>> chain = np.array([[0, 1, 2], [0, 0, 2]], dtype=np.uint8)  # A -> B -> C, and B -> C alone
+    >>> numbers_in(lambda graph: graph.number_of_edges(), chain, ["A", "B", "C"])
+    array([2., 1.])
+    """
+    import networkx as nx
+
+    if not callable(function):
+        raise InputError(
+            f"An expected value is that of a function of a networkx.DiGraph. Got {function!r}. For the probability of "
+            "a statement, use probability()."
+        )
+    first, member = distinct_rows(parents)
+    found = [_checked(function, function(nx.freeze(graph_of_masks(parents[row], names))), row) for row in first]
+    return np.array(found)[member]
+
+
+def _checked(function: NumberFunction, value: object, graph: int) -> float:
+    called = getattr(function, "__name__", type(function).__name__)
+    if isinstance(value, bool | np.bool_):
+        raise InputError(f"The function {called} returns True or False, which is a statement: use probability().")
+    if not isinstance(value, Real) or not math.isfinite(value):
+        raise InputError(f"The function {called} must return a finite number. Got {value!r} for DAG number {graph}.")
+    return float(value)
