@@ -13,6 +13,7 @@ about a sample (shares.py): given `a -> b` where its probability is exact, else 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -297,9 +298,10 @@ def _most_probable(joined: Floats) -> list[tuple[int, int]]:
 
 
 def _percent(share: float) -> str:
-    """A share in words; what is not all is not called 100%.
+    """A share in words, rounded down: what leans is not said to be compelled in 90%, nor what is not all in 100%.
 
-    >>> _percent(0.961), _percent(0.9999), _percent(1.0)
-    ('96%', 'over 99%', '100%')
+    >>> _percent(0.961), _percent(0.899), _percent(0.9999), _percent(1.0)
+    ('96%', '89%', 'over 99%', '100%')
     """
-    return "over 99%" if 0.995 <= share < 1.0 else f"{share:.0%}"
+    # A quotient may be off by its rounding.
+    return "over 99%" if 0.995 <= share < 1.0 else f"{math.floor(100.0 * share + 1e-9)}%"
