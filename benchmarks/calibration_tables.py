@@ -124,7 +124,16 @@ def _bin_words(rows: Rows, quantiles: Sequence[str], cut: Sequence[str]) -> str:
     for count in sorted({row["rows"] for row in rows}):
         some = [row for row in rows if row["rows"] == count]
         winner = min(quantiles, key=lambda name: _mean(some, name, "pairs", "log"))
-        words.append(f"With {count:,} rows it is {winner} among quantiles.")
+        words.append(
+            f"With {count:,} rows it is {winner} among quantiles; 4 quantiles less 3: "
+            f"{_difference(some, '4 quantile', '3 quantile', 'pairs')} for pairs, "
+            f"{_difference(some, '4 quantile', '3 quantile', 'paths')} for paths."
+        )
+    for network in _values(rows, "network"):
+        some = [row for row in rows if row["network"] == network]
+        words.append(f"Uncut less {best}, {network}: {_difference(some, 'uncut (BGe)', best, 'pairs')}.")
+    alone = _difference(rows, "3 quantile, size 1", "3 quantile", "pairs")
+    words.append(f"With equivalent sample size 1 instead of the average, 3 quantiles lose {alone} more.")
     return " ".join(words)
 
 

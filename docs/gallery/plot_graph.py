@@ -3,9 +3,8 @@ The graph of a posterior
 ========================
 
 One line for each pair of variables that may be joined. The wider and darker it is, the more probable is an edge between
-the two, whichever way it points. The line and its heads say how sure the direction is: whole, with one filled head,
-where it is clear; dashed where it is not, with a hollow head at the less probable end, or at both where the data cannot
-tell. The report draws its graph in the same way.
+the two, whichever way it points. A filled head is a direction that the data compel: it is the same in every graph that
+fits them equally well. A line without a head is open: the data cannot tell. The report draws its graph in the same way.
 """
 
 from dagpost import DagPosterior, datasets, plots
@@ -23,3 +22,11 @@ places = {
     "Pressure": (0, 0), "Proteins": (1, 0), "Family": (2, 0),
 }  # fmt: skip
 plots.graph(model, threshold=0.9, layout=places)
+
+# %%
+# What your own rules decide has a hollow head: it is not a finding. Here smoking and family history are said to come
+# before everything else. Some other directions then follow from the data; a dashed line says that they are compelled in
+# less than 90% of the probability of the edge.
+
+tiers = [["Smoking", "Family"], ["M. Work", "P. Work", "Pressure", "Proteins"]]
+plots.graph(DagPosterior(tiers=tiers, seed=1).fit(datasets.load("coronary")))

@@ -4,7 +4,8 @@ A graph of 25 variables
 
 With more variables the layers keep it readable: parents stand above their children wherever the direction is more
 probable than its reverse, and long lines run beside the boxes. Here the table of edge probabilities is made up; any
-such table, from whatever program, can be drawn.
+such table, from whatever program, can be drawn. Its lines are dotted: edge probabilities alone do not say which
+directions the data compel. A model or a sample of graphs does.
 """
 
 import numpy as np

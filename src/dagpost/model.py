@@ -291,7 +291,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         >>> from dagpost import DagPosterior, datasets
         >>> pairs = DagPosterior(seed=1).fit(datasets.load("coronary")).directions()
         >>> pairs.loc[0, ["from", "to", "direction"]].to_list()
-        ['M. Work', 'Proteins', 'open']
+        ['M. Work', 'P. Work', 'open']
         """
         check_confidence(confidence)
         return directions_of(self._fitted(), confidence).table()

@@ -13,6 +13,8 @@ from tests.browser.pages import Seen, opened_page
 
 from dagpost import DagPosterior, DagSample
 from dagpost.methods.targets import ORDER
+from dagpost.plots.marks import in_words
+from dagpost.posterior.directions import directions_of
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -81,11 +83,15 @@ def test_pointing_at_a_line_shows_its_numbers(seen: Seen, model: DagPosterior) -
     seen.page.mouse.move(*seen.on_screen(f"{find}.renderedMidpoint()"))
     tip = seen.page.locator("#tip")
     tip.wait_for(state="visible")
-    onward, back = model.edge_probabilities_.loc[start, end], model.edge_probabilities_.loc[end, start]
-    assert tip.inner_text().split("\n") == [
-        f"{start} → {end}: {onward:.3f}",
-        f"{end} → {start}: {back:.3f}",
-        f"joined: {onward + back:.3f}",
+    said = directions_of(model.fitted_)
+    way = model.names_.index(start), model.names_.index(end)
+    pair = said.pair(*way)
+    head, joined, *parts = tip.inner_text().split("\n")
+    assert head == f"{start} {'—' if pair.word == 'open' else '→'} {end}: joined {pair.joined:.3f}"
+    assert joined == f"direction {in_words(pair)}"
+    assert parts == [
+        f"compelled → {said.by_data[way]:.3f}, ← {said.by_data[way[::-1]]:.3f}",
+        f"by rules 0.000, reversible {said.reversible[way]:.3f}",
     ]
 
 
@@ -103,13 +109,13 @@ def test_a_variable_can_be_dragged(seen: Seen) -> None:
 
 def test_heads_of_the_table_sort_it(seen: Seen) -> None:
     def column(number: int) -> list[str]:
-        return seen.page.locator(f"table.edges tbody tr td:nth-child({number})").all_inner_texts()
+        return seen.page.locator(f"table.pairs tbody tr td:nth-child({number})").all_inner_texts()
 
     def number(text: str) -> float:
-        return float(text.lstrip("<>"))
+        return float(text.lstrip("<>").split()[0])
 
-    for place in (3, 5):
-        head = seen.page.locator(f"table.edges thead th:nth-child({place})")
+    for place in (4, 6, 8):
+        head = seen.page.locator(f"table.pairs thead th:nth-child({place})")
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == ("descending")
         values = list(map(number, column(place)))
@@ -117,13 +123,13 @@ def test_heads_of_the_table_sort_it(seen: Seen) -> None:
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == "ascending"
         assert list(map(number, column(place))) == sorted(values)
-    seen.page.locator("table.edges thead th:nth-child(1) button").click()
+    seen.page.locator("table.pairs thead th:nth-child(1) button").click()
     assert column(1) == sorted(column(1))
 
 
 def test_searching_the_table_leaves_the_rows_with_a_name(seen: Seen) -> None:
     seen.page.locator("#filter").fill("fam")
-    rows = [row.inner_text() for row in seen.page.locator("table.edges tbody tr").all() if row.is_visible()]
+    rows = [row.inner_text() for row in seen.page.locator("table.pairs tbody tr").all() if row.is_visible()]
     assert len(rows) == 5
     assert all("Family" in row for row in rows)
 
@@ -133,15 +139,14 @@ def test_everything_works_from_the_keyboard(seen: Seen) -> None:
     page.locator("#graph").focus()
     page.keyboard.press("ArrowRight")
     first = page.locator("#tip").inner_text()
-    assert first.split(":")[0] == " → ".join(
-        page.evaluate("Report.data.pairs[0].slice(0, 2).map(i => Report.data.names[i])")
-    )
+    pair, names = page.evaluate("[Report.data.pairs[0], Report.data.names]")
+    assert first.split(":")[0] == f"{names[pair['from']]} {'→' if pair['head'] else '—'} {names[pair['to']]}"
     page.keyboard.press("ArrowRight")
     assert page.locator("#tip").inner_text() != first
     page.keyboard.press("ArrowLeft")
     assert page.locator("#tip").inner_text() == first
     page.keyboard.press("Enter")
-    assert page.locator("#panel h3").inner_text() == page.evaluate("Report.data.names[Report.data.pairs[0][1]]")
+    assert page.locator("#panel h3").inner_text() == page.evaluate("Report.data.names[Report.data.pairs[0].to]")
     page.keyboard.press("Escape")
     assert not page.locator("#panel").is_visible()
     assert page.evaluate("document.activeElement.id") == "graph"
@@ -162,7 +167,12 @@ def test_graph_can_be_saved_as_png_and_svg(seen: Seen) -> None:
         content = Path(download.value.path()).read_bytes()
         assert content.startswith(start)
         if start == b"<svg":
-            assert content.decode().count("<polygon") >= seen.page.evaluate(SHOWN)
+            drawing = content.decode()
+            assert drawing.count("<path") == seen.page.evaluate(SHOWN)
+            # One head for each line that has a direction.
+            assert drawing.count("<polygon") == seen.page.evaluate(
+                "Report.cy.edges().not('.below').filter((edge) => edge.data('head')).length"
+            )
 
 
 def test_citation_is_copied(seen: Seen) -> None:
@@ -247,7 +257,7 @@ def test_tables_and_a_picture_are_there_without_javascript(browser: Any, opened:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(opened.path.as_uri())
-    assert page.locator("table.edges tbody tr").count() == 15
+    assert page.locator("table.pairs tbody tr").count() == 15
     assert page.locator("noscript svg, #graph-section svg[role=img]").first.is_visible()
     assert not page.locator("#threshold").is_visible()
     # The still picture speaks the same language.
@@ -292,11 +302,11 @@ def test_paper_shows_every_row_of_a_long_table(browser: Any, tmp_path: Path) -> 
     """On the screen long tables scroll; on paper nobody can scroll."""
     for seen in opened_page(browser, _many(24, 30).report(tmp_path / "long.html")):
         seen.open()
-        for part in ("edges", "paths"):
+        for part in ("pairs", "paths"):
             box = f"document.querySelector('#{part} .scroll')"
             assert seen.page.evaluate(f"{box}.scrollHeight > {box}.clientHeight + 50"), part
         seen.page.emulate_media(media="print")
-        for part in ("edges", "paths"):
+        for part in ("pairs", "paths"):
             box = f"document.querySelector('#{part} .scroll')"
             assert seen.page.evaluate(f"{box}.clientHeight >= {box}.querySelector('table').offsetHeight"), part
         assert seen.trouble == []

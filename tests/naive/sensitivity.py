@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost import BDe, BDeu, BGe, DagPosterior, EdgePrior, InDegreePrior, UniformPrior
+from dagpost.data.recipe import Recipe
 
 
 def joined_under(table: Any, choice: str, value: str, **settings: Any) -> NDArray[np.float64]:
     """The probability of every pair to be joined where one setting of a model is another."""
     number = float(value) if value[0].isdigit() else np.nan
-    changed: dict[str, Any] = {
+    changes: dict[str, Callable[[], dict[str, Any]]] = {
         "equivalent sample size": lambda: {"score": BDeu(number)},
         "pseudocount": lambda: {"score": BDe(number)},
         "weight of the prior": lambda: {"score": BGe(mean_weight=number)},
         "prior": lambda: {
             "prior": {"uniform": UniformPrior(), "indegree": InDegreePrior(), "edge:0.1": EdgePrior(0.1)}[value]
         },
+        "bins": lambda: {"recipe": Recipe(bins=int(number))},
         "most parents": lambda: {"max_parents": int(number)},
-    }[choice]()
+    }
+    changed = changes[choice]()
     edges = DagPosterior(**{**settings, **changed}).fit(table).edge_probabilities_.to_numpy()
     joined: NDArray[np.float64] = edges + edges.T
     return joined

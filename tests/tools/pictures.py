@@ -9,9 +9,21 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
+from dagpost import DagSample
+from dagpost.methods.targets import STRUCTURE
 from dagpost.plots.arrows import EdgeArrow
 
 mpl.use("Agg")
+
+#: The pairs of `every_word()` and what is known of each: a word, in which share of being joined, and how often joined.
+SAID = {
+    ("A", "C"): ("clear", 1.0, 1.0),
+    ("B", "C"): ("clear", 1.0, 1.0),
+    ("D", "E"): ("open", 0.0, 1.0),
+    ("F", "G"): ("rules", 1.0, 1.0),
+    ("H", "I"): ("leaning", 0.7, 1.0),
+    ("J", "I"): ("clear", 1.0, 0.7),
+}
 
 ODD = [
     "$x_1$",
@@ -71,6 +83,53 @@ def frame(matrix: Any, names: list[str] | None = None) -> pd.DataFrame:
     numbers = np.array(matrix, dtype=np.float64)
     names = [f"v{number}" for number in range(len(numbers))] if names is None else names
     return pd.DataFrame(numbers, index=names, columns=names)
+
+
+def drawn(names: tuple[str, ...], graphs: list[list[tuple[str, str]]], **provenance: Any) -> DagSample:
+    """Graphs of equal weight, by their edges."""
+    parents = np.zeros((len(graphs), len(names)), dtype=np.uint32)
+    for place, edges in enumerate(graphs):
+        for parent, child in edges:
+            parents[place, names.index(child)] |= np.uint32(1 << names.index(parent))
+    nothing, weights = np.full(len(graphs), np.nan), np.full(len(graphs), 1.0 / len(graphs))
+    return DagSample(
+        names, parents, nothing, nothing, nothing, weights, STRUCTURE, "exact-layers", "independent", "counting",
+        provenance=provenance,
+    )  # fmt: skip
+
+
+def every_word() -> DagSample:
+    """Ten graphs with pairs of every kind (`SAID`); of `D -- E` each direction is drawn five times."""
+    usual = [("A", "C"), ("B", "C"), ("F", "G"), ("H", "I")]
+    graphs = [
+        [*usual, ("D", "E") if place < 5 else ("E", "D"), *([("J", "I")] if place < 7 else [])] for place in range(10)
+    ]
+    return drawn(tuple("ABCDEFGHIJ"), graphs, required=[("F", "G")])
+
+
+def one_class() -> DagSample:
+    """The 17 graphs of a tree of 17 variables, one for each root: one class, in which every edge is reversible.
+
+    Most edges point the same way from nearly every root.
+    """
+    names = tuple(f"v{number}" for number in range(17))
+    neighbours: dict[int, list[int]] = {node: [] for node in range(17)}
+    for node in range(1, 17):
+        # Many leaves around a few nodes in the middle.
+        other = node - 1 if node <= 5 else node % 5
+        neighbours[node].append(other)
+        neighbours[other].append(node)
+    graphs = []
+    for root in range(17):
+        edges, reached, waiting = [], {root}, [root]
+        while waiting:
+            node = waiting.pop()
+            for other in set(neighbours[node]) - reached:
+                edges.append((names[node], names[other]))
+                reached.add(other)
+                waiting.append(other)
+        graphs.append(edges)
+    return drawn(names, graphs)
 
 
 def sparse(names: list[str], seed: int, degree: float = 2.4) -> pd.DataFrame:

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.tools.pictures import every_word
 
 from dagpost import DagPosterior, datasets, long_table
 from dagpost.plots.small_graph import small_graph
+from dagpost.plots.sources import not_computed
 
 NASTY = ["<script>alert(1)</script>", 'a "quoted" & odd', "Ω" * 40]
 
@@ -30,6 +32,22 @@ def test_a_fitted_model_shows_edges_a_picture_and_how_sure_it_is(model: DagPoste
     assert "<svg" in page
     assert "<script" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_notebooks_list_pairs_with_the_marks_and_words_of_pictures() -> None:
+    page = every_word()._repr_html_()
+    assert page.count('class="mark clear"') == 3
+    for word, said in (
+        ("leaning", "in 70% of it"),
+        ("open", "the data cannot tell"),
+        ("rules", "decided by your rules"),
+    ):
+        assert page.count(f'class="mark {word}"') == 1
+        assert f"{said}</td>" in page
+    assert "assuming no hidden common causes" in page
+    later = DagPosterior(method="kbest", samples=20).fit(datasets.load("coronary"))
+    assert later.edge_probabilities_.shape == (6, 6)
+    assert "Directions are not computed yet: own_sample()" in later._repr_mimebundle_()["text/html"]
 
 
 def test_a_model_without_data_shows_its_settings() -> None:
@@ -55,7 +73,7 @@ def test_the_picture_is_well_formed_and_stays_inside_its_frame(count: int) -> No
     names = [f"{NASTY[number % 3]}{number}" for number in range(count)]
     edges = np.random.default_rng(count).random((count, count))
     np.fill_diagonal(edges, 0.0)
-    picture = ElementTree.fromstring(small_graph(names, edges))
+    picture = ElementTree.fromstring(small_graph(not_computed(tuple(names), edges)))
     across, down = (float(number) for number in picture.attrib["viewBox"].split()[2:])
     circles = [node for node in picture if node.tag.endswith("circle")]
     assert len(circles) == count

@@ -9,7 +9,7 @@ import typer
 
 from dagpost.cli.files import may_write
 from dagpost.cli.options import JsonOption, QuietOption, ThreadsOption, setting
-from dagpost.cli.output import as_content, edge_list, print_edges, print_json, summary
+from dagpost.cli.output import as_content, edge_list, print_json, summary
 from dagpost.errors import InputError
 
 _MINIMUM = 0.05
@@ -37,8 +37,10 @@ def demo(
     \b
     Example: dagpost demo
     """
+    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
     from dagpost.data import datasets
     from dagpost.model import DagPosterior
+    from dagpost.posterior.directions import quick_directions
 
     if not output.suffix:
         output = output.with_suffix(".html")
@@ -50,28 +52,30 @@ def demo(
     page = may_write(output, "report")
     may_write(model_file, "model")
     model = DagPosterior(seed=1, threads=threads, progress=False if quiet else None).fit(datasets.load("coronary"))
-    listed = edge_list(model.edge_probabilities_)
+    found = quick_directions(model.fitted_)
     answers = model.probability([statement for _, statement in _QUESTIONS])
     model.save(model_file)
     written = model.report(page, title="Heart disease among 1,841 car workers")
     if as_json:
-        print_json({**as_content(model, listed, model_file), "report": str(written)})
+        edges = edge_list(model.edge_probabilities_)
+        print_json({**as_content(model, edges, model_file), **pairs_content(found), "report": str(written)})
         return
     typer.echo(datasets.describe("coronary"))
     typer.echo()
-    shown = [edge for edge in listed if edge[2] >= _MINIMUM]
-    print_edges(shown)
-    typer.echo(f"({len(listed) - len(shown)} edges below {_MINIMUM} not shown)")
+    shown = found.pairs(_MINIMUM)
+    print_pairs(found, shown)
+    typer.echo(f"({len(found.pairs()) - len(shown)} pairs below {_MINIMUM} not shown)")
     for line in summary(model):
         typer.echo(line)
+    print_about_pairs(found, model_file)
     typer.echo()
     typer.echo("Do arrows lead from smoking to blood pressure?")
     for (words, _), answer in zip(_QUESTIONS, answers, strict=True):
         typer.echo(f"  {words:22} {answer}")
     typer.echo()
-    typer.echo("How to read this: an arrow A -> B at 0.73 means that, summed over every graph there is, those in")
-    typer.echo("which A is a direct parent of B hold 73% of the posterior probability. Where A -> B and B -> A are")
-    typer.echo("both likely, the data tell that the two go together, but not which way.")
+    typer.echo("How to read this: two variables joined at 0.89 mean that, summed over every graph there is, those with")
+    typer.echo("an arrow between the two hold 89% of the posterior probability. A direction is clear where almost all")
+    typer.echo("of these, and all graphs that fit the data equally well, have the arrow the same way; here none is.")
     typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
     typer.echo(f"Model: {model_file}")
     typer.echo(f"Report, to open in a browser: {written}")

@@ -37,7 +37,7 @@ from dagpost.cli.options import (
     output_option,
     setting,
 )
-from dagpost.cli.output import EdgeList, as_content, assumptions, edge_list, print_edges, print_json, summary
+from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
@@ -86,7 +86,7 @@ def fit(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the posterior of a table: how probable is every edge?
+    """Compute the posterior: which columns are joined, and which way?
 
     A run that was interrupted, by Ctrl-C or otherwise, resumes where it stopped when the same command is given again.
 
@@ -142,33 +142,38 @@ def fit(
 
 
 def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json: bool, quiet: bool) -> None:
-    listed = edge_list(model.edge_probabilities_)
+    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
+    from dagpost.posterior.directions import quick_directions
+
+    found = quick_directions(model.fitted_)
     if as_json:
-        found = None if tried.found is None else tried.found.to_json()
-        print_json({**as_content(model, listed, model_file), "sensitivity": found})
+        content = as_content(model, edge_list(model.edge_probabilities_), model_file)
+        sensitivity = None if tried.found is None else tried.found.to_json()
+        print_json({**content, **pairs_content(found), "sensitivity": sensitivity})
         return
-    print_edges(listed[:_SHOWN])
-    if len(listed) > _SHOWN:
-        typer.echo(f"({len(listed) - _SHOWN} less probable edges not shown)")
+    pairs = found.pairs()
+    print_pairs(found, pairs[:_SHOWN])
+    if len(pairs) > _SHOWN:
+        typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
     for line in summary(model):
         typer.echo(printable(line))
+    print_about_pairs(found, model_file)
     print_tried(tried, quiet=quiet)
     typer.echo(assumptions(model))
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
     if not quiet:
-        _hint(listed, model_file)
+        _hint(model.names_[pairs[0].source], model.names_[pairs[0].target], model_file)
 
 
-def _hint(listed: EdgeList, model_file: Path | None) -> None:
+def _hint(source: str, target: str, model_file: Path | None) -> None:
     """Suggest the next command, ready to be pasted into a shell."""
     from dagpost.features import path
 
     if model_file is None:
         typer.echo("Next: add -o FILE to keep the model and ask it more", err=True)
         return
-    parent, child, _ = listed[0]
-    question = shell_command("query", model_file, printable(path(parent, child)))
+    question = shell_command("query", model_file, printable(path(source, target)))
     picture = shell_command("report", model_file, "-o", Path(model_file.with_suffix(".html").name))
     typer.echo(f"Next: {printable(question)}\n  or: {printable(picture)}", err=True)
 

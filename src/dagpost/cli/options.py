@@ -73,7 +73,7 @@ ClusterOption = Annotated[
     str | None, option("ADDRESS", "The scheduler of a Dask cluster to work on, as tcp://host:8786.")
 ]
 MinimumOption = Annotated[
-    float, setting("P", "Leave out edges that are less probable than this.", callback=_probability)
+    float, setting("P", "Leave out pairs that are joined less probably than this.", callback=_probability)
 ]
 
 CountsOption = Annotated[str | None, option("COLUMN", "Column that says how many times each row was seen.")]

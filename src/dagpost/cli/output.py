@@ -1,4 +1,4 @@
-"""What results look like: a list of edges, the sentences under it, JSON.
+"""What results look like: columns, the sentences under them, JSON.
 
 Nothing is cut to the width of a terminal, so that names arrive whole in a pipe; a line that is too long for a terminal
 is wrapped there. No colours.
@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dagpost._tools.setting_text import readable_setting, readable_shares
-from dagpost._tools.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.model import DagPosterior
+    from dagpost.posterior.sample import DagSample
 
 EdgeList = list[tuple[str, str, float]]
 
-_BAR = 20
 _NOT_PLAIN = re.compile(r"[^\n -~]")
 
 
@@ -43,16 +42,6 @@ def edge_list(edges: pd.DataFrame) -> EdgeList:
     pairs = [(parent, child) for parent in range(len(names)) for child in range(len(names)) if parent != child]
     pairs.sort(key=lambda pair: -matrix[pair])
     return [(names[parent], names[child], float(matrix[parent, child])) for parent, child in pairs]
-
-
-def print_edges(shown: EdgeList) -> None:
-    """One edge a line, with a bar."""
-    block = drawable("█", "#")
-    rows = [
-        (printable(parent), "->", printable(child), f"{probability:.4f}", block * round(_BAR * probability))
-        for parent, child, probability in shown
-    ]
-    print_columns([("parent", "", "child", "probability", ""), *rows], right=(3,))
 
 
 def print_columns(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> None:
@@ -80,7 +69,7 @@ def drawable(sign: str, plain: str) -> str:
 
 
 def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) -> dict[str, Any]:
-    """A model's results as JSON can hold them."""
+    """A model's results as JSON can hold them; those of pairs are added by `pairs_content`."""
     from dagpost.posterior.lists import mixture_facts
 
     return {
@@ -94,8 +83,22 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         "verdict": model.verdict_,
         "model": None if model_file is None else str(model_file),
         "mixture": mixture_facts(model.fitted_),
-        "edges": [{"parent": a, "child": b, "probability": p} for a, b, p in edges],
+        "edges": _edges_content(edges),
     }
+
+
+def sample_content(sample: DagSample, edges: EdgeList) -> dict[str, Any]:
+    """The edges of a sample as JSON can hold them, and what it is worth."""
+    return {"names": list(sample.names), "exact": False, **sample.summary(), "edges": _edges_content(edges)}
+
+
+def _edges_content(edges: EdgeList) -> list[dict[str, Any]]:
+    return [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
+
+
+def about_sample(sample: DagSample) -> list[str]:
+    """What a sample is, and how far to trust it."""
+    return [f"{sample!r}.", *([sample.diagnosed.verdict] if sample.from_chains else [])]
 
 
 def summary(model: DagPosterior) -> list[str]:

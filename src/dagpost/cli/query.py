@@ -8,42 +8,55 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.choices import complete_statement
-from dagpost.cli.files import load_model, load_source
+from dagpost.cli.files import load_source
 from dagpost.cli.options import (
     JsonOption,
     MinimumOption,
-    ModelArgument,
     QuietOption,
     SourceArgument,
     ThreadsOption,
     argument,
     setting,
 )
-from dagpost.cli.output import as_content, edge_list, print_edges, print_json, summary
+from dagpost.cli.output import about_sample, as_content, edge_list, print_json, sample_content, summary
 
 
 def edges(
-    model: ModelArgument,
+    source: SourceArgument,
     minimum: MinimumOption = 0.0,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the probability of every edge of a fitted model.
+    """Show how probably each pair is joined, and which way.
+
+    In a fitted model, or in a sample. Beside it stand the probabilities of the edges both ways, whatever decides them.
 
     \b
     Example: dagpost edges coronary.dagpost --minimum 0.1
     """
-    fitted = load_model(model, quiet=quiet)
-    listed = edge_list(fitted.edge_probabilities_)
-    shown = [edge for edge in listed if edge[2] >= minimum]
+    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
+    from dagpost.posterior.directions import directions_of_sample, quick_directions
+    from dagpost.posterior.sample import DagSample
+
+    origin = load_source(source, quiet=quiet)
+    if isinstance(origin, DagSample):
+        table, found, about = origin.edge_frequencies(), directions_of_sample(origin), about_sample(origin)
+    else:
+        table, found, about = origin.edge_probabilities_, quick_directions(origin.fitted_), summary(origin)
     if as_json:
-        print_json(as_content(fitted, shown, model))
+        likely = [edge for edge in edge_list(table) if edge[2] >= minimum]
+        content = (
+            sample_content(origin, likely) if isinstance(origin, DagSample) else as_content(origin, likely, source)
+        )
+        print_json({**content, **pairs_content(found, minimum)})
         return
-    print_edges(shown)
-    if len(shown) < len(listed):
-        typer.echo(f"({len(listed) - len(shown)} edges below {minimum} not shown)")
-    for line in summary(fitted):
+    pairs, shown = found.pairs(), found.pairs(minimum)
+    print_pairs(found, shown, table.to_numpy())
+    if len(shown) < len(pairs):
+        typer.echo(f"({len(pairs) - len(shown)} pairs below {minimum} not shown)")
+    for line in about:
         typer.echo(printable(line))
+    print_about_pairs(found, source)
 
 
 def _complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[str]:

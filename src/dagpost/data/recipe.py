@@ -339,6 +339,8 @@ def cut_column(table: Table, name: str, numbers: Any, rule: Rule) -> Table:
     """The table with one column of numbers, or of levels that are numbers, cut by a rule."""
     recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
     step = recipe.step(name).uncut().cut(numbers, table.counts, rule)
+    recipe = copy.copy(recipe)
+    recipe.cut = {**(recipe.cut or {}), name: (rule.bins, rule.strategy) if rule.points is None else rule.points}
     position = table.names.index(name)
     uncut = replace(
         table,
@@ -359,11 +361,12 @@ def _apply_cuts(table: Table) -> Table:
     recipe = table.recipe
     assert recipe is not None
     columns, levels = list(table.columns), list(table.levels)
+    numbers = list(table.numbers or (None,) * len(columns))
     for place, name in enumerate(table.names):
         step = recipe.step(name)
         if levels[place] is None and step.cuts is not None:
             assert step.levels is not None
-            bins = step.bins(columns[place])
+            numbers[place], bins = columns[place], step.bins(columns[place])
             columns[place] = np.where(bins < 0, step.missing_code, bins).astype(code_type(len(step.levels)))
             levels[place] = step.levels
-    return replace(table, columns=tuple(columns), levels=tuple(levels))
+    return replace(table, columns=tuple(columns), levels=tuple(levels), numbers=tuple(numbers))

@@ -54,6 +54,8 @@ class Table:
     interventions: NDArray[np.uint64] | None = None
     #: What was done with each column to make it; None: it was made as it is.
     recipe: Recipe | None = None
+    #: The numbers that columns were cut from, None for other columns; empty where no column was cut.
+    numbers: tuple[NDArray[np.float64] | None, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -154,6 +156,7 @@ class Table:
             columns=tuple(column[kept] for column in self.columns),
             counts=counts[kept],
             interventions=None if self.interventions is None else self.interventions[kept],
+            numbers=tuple(None if numbers is None else numbers[kept] for numbers in self.numbers),
         )
 
     def to_pandas(self) -> pandas.DataFrame:

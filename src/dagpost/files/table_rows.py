@@ -15,6 +15,7 @@ def rows_of(table: Table) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """A table as JSON and arrays; levels that are neither text nor numbers become text."""
     levels = [None if levels is None else [readable_level(level) for level in levels] for levels in table.levels]
     arrays: dict[str, NDArray[Any]] = {f"column{place}": column for place, column in enumerate(table.columns)}
+    arrays |= {f"numbers{place}": numbers for place, numbers in enumerate(table.numbers) if numbers is not None}
     if table.counts is not None:
         arrays["counts"] = table.counts
     if table.interventions is not None:
@@ -39,13 +40,15 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
         if column.shape != (rows,) or column.dtype.kind != kind or (own is not None and column.max() >= len(own)):
             raise ValueError(f"the column {name!r} does not fit the others or its levels")
     counts, interventions = arrays.get("counts"), arrays.get("interventions")
-    for extra in (counts, interventions):
+    numbers = tuple(arrays.get(f"numbers{place}") for place in range(len(names)))
+    for extra in (counts, interventions, *numbers):
         if extra is not None and extra.shape != (rows,):
-            raise ValueError("counts or interventions do not fit the rows")
+            raise ValueError("counts, interventions or numbers do not fit the rows")
     return Table(
         names,
         columns,
         levels,
         None if counts is None else counts.astype(np.int64),
         None if interventions is None else interventions.astype(np.uint64),
+        numbers=tuple(None if own is None else own.astype(np.float64) for own in numbers),
     )

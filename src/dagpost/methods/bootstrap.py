@@ -65,9 +65,8 @@ class Bootstrap(Method):
             directions=_PICKED,
             trust="The rows were resampled {times}, and each time a greedy search looked for one good graph. The "
             "numbers are the share of these graphs that have an edge. A high share says that the finding does not "
-            f"depend on single rows; it is not the probability that the edge is there. {_PICKED} That all replicates "
-            "agree on a direction does not say that the data do; the classes of equivalent graphs below leave it open "
-            "where they do not.",
+            f"depend on single rows; it is not the probability that the edge is there. {_PICKED} So a direction counts "
+            "as compelled only in replicates in which it is the same in every graph that fits equally well.",
         )
 
     def usual_count(self, samples: int) -> int:

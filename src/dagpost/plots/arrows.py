@@ -1,8 +1,7 @@
-"""Lines between the boxes of a graph, whole, dashed or dotted, with filled or hollow heads: how sure a direction is.
+"""Lines between the boxes of a graph, whole, dashed or dotted, with a filled head, a hollow one or none.
 
-Matplotlib's own arrows cannot be hollow at one end and filled at the other, and stop at a box only if they are
-straight. These are computed when they are drawn, from the boxes as they are then: axes may be resized, and a figure
-saved in any format.
+Matplotlib's own arrows stop at a box only if they are straight, and dash their heads with their lines. These are
+computed when they are drawn, from the boxes as they are then: axes may be resized, and a figure saved in any format.
 """
 
 from __future__ import annotations
@@ -21,12 +20,11 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
-from dagpost.plots.direction import heads_of
+from dagpost.plots.marks import dashes_of, head_of
+from dagpost.posterior.directions import Word
 
 #: Length of a head, and how much wider than its line it is, in points.
 _HEAD = (8.0, 5.4)
-#: Strokes and gaps of lines whose direction is not clear, in points.
-_DASHES = {"leaning": (5.0, 3.0), "open": (5.0, 3.0), "unknown": (1.2, 2.0)}
 _SIDE = 0.1
 _CURVE = 0.45
 Stretch = tuple[float, float, float]
@@ -47,16 +45,11 @@ def head_size(probability: float) -> tuple[float, float]:
     return _HEAD[0], width_of(probability) + _HEAD[1]
 
 
-def dashes_of(direction: str) -> tuple[float, float] | None:
-    """Strokes and gaps of a line, in points; None for a whole one."""
-    return _DASHES.get(direction)
-
-
 class EdgeArrow(Artist):
-    """The line of one pair, from the more probable parent; `direction` is a word of `dagpost.plots.direction`.
+    """The line of one pair, from the upper variable to the lower one; `word` says what is known of its direction.
 
-    Where the layout turns a line against its direction, `turned` has the head of the more probable child at the other
-    end. `stretches` (x, top, bottom), in data coordinates, lead it through the layers between, from box to box, leaving
+    Where the layout turns a line against its direction, `turned` puts the head, if it has one, at the upper end.
+    `stretches` (x, top, bottom), in data coordinates, lead it through the layers between, from box to box, leaving
     the parent's box below and entering the child's above at `ports`, shares of their widths; None for a straight line.
     """
 
@@ -65,7 +58,7 @@ class EdgeArrow(Artist):
         parent: Text,
         child: Text,
         probability: float,
-        direction: str,
+        word: Word,
         turned: bool,
         stretches: Sequence[Stretch] | None,
         ports: tuple[float, float] = (0.5, 0.5),
@@ -73,10 +66,9 @@ class EdgeArrow(Artist):
     ) -> None:
         super().__init__()
         self.parent, self.child = parent, child
-        self.probability, self.direction = probability, direction
-        heads = heads_of(direction)
+        self.probability, self.word = probability, word
         #: Whether the heads at the parent and at the child are filled; None for no head.
-        self.filled = heads if turned else heads[::-1]
+        self.filled = (head_of(word), None) if turned else (None, head_of(word))
         self.stretches, self.ports, self.scale = stretches, ports, scale
         self.width = width_of(probability)
         self.colour = grey_of(probability)
@@ -97,7 +89,7 @@ class EdgeArrow(Artist):
         for colour, extra in (("white", 1.8), (self.colour, 0.0)):
             context.set_foreground(colour)
             context.set_linewidth(self.scale * (self.width + extra))
-            dashes = None if extra else dashes_of(self.direction)
+            dashes = None if extra else dashes_of(self.word)
             if dashes is not None:
                 context.set_dashes(0.0, [renderer.points_to_pixels(self.scale * stroke) for stroke in dashes])
             renderer.draw_path(context, path, identity)
@@ -170,12 +162,14 @@ class EdgeArrow(Artist):
 
 
 class EdgeNumber(Text):
-    """The probability of a pair, written on the middle of its line."""
+    """The probability of a pair, written on the middle of its line.
 
-    def __init__(self, arrow: EdgeArrow, **settings: Any) -> None:
-        # Where one direction is not known, the other one is the least that both can be.
-        least = "≥" if arrow.direction == "unknown" else ""
-        super().__init__(0.0, 0.0, f"{least}{arrow.probability:.2f}", ha="center", va="center", **settings)
+    Where the probability of one direction is not known (nan), that of the other one is the least that both can have.
+    """
+
+    def __init__(self, arrow: EdgeArrow, least: bool, **settings: Any) -> None:
+        shown = f"{'≥' if least else ''}{arrow.probability:.2f}"
+        super().__init__(0.0, 0.0, shown, ha="center", va="center", **settings)
         self.arrow = arrow
         self.set_transform(IdentityTransform())
         self.set_in_layout(False)
@@ -202,10 +196,10 @@ class RoundBox:
 
 
 class SampleLine:
-    """A line of the legend: how probable, and how sure its direction to the right is; None for a line without heads."""
+    """A line of the legend, to the right: how probable, and what is known of its direction; "open": no head."""
 
-    def __init__(self, probability: float, direction: str | None = None) -> None:
-        self.probability, self.direction = probability, direction
+    def __init__(self, probability: float, word: Word = "open") -> None:
+        self.probability, self.word = probability, word
 
     def get_label(self) -> str:
         """No label of its own."""
@@ -219,24 +213,22 @@ class SampleHandler(HandlerBase):
         self, legend: Any, orig_handle: Any, xdescent: float, ydescent: float,
         width: float, height: float, fontsize: float, trans: Any,
     ) -> list[Artist]:  # fmt: skip
-        """The line and its heads."""
+        """The line and its head."""
         del legend, fontsize
         sample, y = orig_handle, height / 2 - ydescent
         left, right = -xdescent, width - xdescent
-        filled = (None, None) if sample.direction is None else heads_of(sample.direction)[::-1]
+        filled, dashes = head_of(sample.word), dashes_of(sample.word)
         length, wide = head_size(sample.probability)
         colour, thick = grey_of(sample.probability), width_of(sample.probability)
-        ends = [left + (filled[0] is not None) * length, right - (filled[1] is not None) * length]
+        ends = [left, right - (filled is not None) * length]
         line = Line2D(ends, [y, y], color=colour, linewidth=thick, solid_capstyle="butt", dash_capstyle="butt")
-        dashes = None if sample.direction is None else dashes_of(sample.direction)
         if dashes is not None:
             line.set_linestyle((0.0, [stroke / thick for stroke in dashes]))
         artists: list[Artist] = [line]
-        for tip, way, fill in zip((left, right), (-1.0, 1.0), filled, strict=True):
-            if fill is not None:
-                corners = _corners(np.array([tip, y]), np.array([way, 0.0]), length, wide)
-                face = colour if fill else "white"
-                artists.append(Polygon(corners, closed=True, facecolor=face, edgecolor=colour, linewidth=0.9))
+        if filled is not None:
+            corners = _corners(np.array([right, y]), np.array([1.0, 0.0]), length, wide)
+            face = colour if filled else "white"
+            artists.append(Polygon(corners, closed=True, facecolor=face, edgecolor=colour, linewidth=0.9))
         for artist in artists:
             artist.set_transform(trans)
         return artists

@@ -136,8 +136,8 @@ def _of_two(
         for i, j in pairs
     ]
     measure = " or ".join(dict.fromkeys([one.measure, two.measure]))
-    said = " ".join(f"{plain(label)}: {own.sentence}" for label, own in zip(labels, (one, two), strict=True))
-    return tuple(labels), rows, measure, f"Both: {one.sentence}" if one.sentence == two.sentence else said
+    said = " ".join(f"{plain(label)}: {own.told}" for label, own in zip(labels, (one, two), strict=True))
+    return tuple(labels), rows, measure, f"Both: {one.told}" if one.told == two.told else said
 
 
 def plot_comparison(

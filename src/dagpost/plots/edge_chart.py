@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from dagpost.plots.sources import Source
 
+_COUNTED = "An edge counts in every graph that has it, whether or not the data compel its direction."
+
 
 def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the most probable edges as dots on a scale from 0 to 1, estimated ones with their interval.
@@ -42,7 +44,7 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
     heights = np.arange(len(chosen))
     values = np.array([shown.matrix[pair] for pair in chosen])
     intervals = _intervals(source, shown, chosen, confidence)
-    said = shown.sentence
+    said = shown.told if shown.caveat else f"{shown.sentence} {_COUNTED}"
     if intervals is not None and len(chosen):
         ax.hlines(heights, *intervals[:2], color="0.45", linewidth=1.4, zorder=2)
         for ends in intervals[:2]:

@@ -1,8 +1,7 @@
 """The graph of a posterior: one line for each pair that may be joined, wide and dark where that is probable.
 
-A posterior is not a single graph. Both directions of an edge share one line; whether it is whole or dashed, and its
-heads filled or hollow, says how sure the direction is (`dagpost.plots.direction`). Layers follow the most probable
-direction of each line.
+A posterior is not a single graph. Both directions of an edge share one line, and its mark says what is known of the
+direction (`dagpost.plots.marks`). Layers follow the heads of the lines; those without one go wherever is more frequent.
 """
 
 from __future__ import annotations
@@ -18,16 +17,17 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
 from dagpost.plots import placing
-from dagpost.plots.direction import DIRECTIONS, LABELS, direction_of
 from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, wrapped
 from dagpost.plots.layering import Edge, acyclic_orientation
-from dagpost.plots.sources import probabilities_of
+from dagpost.plots.marks import LEGEND, for_layers, listed
+from dagpost.plots.sources import directions_at_hand, probabilities_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
     from dagpost.plots.sources import Source
+    from dagpost.posterior.directions import PairDirection, Word
 
 #: Pairs that are joined with less probability than this are not drawn unless asked for.
 THRESHOLD = 0.1
@@ -39,6 +39,8 @@ _ROOM = 1.0
 _MARGIN = 6.0
 #: Fewer expected edges than this are not mentioned.
 _WORTH_TELLING = 0.01
+#: What compelled directions rest on.
+_TITLE = "its direction, assuming no hidden common causes"
 #: Up to this many lines have their number written on them.
 _NUMBERED = 12
 #: The smallest and the largest figure that is opened, in points.
@@ -56,9 +58,10 @@ def graph(
 ) -> Axes:
     """Draw the graph of a posterior: width and darkness of a line say how probable an edge is, either way.
 
-    How sure the direction is, given that there is an edge, is said by the line and its heads: whole with one filled
-    head where it is clear, dashed where it is not, dotted and without heads where it is not known (nan). Lines of a
-    bootstrap have no heads: what the data cannot tell, its search picks, always the same way.
+    A filled head is a direction that the data compel: it is the same in every graph that fits them equally well. The
+    line is whole where that is clear and dashed where it is not. A hollow head is decided by your rules. A line without
+    a head is open: the data cannot tell. A dotted line says that directions are not computed: a table of edge
+    probabilities does not have them.
 
     Parameters
     ----------
@@ -88,9 +91,10 @@ def graph(
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
-    share = shown.share
-    pairs, hidden = _visible_pairs(edges, threshold, share)
-    oriented = acyclic_orientation(edges, pairs)
+    pairs, hidden = _visible_pairs(edges, threshold, shown.share)
+    directions, remark = directions_at_hand(source, shown)
+    said = [directions.pair(*pair) for pair in pairs]
+    oriented = acyclic_orientation(for_layers(edges, said), pairs)
     own, ax = ax is None, axes_for(ax, 6.0, 4.5)
     ax.set_axis_off()
     if layout == "layered" and placing.too_dense(oriented, len(shown.names)):
@@ -98,14 +102,10 @@ def graph(
     least = _least_widths(oriented, len(shown.names)) if layout == "layered" else [0.0] * len(shown.names)
     nodes, key = _node_texts(ax, shown.names, least)
     place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
-    caption = [" ".join([shown.sentence, *hidden, *_unknown(shown.matrix)]), *key] if legend else []
-    directions = {
-        pair: "picked" if share else direction_of(shown.matrix[pair], shown.matrix[pair[::-1]]) for pair in oriented
-    }
-    listed = [word for word in DIRECTIONS if word != "unknown" or word in directions.values()]
-    listed = ["picked"] if share else listed
-    scale = _fit(ax, own, place, nodes, caption, _Legend(shown.share, listed))
-    _draw_edges(ax, edges, directions, place, nodes, scale, numbers)
+    told = [shown.sentence, *([remark] if pairs else []), *hidden, *_unknown(shown.matrix)]
+    caption = [" ".join(filter(None, told)), *key] if legend else []
+    scale = _fit(ax, own, place, nodes, caption, _Legend(shown.share, listed(pair.word for pair in said)))
+    _draw_edges(ax, shown.matrix, dict(zip(oriented, said, strict=True)), place, nodes, scale, numbers)
     return ax
 
 
@@ -213,12 +213,12 @@ class _Legend:
     """What the legend explains: what the numbers are, and the words for directions."""
 
     share: bool
-    directions: Sequence[str]
+    words: Sequence[Word]
 
     @property
     def height(self) -> float:
         """In letters: a title and the longer one of two columns."""
-        return 1.45 * (1 + max(3, len(self.directions)))
+        return 1.45 * (1 + max(3, len(self.words)))
 
 
 def _fit(
@@ -282,12 +282,13 @@ def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> No
         (0.0, what, [SampleLine(chance) for chance in (0.25, 0.5, 1.0)], ["0.25", "0.5", "1"]),
         (
             14.0,
-            "its direction",
-            [SampleLine(1.0, word) for word in legend.directions],
-            [LABELS[word] for word in legend.directions],
+            _TITLE if set(legend.words) != {"unknown"} else "its direction",
+            [SampleLine(1.0, word) for word in legend.words],
+            [LEGEND[word] for word in legend.words],
         ),
     ]
-    for left, title, handles, labels in columns:
+    # Without lines there is nothing to be said of directions.
+    for left, title, handles, labels in columns if legend.words else columns[:1]:
         # Both begin at the same height, whichever is longer.
         bottom = 1.25 * size * len(lines) + 5.0 + size * legend.height
         away = ScaledTranslation(left * size / 72.0, bottom / 72.0, ax.figure.dpi_scale_trans)
@@ -316,8 +317,8 @@ def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> No
 
 def _draw_edges(
     ax: Axes,
-    edges: Floats,
-    directions: Mapping[Edge, str],
+    matrix: Floats,
+    said: Mapping[Edge, PairDirection],
     place: placing.Placing,
     nodes: Sequence[Text],
     scale: float,
@@ -325,26 +326,26 @@ def _draw_edges(
 ) -> None:
     from dagpost.plots.arrows import EdgeArrow, EdgeNumber
 
-    ports = _ports(list(directions), place)
-    numbered = len(directions) <= _NUMBERED if numbers is None else numbers
+    ports = _ports(list(said), place)
+    numbered = len(said) <= _NUMBERED if numbers is None else numbers
     # The most probable ones last, on top of the others.
-    for parent, child in sorted(directions, key=lambda edge: (edges[edge] + edges[edge[::-1]], edge)):
-        joined = edges[parent, child] + edges[child, parent]
+    for edge, pair in sorted(said.items(), key=lambda item: (item[1].joined, item[0])):
         arrow = EdgeArrow(
-            nodes[parent],
-            nodes[child],
-            min(float(joined), 1.0),
-            directions[parent, child],
-            bool(edges[parent, child] < edges[child, parent]),
-            place.routes.get((parent, child)),
-            ports.get((parent, child), (0.5, 0.5)),
+            nodes[edge[0]],
+            nodes[edge[1]],
+            pair.joined,
+            pair.word,
+            edge[0] != pair.source,
+            place.routes.get(edge),
+            ports.get(edge, (0.5, 0.5)),
             scale,
         )
         arrow.set_zorder(2)
         ax.add_artist(arrow)
         if numbered:
+            least = bool(np.isnan(matrix[edge] + matrix[edge[::-1]]))
             paper = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
-            ax.add_artist(EdgeNumber(arrow, fontsize=SMALL * scale, color="0.1", zorder=3, bbox=paper))
+            ax.add_artist(EdgeNumber(arrow, least, fontsize=SMALL * scale, color="0.1", zorder=3, bbox=paper))
 
 
 def _ports(oriented: Sequence[Edge], place: placing.Placing) -> dict[Edge, tuple[float, float]]:

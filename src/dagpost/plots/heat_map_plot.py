@@ -86,7 +86,7 @@ def heat_map(
         words = f"from {relation} to"
         bar.set_label(f"{shown.measure}: {words}" if shown.share else f"P({words})")
         bar.outline.set_visible(False)
-    say(ax, shown.sentence)
+    say(ax, shown.told)
     return ax
 
 

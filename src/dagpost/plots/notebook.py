@@ -1,13 +1,21 @@
-"""What a notebook shows of a fitted model: the sentence that matters, the first edges and a picture."""
+"""What a notebook shows of a fitted model or a sample: the sentence that matters, a picture and the first pairs."""
 
 from __future__ import annotations
 
 import html
+from typing import TYPE_CHECKING
 
-from dagpost.files.frames import long_table
+from dagpost._tools.text import printable
+from dagpost.plots.marks import in_words, mark
 from dagpost.plots.small_graph import small_graph
-from dagpost.posterior.fitted import Fitted
-from dagpost.posterior.lists import edge_table
+from dagpost.posterior.directions import ASSUMPTION, Directions, directions_of_sample, quick_directions
+
+if TYPE_CHECKING:
+    from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.sample import DagSample
+
+#: How many pairs are listed, and the least probability of those.
+_PAIRS, _LEAST = 10, 0.0005
 
 
 def model_html(fitted: Fitted, title: str) -> str:
@@ -18,8 +26,27 @@ def model_html(fitted: Fitted, title: str) -> str:
         return f"<p>{html.escape(title)}</p><p>{html.escape(fitted.method.name)} ({target.words}). {later}</p>"
     how = "Exact" if results.exact else f"Estimated from graphs by {fitted.method.name}"
     sentence = f"{how} ({target.words}). {results.verdict or ''}"
-    edges = edge_table(fitted)
-    best_first = long_table(edges).sort_values("probability", ascending=False).head(10)
-    table = best_first.round(3).to_html(index=False, escape=True)
-    picture = small_graph(fitted.names, edges.to_numpy(), measure=target.measure)
-    return f"<p>{html.escape(title)}</p><p>{html.escape(sentence)}</p>{picture}{table}"
+    directions = quick_directions(fitted)
+    if not directions.computed:
+        sentence += " Directions are not computed yet: own_sample() draws the graphs that they come from."
+    return f"<p>{html.escape(title)}</p><p>{html.escape(sentence)}</p>{_shown(directions, target.measure)}"
+
+
+def sample_html(sample: DagSample) -> str:
+    """HTML of a sample under its `repr`."""
+    sentence = f"{sample!r}. {sample.diagnosed.verdict if sample.from_chains else ''}"
+    return f"<p>{html.escape(sentence)}</p>{_shown(directions_of_sample(sample), sample.target.measure)}"
+
+
+def _shown(directions: Directions, measure: str) -> str:
+    """The picture, and the pairs that are joined most often, with the marks and words of every picture."""
+    names = [html.escape(printable(name)) for name in directions.names]
+    rows = "".join(
+        f"<tr><td>{names[pair.source]}</td><td>{mark(pair.word)}</td><td>{names[pair.target]}</td>"
+        f"<td>{pair.joined:.3f}</td><td>{in_words(pair)}</td></tr>"
+        for pair in directions.pairs(_LEAST)[:_PAIRS]
+    )
+    heads = "".join(f"<th>{head}</th>" for head in ("from", "", "to", "joined", "direction"))
+    note = html.escape(f"{ASSUMPTION} {directions.note}".rstrip() if directions.computed else "")
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"{small_graph(directions, measure=measure)}{table}<p>{note}</p>"

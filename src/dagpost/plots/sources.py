@@ -15,16 +15,22 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_matrix
+from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
+from dagpost.posterior.sample import DagSample
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.model import DagPosterior
-    from dagpost.posterior.sample import DagSample
 
     Source: TypeAlias = DagPosterior | DagSample | pd.DataFrame
 
 _SHARE = "share of replicates"
+_DRAW_FIRST = "they need a sample of graphs; call own_sample() on the model first."
+_ONLY_A_TABLE = (
+    "Directions are not computed: edge probabilities alone do not say which directions the data compel; a model or a "
+    "sample would."
+)
 _AMONG = "Among the most probable graphs only"
 
 
@@ -33,17 +39,24 @@ class Probabilities:
     """Names, the probability of a relation for every pair (0 on the diagonal), and what these numbers are.
 
     `sentence` says it in full, `measure` in a word or two, for an axis: shares of replicates are not probabilities.
+    `caveat` is what has to be known of numbers that hang on the direction of an edge.
     """
 
     names: tuple[str, ...]
     matrix: Floats
     sentence: str
     measure: str
+    caveat: str = ""
 
     @property
     def share(self) -> bool:
         """Whether the numbers are shares of replicates."""
         return self.measure == _SHARE
+
+    @property
+    def told(self) -> str:
+        """The sentence and the caveat, for a picture of single directions."""
+        return f"{self.sentence} {self.caveat}".rstrip()
 
 
 def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
@@ -56,7 +69,9 @@ def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
     if callable(getattr(source, "probability_matrix", None)):
         frame = source.probability_matrix(relation)
         names, matrix = _checked(frame)
-        return Probabilities(names, matrix, _sentence(source, relation), _measure(source))
+        target = source.target_ if hasattr(source, "fitted_") else source.target
+        measure, caveat = ("posterior probability", "") if target.posterior else (_SHARE, target.directions)
+        return Probabilities(names, matrix, _sentence(source, relation), measure, caveat)
     if not (hasattr(source, "columns") and hasattr(source, "index")):
         raise InputError(
             "A picture is drawn from a fitted DagPosterior, a DagSample or a table (DataFrame) of probabilities with "
@@ -64,6 +79,32 @@ def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
         )
     names, matrix = _checked(source)
     return Probabilities(names, matrix, "Probabilities as given.", "probability")
+
+
+def directions_at_hand(source: Any, shown: Probabilities) -> tuple[Directions, str]:
+    """What is known of directions in a model, a sample or a table; where they are not computed, why, and what would.
+
+    A picture does not wait for a sample that takes longer than the fit.
+    """
+    if hasattr(source, "fitted_"):
+        fitted = source.fitted_
+        found = quick_directions(fitted)
+        if not found.computed:
+            return found, f"Directions are not computed yet: {_DRAW_FIRST}"
+        drawn = f"Directions from {len(fitted.drawn):,} graphs." if fitted.results.exact and fitted.drawn else ""
+        return found, f"{drawn} {found.note}".strip()
+    if isinstance(source, DagSample):
+        found = directions_of_sample(source)
+        return found, found.note
+    # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
+    return not_computed(shown.names, np.nan_to_num(shown.matrix, nan=0.0)), _ONLY_A_TABLE
+
+
+def not_computed(names: tuple[str, ...], edges: Floats) -> Directions:
+    """Directions of which nothing is known but how probably each pair is joined."""
+    unknown = np.full_like(edges, np.nan)
+    joined, settled = np.minimum(edges + edges.T, 1.0), np.zeros(edges.shape, dtype=np.bool_)
+    return Directions(names, joined, unknown, unknown, unknown, settled, unknown, unknown, math.nan)
 
 
 def interval_words(confidence: float) -> str:
@@ -101,11 +142,6 @@ def _checked(frame: pd.DataFrame) -> tuple[tuple[str, ...], Floats]:
     return names, matrix
 
 
-def _measure(source: Any) -> str:
-    target = source.target_ if hasattr(source, "fitted_") else source.target
-    return "posterior probability" if target.posterior else _SHARE
-
-
 def _sentence(source: Any, relation: str) -> str:
     if not hasattr(source, "fitted_"):
         return _of_sample(source)
@@ -117,7 +153,7 @@ def _sentence(source: Any, relation: str) -> str:
         return _of_sample(fitted.drawn)
     # A model from a file may have no sample yet, and drawing one takes its time.
     if not fitted.target.posterior:
-        return f"{words.capitalize()}. {fitted.target.directions}"
+        return f"{words.capitalize()}."
     how = _AMONG if fitted.method.draws == "listed" else f"Estimated by {fitted.method.name}"
     return f"{how} ({words})."
 
@@ -127,7 +163,7 @@ def _of_sample(sample: DagSample) -> str:
     count, words = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", sample.target.words
     if not sample.target.posterior:
         replicates = f"{len(sample):,} {sample.method} replicate{'' if len(sample) == 1 else 's'}"
-        return f"Share of {replicates}, not a posterior probability. {sample.target.directions}"
+        return f"Share of {replicates}, not a posterior probability."
     if sample.estimator == "given weights":
         return f"Weighted shares of {count} that were picked ({words})."
     if sample.listed:

@@ -121,7 +121,8 @@ class Directions:
         """What is said of all pairs that are joined with at least this probability, most probable first."""
         nodes = len(self.names)
         found = [self.pair(first, second) for first in range(nodes) for second in range(first + 1, nodes)]
-        return sorted((pair for pair in found if pair.joined >= least), key=lambda pair: -pair.joined)
+        # Rounding errors of sums that are both 1 do not decide which comes first.
+        return sorted((pair for pair in found if pair.joined >= least), key=lambda pair: -round(pair.joined, 9))
 
     def table(self) -> pd.DataFrame:
         """One row a pair, most probably joined first."""

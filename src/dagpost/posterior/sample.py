@@ -6,7 +6,6 @@ keep the order in which they were drawn. Memory: n masks of the smallest type th
 
 from __future__ import annotations
 
-import html
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -132,13 +131,9 @@ class DagSample:
         return f"DagSample of {len(self):,} {kind} over {variables} ({how})"
 
     def _repr_html_(self) -> str:
-        from dagpost.plots.small_graph import small_graph
+        from dagpost.plots.notebook import sample_html
 
-        frequencies = self.edge_frequencies()
-        sentence = self.diagnosed.verdict if self.from_chains else ""
-        table = frequencies.round(3).to_html(escape=True)
-        picture = small_graph(self.names, frequencies.to_numpy(), measure=self.target.measure)
-        return f"<p>{html.escape(repr(self))}. {html.escape(sentence)}</p>{picture}{table}"
+        return sample_html(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DagSample):

@@ -17,6 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
+from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
 from dagpost.methods.choice import AUTO
 from dagpost.posterior.fitting import fit_table
@@ -32,17 +33,18 @@ if TYPE_CHECKING:
 
 #: All refits together are made unasked if they take no longer than this: as long as one waits without wondering why.
 QUICK_SECONDS = 5.0
-_NAME = "sensitivity"
+_NAME, _WHO = "sensitivity", "Fits under other choices"
+_BINS = (2, 3, 4, 5)
 #: Stages of a plan that a refit goes through; it draws no graphs.
 _STAGES = ("scores", "tables")
 
 
 class Refit(NamedTuple):
-    """A variation, the settings that differ in it, and the table, cut otherwise where the bins differ."""
+    """A variation: the settings that differ in it, and the number of bins where that differs."""
 
     variation: Variation
     changes: Mapping[str, Any]
-    table: Table
+    bins: int | None = None
 
 
 def sensitivity_of(fitted: Fitted) -> Sensitivity:
@@ -81,13 +83,13 @@ def refits_of(fitted: Fitted) -> list[Refit]:
     """Every choice made otherwise, one at a time; an error where no other choice can be tried."""
     prior = fitted.recall("prior")
     _check(fitted, prior)
-    table = fitted.rows("Fits under other choices")
+    table = fitted.rows(_WHO)
     refits = [
-        Refit(Variation(choice, value, f"{choice} {value}"), {key: other}, table)
+        Refit(Variation(choice, value, f"{choice} {value}"), {key: other})
         for key, alternatives in (("score", fitted.score.alternatives()), ("prior", other_priors(prior)))
         for choice, value, other in alternatives
     ]
-    return [*refits, *_other_limits(fitted, table)]
+    return [*refits, *_other_bins(table), *_other_limits(fitted)]
 
 
 def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
@@ -116,7 +118,13 @@ def _way_to_exact_sums(fitted: Fitted) -> str:
     return f"Use fewer columns{other}."
 
 
-def _other_limits(fitted: Fitted, table: Table) -> list[Refit]:
+def _other_bins(table: Table) -> list[Refit]:
+    """The usual numbers of bins, where columns were cut by a rule; they change the data, so evidence cannot choose."""
+    own = bins_of(table)
+    return [Refit(Variation("bins", str(bins), f"{bins} bins"), {}, bins) for bins in _BINS if own and own != {bins}]
+
+
+def _other_limits(fitted: Fitted) -> list[Refit]:
     """One parent less and one more, unless that leaves no edge or allows no other graph."""
     if fitted.target.most_parents is not None:
         return []
@@ -125,7 +133,6 @@ def _other_limits(fitted: Fitted, table: Table) -> list[Refit]:
         Refit(
             Variation("most parents", str(limit), f"at most {limit} parent{'' if limit == 1 else 's'}"),
             {"max_parents": limit},
-            table,
         )
         for limit in (own - 1, own + 1)
         if 1 <= limit <= most
@@ -135,10 +142,10 @@ def _other_limits(fitted: Fitted, table: Table) -> list[Refit]:
 def _seconds(fitted: Fitted, refit: Refit) -> float:
     """Roughly how long one refit takes; infinite where its sums would not be exact."""
     limit = int(refit.changes.get("max_parents", fitted.settings["max_parents"]))
-    engine, nodes = fitted.workspace.engine, len(fitted.names)
+    engine, nodes, rows = fitted.workspace.engine, len(fitted.names), fitted.rows(_WHO).rows
     score = refit.changes.get("score", fitted.score)
     try:
-        plan = plan_fit(fitted.method, fitted.modularity, nodes, refit.table.rows, limit, 1, engine, score)
+        plan = plan_fit(fitted.method, fitted.modularity, nodes, rows, limit, 1, engine, score)
     except ResourceError:
         return math.inf
     if not plan.exact or not plan.fits:
@@ -178,8 +185,10 @@ def _refitted(fitted: Fitted, refit: Refit) -> Floats:
         "missing": None,
         **refit.changes,
     }
+    table = fitted.rows(_WHO)
     with collected_warnings():
-        return _joined(fit_table(SimpleNamespace(**settings), refit.table, None))
+        table = table if refit.bins is None else cut_otherwise(table, refit.bins)
+        return _joined(fit_table(SimpleNamespace(**settings), table, None))
 
 
 def _joined(fitted: Fitted) -> Floats:

@@ -23,6 +23,7 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
+from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.sample import DagSample
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 #: Parent sets listed for a variable, graphs and classes listed in all.
 FAMILIES, GRAPHS = 8, 10
-#: A pair that is joined less often than this is listed in no table and drawn in no picture.
-LEAST_SHOWN = 0.001
 #: Exact path probabilities that take no longer than this are always worth it.
 _QUICK_SECONDS = 1.0
 #: An interval takes a look at the whole sample; at most this many are made.
@@ -61,8 +60,9 @@ class Content:
     """The numbers of a report.
 
     `edges` are the probabilities of edges (parent, child), `exact` says whether these are exact; `error_bound` is how
-    far rounding may have moved them (nan where unknown), `relative_error` whether that is in proportion. Everything
-    that is not exact comes from `sample`. `omitted` says why a part is missing.
+    far rounding may have moved them (nan where unknown), `relative_error` whether that is in proportion. `intervals`
+    are those of being joined, where that is an estimate. Everything that is not exact comes from `sample`, directions
+    too. `omitted` says why a part is missing.
     """
 
     names: tuple[str, ...]
@@ -71,6 +71,7 @@ class Content:
     reason: str
     edges: Floats
     exact: bool
+    directions: Directions
     columns: tuple[Column, ...]
     observations: int | None
     rows: str
@@ -105,12 +106,14 @@ def gather(source: Fitted | DagSample) -> Content:
 
 
 def _of_model(fitted: Fitted) -> Content:
-    results, data, sample = fitted.results, fitted.data, _sample_of(fitted)
-    edges = np.clip(results.edges, 0.0, 1.0)
+    results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
+    edges, directions = np.clip(results.edges, 0.0, 1.0), quick_directions(fitted)
     known = {"families": _exact_families(fitted), "paths": _exact_paths(fitted), "graphs": _best(fitted)}
     parts = _parts(sample, known)
     sensitivity, why_not = sensitivity_if_quick(fitted)
     about_sample = {} if sample is None else _about(sample, None if results.exact else edges)
+    missing = [part for part, found in parts.items() if found is None]
+    missing += [] if directions.computed else ["directions"]
     return Content(
         names=fitted.names,
         target=fitted.target,
@@ -118,6 +121,7 @@ def _of_model(fitted: Fitted) -> Content:
         reason=fitted.reason,
         edges=edges,
         exact=results.exact,
+        directions=directions,
         columns=_columns(fitted),
         observations=data.observations,
         rows="" if fitted.table is None else fitted.table.summary(),
@@ -132,7 +136,7 @@ def _of_model(fitted: Fitted) -> Content:
         paths_exact=known["paths"] is not None,
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
-        omitted={part: _no_sample(fitted) for part, found in parts.items() if found is None}
+        omitted={part: _no_sample(fitted) for part in missing}
         | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
         **parts,
         **{**about_sample, "verdict": results.verdict or about_sample.get("verdict")},
@@ -149,6 +153,7 @@ def _of_sample(sample: DagSample) -> Content:
         reason="",
         edges=edges,
         exact=False,
+        directions=directions_of_sample(sample),
         columns=tuple(Column(name, "", "") for name in sample.names),
         observations=provenance.get("observations"),
         rows="",
@@ -178,7 +183,7 @@ def _parts(sample: DagSample | None, known: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _about(sample: DagSample, edges: Floats | None) -> dict[str, Any]:
-    """What a sample says of itself: whether to trust it, and the intervals of edges where these are estimates."""
+    """What a sample says of itself: whether to trust it, and how close it is where edges are estimates."""
     diagnosed = sample.diagnostics() if sample.from_chains else None
     intervals, confidence = ({}, math.nan) if edges is None else _intervals(sample, edges)
     return {
@@ -191,16 +196,6 @@ def _about(sample: DagSample, edges: Floats | None) -> dict[str, Any]:
 
 
 # What may be computed for a report
-
-
-def _sample_of(fitted: Fitted) -> DagSample | None:
-    """The model's own sample, if it is there or quickly drawn."""
-    if fitted.drawn is None and not fitted.draws_quickly and not fitted.method.tables_at_hand(fitted.workspace):
-        return None
-    try:
-        return fitted.own_sample()
-    except ResourceError:
-        return None
 
 
 def _no_sample(fitted: Fitted) -> str:
@@ -255,19 +250,20 @@ def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
 
 
 def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], tuple[float, float]], float]:
-    """Intervals of the most probable edges, where the sample gives any and the edges shown are its own frequencies.
+    """Intervals of being joined, where the sample gives any and the edges shown are its own frequencies.
 
     And how sure they are: a sample may have a confidence of its own, and some bounds are certain.
     """
-    from dagpost.features import edge
+    from dagpost.features.statements.adjacent import adjacent
 
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(edges + edges.T >= LEAST_SHOWN) if i != j]
-    pairs = sorted(pairs, key=lambda pair: -(edges[pair] + edges[pair[::-1]]))[:_MOST_INTERVALS]
-    estimates = sample.probability([edge(sample.names[i], sample.names[j]) for i, j in pairs]) if pairs else []
+    joined = edges + edges.T
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1) >= LEAST_SHOWN)]
+    pairs = sorted(pairs, key=lambda pair: -joined[pair])[:_MOST_INTERVALS]
+    estimates = sample.probability([adjacent(sample.names[i], sample.names[j]) for i, j in pairs]) if pairs else []
     found = {
         pair: (estimate.lower, estimate.upper)
         for pair, estimate in zip(pairs, estimates, strict=True)
-        if abs(estimate.value - edges[pair]) < _SAME and estimate.upper - estimate.lower < 1.0
+        if abs(estimate.value - joined[pair]) < _SAME and estimate.upper - estimate.lower < 1.0
     }
     return found, min((estimate.confidence for estimate in estimates), default=math.nan)
 

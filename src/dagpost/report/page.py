@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
-import html
 import json
 import os
 import platform
@@ -23,11 +22,13 @@ from dagpost._tools.text import printable
 from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
-from dagpost.plots.direction import DIRECTIONS, LABELS, heads_of
+from dagpost.plots.layering import acyclic_orientation
+from dagpost.plots.marks import LEGEND, for_layers, head_of, in_words, listed, mark
 from dagpost.plots.small_graph import small_graph
-from dagpost.report import tables, words
+from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
+from dagpost.report.pair_table import pair_table, pairs_shown
 from dagpost.report.sensitivity_table import sensitivity_section
 
 _LIBRARIES = ("cytoscape", "dagre")
@@ -63,17 +64,17 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "title": tables.text(headline),
         "style": _template("report.css"),
         "summary": tables.text(words.summary(content)),
-        "found": tables.text(words.found(content)),
+        "found": tables.text(direction_words.found(content)),
         "standing": tables.text(mood_word),
         "mood": mood,
         "certainty": tables.text(words.certainty(content)),
         "prior": tables.text(words.prior(content)),
-        "arrows": tables.text(words.ARROWS + (" " + words.INTERVENTIONS if content.interventions else "")),
-        "picture": small_graph(list(map(printable, content.names)), content.edges, measure=content.target.measure),
+        "arrows": tables.text(direction_words.arrows(content)),
+        "picture": small_graph(content.directions, measure=content.target.measure),
         "measure": content.target.measure,
         "legend": _legend(content),
-        "edge_note": tables.text(words.about_edges(content)),
-        "edges": tables.edge_table(content),
+        "pair_note": tables.text(direction_words.about_pairs(content)),
+        "pairs": pair_table(content),
         "choices": sensitivity_section(content),
         "paths": tables.path_table(content),
         "graphs": tables.graph_table(content),
@@ -91,15 +92,12 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
 
 def data_of(content: Content) -> dict[str, Any]:
     """The numbers that the script needs; variables are numbered as the columns are."""
-    edges, total = content.edges, len(content.names) * (len(content.names) - 1) // 2
-    pairs: list[list[Any]] = [
-        [i, j, _rounded(edges[i, j]), _rounded(edges[j, i]), words.direction(content, i, j)]
-        for i, j in tables.pairs_shown(content)
-    ]
+    total = len(content.names) * (len(content.names) - 1) // 2
+    pairs = _pairs(content)
     return {
         "names": [printable(name) for name in content.names],
         "pairs": pairs,
-        "unlisted": [total - len(pairs), _rounded(edges.sum() - sum(pair[2] + pair[3] for pair in pairs))],
+        "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
         "posterior": content.target.posterior,
         "measure": content.target.measure,
         "threshold": _first_threshold(pairs),
@@ -108,6 +106,30 @@ def data_of(content: Content) -> dict[str, Any]:
         "blankets": None if content.blankets is None else _blankets(content),
         "blanketsNote": _note(content, "blankets", False),
     }
+
+
+def _pairs(content: Content) -> list[dict[str, Any]]:
+    """Each pair of the table: its ends, its word and what that says, its numbers, and which end a layout puts above."""
+    directions, said = content.directions, pairs_shown(content)
+    ways = [(pair.source, pair.target) for pair in said]
+    above = acyclic_orientation(for_layers(content.edges, said), ways)
+    # Compelled onward and back, by rules either way, reversible.
+    matrices = (directions.by_data, directions.by_data.T, directions.by_rules + directions.by_rules.T)
+    return [
+        {
+            "from": pair.source,
+            "to": pair.target,
+            "joined": _rounded(pair.joined),
+            "word": pair.word,
+            "head": head_of(pair.word) is not None,
+            "said": in_words(pair),
+            "above": upper,
+            "parts": [_rounded(matrix[way]) for matrix in (*matrices, directions.reversible)]
+            if directions.computed
+            else None,
+        }
+        for pair, way, (upper, _) in zip(said, ways, above, strict=True)
+    ]
 
 
 def as_data(data: Any) -> str:
@@ -145,38 +167,20 @@ def _note(content: Content, part: str, exact: bool) -> str:
 
 
 def _legend(content: Content) -> str:
-    """What the lines of the graph mean: the same words and thresholds as in plots."""
-    measure, listed = content.target.measure, [word for word in DIRECTIONS if word != "unknown"]
-    if not content.target.posterior:
-        listed = ["picked"]
-    items = [f"{_sample(direction)} direction {html.escape(LABELS[direction])}" for direction in listed]
+    """What the lines of the graph mean: the same words and marks as in plots."""
+    said = listed(pair.word for pair in pairs_shown(content))
+    items = [f"{mark(word)} direction {LEGEND[word]}" for word in said]
     for chance in (0.25, 0.5, 1.0):
         # As wide and as strong as the script draws such a line.
         wide, strong = 1 + 3.5 * chance, 0.3 + 0.7 * chance
-        line = f'<path class="clear" d="M2 7H58" stroke-width="{wide:.2f}" opacity="{strong:.2f}"/>'
-        items.append(f"{_picture(line)} {measure} {chance:g}")
+        line = f'<path d="M2 7H58" stroke="currentColor" stroke-width="{wide:.2f}" opacity="{strong:.2f}"/>'
+        picture = f'<svg class="mark" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{line}</svg>'
+        items.append(f"{picture} {content.target.measure} {chance:g}")
     return "".join(f"<li>{item}</li>" for item in items)
 
 
-def _sample(direction: str) -> str:
-    """A line with its heads: onward to the right, back to the left."""
-    kind, (onward, back) = "clear" if direction in ("clear", "picked") else "open", heads_of(direction)
-    heads = [
-        f'<path class="{f"{kind}-head" if filled else "hollow-head"}" d="{shape}"/>'
-        for filled, shape in ((onward, "M58 7 47 2V12Z"), (back, "M2 7 13 2V12Z"))
-        if filled is not None
-    ]
-    start, dashes = (2, "") if back is None else (13, ' stroke-dasharray="6 4"')
-    line = f'<path class="{kind}" d="M{start} 7H{58 if onward is None else 47}"{dashes} stroke-width="2.5"/>'
-    return _picture(line + "".join(heads))
-
-
-def _picture(inside: str) -> str:
-    return f'<svg viewBox="0 0 60 14" aria-hidden="true">{inside}</svg>'
-
-
-def _first_threshold(pairs: list[list[Any]]) -> float:
-    highest = max((pair[2] + pair[3] for pair in pairs), default=1.0)
+def _first_threshold(pairs: list[dict[str, Any]]) -> float:
+    highest = max((pair["joined"] for pair in pairs), default=1.0)
     return _THRESHOLD if highest >= _THRESHOLD else max(int(highest * 20) / 20, 0.01)
 
 

@@ -12,15 +12,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dagpost._tools.text import printable
-from dagpost.plots.sources import interval_words, percent
-from dagpost.report.content import GRAPHS, LEAST_SHOWN, Content
+from dagpost.plots.sources import percent
+from dagpost.report.content import GRAPHS, Content
+from dagpost.report.direction_words import about_classes
 from dagpost.report.words import best, measure_of, omitted, provenance_of_part, setting_rows
 
 #: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
 _FULL = 0.72
 _LONGEST_NAME = 40
-#: Pairs joined less often than this fill pages and are not printed; on the screen they stand at the end.
-_SLIGHT = 0.01
 #: A matrix of more columns than this has smaller figures.
 _WIDE = 14
 _ROUNDING = 1e-9
@@ -80,8 +79,13 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[str], kind: str = "
     )
 
 
-def _bar(probability: float) -> str:
-    return f'<td class="number bar" style="--p:{100.0 * probability:.1f}%">{number(probability)}</td>'
+def bar(probability: float, within: str = "", head: str = "") -> str:
+    """A cell with a probability, over a bar as long as that.
+
+    `within` is what it is between; `head` stands over the number on screens that are too narrow for columns.
+    """
+    more, label = f"<small>{within}</small>" if within else "", f' data-head="{head}"' if head else ""
+    return f'<td class="number bar"{label} style="--p:{100.0 * probability:.1f}%">{number(probability)}{more}</td>'
 
 
 def heat_cell(probability: float) -> str:
@@ -93,50 +97,6 @@ def heat_cell(probability: float) -> str:
 def omission(content: Content, part: str) -> str:
     """The sentence in the place of a part that was left out."""
     return f'<p class="omitted">{text(omitted(content, part))}</p>'
-
-
-# Edges
-
-
-def pairs_shown(content: Content) -> list[tuple[int, int]]:
-    """Every pair that is worth a line, the more probable direction first, the most probable pairs first."""
-    joined = content.edges + content.edges.T
-    pairs = [(i, j) for i in range(len(joined)) for j in range(i + 1, len(joined)) if joined[i, j] >= LEAST_SHOWN]
-    pairs.sort(key=lambda pair: (-joined[pair], pair))
-    return [(i, j) if content.edges[i, j] >= content.edges[j, i] else (j, i) for i, j in pairs]
-
-
-def edge_table(content: Content) -> str:
-    """One row a pair of variables."""
-    pairs = pairs_shown(content)
-    left_out = len(content.names) * (len(content.names) - 1) // 2 - len(pairs)
-    counted = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} of variables"
-    caption = f"{counted}, by the {measure_of(content)} an edge between them, either way"
-    if left_out:
-        caption += f" ({left_out} more below {LEAST_SHOWN:g} are not listed)"
-    heads = ["From", "To", "From → To", "To → From", "Joined"]
-    if content.intervals:
-        heads.insert(3, interval_words(content.interval_confidence).capitalize())
-    slight = sum(_slight(content, *pair) for pair in pairs)
-    note = f'<p class="on-paper">{slight} of them, below {_SLIGHT:g}, are left out on paper.</p>' if slight else ""
-    return table(caption, heads, (_edge_row(content, *pair) for pair in pairs), "edges sortable") + note
-
-
-def _slight(content: Content, source: int, target: int) -> bool:
-    return bool(content.edges[source, target] + content.edges[target, source] < _SLIGHT)
-
-
-def _edge_row(content: Content, source: int, target: int) -> str:
-    onward, back = float(content.edges[source, target]), float(content.edges[target, source])
-    interval = ""
-    if content.intervals:
-        found = content.intervals.get((source, target))
-        interval = f'<td class="number">{"" if found is None else bounds(*found, 3)}</td>'
-    row = '<tr class="slight">' if _slight(content, source, target) else "<tr>"
-    return (
-        f"{row}<td>{name(content.names[source])}</td><td>{name(content.names[target])}</td>{_bar(onward)}{interval}"
-        f"{_bar(back)}{_bar(min(onward + back, 1.0))}</tr>"
-    )
 
 
 # Paths
@@ -187,7 +147,7 @@ def graph_table(content: Content) -> str:
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
     found = [_joints(masks) for masks in graphs.parents.tolist()]
     rows = (
-        f'<tr><td class="number">{place + 1}</td>{_bar(float(graphs.probabilities[place]))}'
+        f'<tr><td class="number">{place + 1}</td>{bar(float(graphs.probabilities[place]))}'
         f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         for place, joints in enumerate(found)
     )
@@ -216,17 +176,15 @@ def class_table(content: Content) -> str:
             share = min(max(share, lower), upper)
             certain = f'<td class="number">{bounds(lower, upper, 4)}</td>'
         rows.append(
-            f'<tr><td class="number">{place + 1}</td>{_bar(share)}{certain}'
+            f'<tr><td class="number">{place + 1}</td>{bar(share)}{certain}'
             f'<td class="number">{int(classes.graphs[place]):,}</td>'
             f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
         )
     certainly = ["Certainly within"] if bounded else []
     heads = ["Rank", content.target.measure.capitalize(), *certainly, "Graphs seen", "Edges"]
-    told = "rows in which nothing was set" if content.interventions else "data that were only observed"
     caption = (
         f"{_first(content, len(found))} of {len(classes):,} class{'' if len(classes) == 1 else 'es'} seen. "
-        f"Graphs of one class allow the same dependences, so {told} cannot tell them apart; — is an edge whose "
-        f"direction differs within the class. {provenance_of_part(content, False)}"
+        f"{about_classes(content)} {provenance_of_part(content, False)}"
     )
     return table(caption, heads, rows, "classes")
 

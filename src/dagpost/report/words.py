@@ -14,7 +14,6 @@ from dagpost._tools.json_settings import from_json
 from dagpost._tools.registry import Registry
 from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.text import printable, shortened
-from dagpost.plots.direction import CLEAR, direction_of
 from dagpost.plots.sources import percent
 from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
@@ -23,6 +22,7 @@ from dagpost.report.content import Content
 from dagpost.scores.registry import SCORES
 
 _PARTS = {
+    "directions": "Directions",
     "families": "Parent sets",
     "blankets": "Markov blanket",
     "paths": "Path matrix",
@@ -31,22 +31,8 @@ _PARTS = {
 }
 #: A variable with this much weight on sets of as many parents as are allowed may well have more.
 _CROWDED = 0.5
-#: Pairs joined at least this often are counted in the first sentence of a report.
-_FOUND = 0.5
 #: What is less than this is not seen in the four digits of a table.
 _SEEN = 5e-5
-
-ARROWS = (
-    "An arrow from A to B says that knowing A helps to predict B directly, beyond the other variables that point to B. "
-    "It is not a statement about cause and effect. Data that were only observed often cannot tell A → B from B → A, "
-    "and a common cause that was not measured, or a choice of who was observed, can look like an arrow. To read arrows "
-    "as causes one has to assume that no common cause is missing and that nobody was selected by what is studied; "
-    "whether that holds is a question about the study, not about these numbers."
-)
-INTERVENTIONS = (
-    "In some rows variables were set from outside; these rows do inform about direction, for the variables that were "
-    "set."
-)
 
 
 def heading(content: Content) -> str:
@@ -88,45 +74,13 @@ def summary(content: Content) -> str:
     return ", ".join([*parts, content.target.words])
 
 
-def direction(content: Content, source: int, target: int) -> str:
-    """The word for the direction of a pair, as the pictures draw it."""
-    if not content.target.posterior:
-        return "picked"
-    return direction_of(float(content.edges[source, target]), float(content.edges[target, source]))
+def counted(number: int, thing: str) -> str:
+    """A number and what it counts.
 
-
-def _counted(number: int, thing: str) -> str:
+    >>> counted(1, "pair"), counted(2_000, "pair")
+    ('1 pair', '2,000 pairs')
+    """
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def found(content: Content) -> str:
-    """What a reader takes away from the picture: how many pairs are joined, and how sure their directions are."""
-    joined, count = content.edges + content.edges.T, len(content.names)
-    pairs = [(i, j) for i in range(count) for j in range(i + 1, count) if joined[i, j] >= _FOUND]
-    total = count * (count - 1) // 2
-    often = "with a probability" if content.target.posterior else "in a share of the replicates"
-    of_all = f"{len(pairs):,} of {_counted(total, 'pair')} of variables"
-    text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {_FOUND:g}."
-    if content.trusted is False and not content.exact:
-        return f"Not to be trusted yet: {text}"
-    if not content.target.posterior:
-        return f"{text} {content.target.directions}"
-    if not pairs:
-        return text
-    directions = [direction(content, *pair) for pair in pairs]
-    clear, leaning, undecided = (directions.count(word) or "none" for word in ("clear", "leaning", "open"))
-    if content.target.directions:
-        return f"{text} {content.target.directions}"
-    fixed = " Rules that the user set decide some of this." if _rules(content.settings) else ""
-    return (
-        f"{text} The direction is clear for {clear} of these (at least {100 * CLEAR:g}%), leans one way for {leaning}, "
-        f"and is open for {undecided}.{fixed}"
-    )
-
-
-def about_edges(content: Content) -> str:
-    """What the numbers of the table of edges are."""
-    return f"{provenance_of_part(content, content.exact)} {content.target.directions}".rstrip()
 
 
 def certainty(content: Content) -> str:
@@ -140,7 +94,7 @@ def certainty(content: Content) -> str:
 def _replicated(content: Content) -> str:
     sample, times, close = content.sample, "many times", ""
     if sample is not None:
-        times, size = _counted(len(sample), "time"), error_near_one_half(len(sample))
+        times, size = counted(len(sample), "time"), error_near_one_half(len(sample))
         close = f" With that many graphs a share near one half is known to about ±{size:.2g} (95%)."
     return content.target.trust.format(times=times) + close
 
@@ -163,7 +117,7 @@ def _exactly(content: Content) -> str:
     if sample.listed:
         return f"{text} Some other parts, marked so, are those {_among(sample)}."
     text += (
-        f" Some other parts, marked as estimated, come from {_counted(len(sample), 'graph')} ({sample.method})"
+        f" Some other parts, marked as estimated, come from {counted(len(sample), 'graph')} ({sample.method})"
         f"{_worth(sample)}, which stand for the same posterior."
     )
     return text if content.verdict is None else f"{text} About these: {printable(content.verdict)}"
@@ -174,12 +128,12 @@ def _estimated(sample: DagSample | None, verdict: str | None) -> str:
         return "The probabilities are estimates."
     if sample.estimator == "given weights":
         return (
-            f"The probabilities are the weighted shares of {_counted(len(sample), 'graph')} that were picked. How "
+            f"The probabilities are the weighted shares of {counted(len(sample), 'graph')} that were picked. How "
             "far they are from those of all graphs is not known."
         )
     if sample.listed:
         return f"The probabilities are those {_among(sample)}."
-    text = f"The probabilities are estimates, from {_counted(len(sample), 'graph')}{_worth(sample)}, and not exact. "
+    text = f"The probabilities are estimates, from {counted(len(sample), 'graph')}{_worth(sample)}, and not exact. "
     if sample.guarantee is not None:
         precision, confidence = sample.guarantee
         text += (
@@ -237,10 +191,10 @@ def _crowded(content: Content) -> list[str]:
     if weight < _CROWDED:
         return []
     others = sum(own >= _CROWDED for own, _ in full) - 1
-    more = f", and {_counted(others, 'other variable')} with one above {_CROWDED:g}" if others else ""
+    more = f", and {counted(others, 'other variable')} with one above {_CROWDED:g}" if others else ""
     bound = "at least" if content.families_exact else "about"
     return [
-        f"Mind the limit of {_counted(limit, 'parent')}: {printable(name)} has that many with a probability of {bound} "
+        f"Mind the limit of {counted(limit, 'parent')}: {printable(name)} has that many with a probability of {bound} "
         f"{weight:.2f}{more}. Allow more parents and see what changes."
     ]
 
@@ -265,7 +219,7 @@ def prior(content: Content) -> str:
     limit = settings.get("max_parents")
     parents = ""
     if limit is not None and content.target.most_parents is None:
-        parents = f" A variable has at most {_counted(limit, 'parent')}."
+        parents = f" A variable has at most {counted(limit, 'parent')}."
     rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
     return (
@@ -297,11 +251,11 @@ def provenance_of_part(content: Content, exact: bool) -> str:
     if sample is None:
         return ""
     if not content.target.posterior:
-        return f"Shares of {_counted(len(sample), 'bootstrap replicate')}, not posterior probabilities."
+        return f"Shares of {counted(len(sample), 'bootstrap replicate')}, not posterior probabilities."
     if sample.listed:
         covered = f", {percent(sample.covered)} of the posterior" if math.isfinite(sample.covered) else ""
         return f"Among {len(sample):,} of the most probable graphs only{covered}; {content.target.words}."
-    return f"Estimated from {_counted(len(sample), 'graph')}{_worth(sample)}; {content.target.words}."
+    return f"Estimated from {counted(len(sample), 'graph')}{_worth(sample)}; {content.target.words}."
 
 
 def omitted(content: Content, part: str) -> str:

@@ -15,10 +15,12 @@ from tests.tools.cli_checks import ESCAPE_CODE, Run, write_table
 from dagpost import DagPosterior, DagSample, datasets
 
 
-def test_demo_shows_the_edges_of_the_bundled_study_and_ends_with_the_path_of_a_report(run: Run, tmp_path: Path) -> None:
+def test_demo_shows_the_pairs_of_the_bundled_study_and_ends_with_the_path_of_a_report(run: Run, tmp_path: Path) -> None:
     text = run("demo").stdout
     assert "1,841" in text
-    assert re.search(r"M\. Work +-> +Proteins +0\.8348", text)
+    assert re.search(r"M\. Work +— +Proteins +1\.00 +█+ +direction open", text)
+    assert "assuming no hidden common causes" in text
+    assert "clear:" not in text
     assert "(exact; each graph counted once)" in text
     assert "Next: dagpost fit" in text
     page = tmp_path / text.splitlines()[-1].rpartition(" ")[2]
@@ -30,14 +32,15 @@ def test_demo_shows_the_edges_of_the_bundled_study_and_ends_with_the_path_of_a_r
     assert DagPosterior.load(tmp_path / "other.dagpost").log_evidence_ == shown["log_evidence"]
 
 
-def test_fit_shows_the_ten_best_edges_and_keeps_the_model(run: Run, tmp_path: Path) -> None:
+def test_fit_shows_the_ten_best_pairs_and_keeps_the_model(run: Run, tmp_path: Path) -> None:
     run("data", "export", "asia", "-o", "asia.csv")
     result = run("fit", "asia.csv", "-o", "kept.dagpost", "--seed", "1", "--threads", "1")
-    edges = re.findall(r"^(\w+) +-> +(\w+) +(0\.\d{4}|1\.0000)", result.stdout, re.MULTILINE)
-    assert len(edges) == 10
-    probabilities = [float(probability) for *_, probability in edges]
+    pairs = re.findall(r"^(\w+) +[—→⇢⇒] +(\w+) +([01]\.\d\d) ", result.stdout, re.MULTILINE)
+    assert len(pairs) == len({frozenset(pair[:2]) for pair in pairs}) == 10
+    probabilities = [float(probability) for *_, probability in pairs]
     assert probabilities == sorted(probabilities, reverse=True)
-    assert "(46 less probable edges not shown)" in result.stdout
+    assert "(18 less probable pairs not shown)" in result.stdout
+    assert "Directions are those compelled by the data, assuming no hidden common causes." in result.stdout
     assert "Model: kept.dagpost" in result.stdout
     assert "Exact (each graph counted once)" in result.stdout
     assert "BDeu (equivalent sample size 1.0) score" in result.stdout
@@ -130,6 +133,62 @@ def test_json_holds_all_edges(command: str, run: Run, table: str, model: str) ->
     probabilities = [edge["probability"] for edge in shown["edges"]]
     assert probabilities == sorted(probabilities, reverse=True)
     assert all(0.0 <= probability <= 1.0 for probability in probabilities)
+    assert len(shown["pairs"]) == len(names) * (len(names) - 1) // 2
+    for pair in shown["pairs"]:
+        parts = [pair[part] for part in ("by_data", "by_data_back", "by_rules", "by_rules_back", "reversible")]
+        assert sum(parts) == pytest.approx(pair["joined"])
+        assert pair["lower"] <= pair["by_data"] <= pair["upper"]
+        assert pair["direction"] in ("clear", "leaning", "rules", "open")
+    assert shown["pairs_confidence"] == 0.95
+
+
+def test_every_kind_of_direction_has_its_words_and_its_mark(run: Run, tmp_path: Path) -> None:
+    """A and B are causes of C, which is a cause of D; a rule settles the pair of E and F."""
+    rng = np.random.default_rng(5)
+    a, b = np.tile([[0, 0, 1, 1], [0, 1, 0, 1]], 500)
+    c = np.where(rng.random(2000) < 0.1, rng.integers(0, 3, 2000), a + b)
+    d = np.where(rng.random(2000) < 0.9, c >= 1, c < 1).astype(int)
+    e = rng.integers(0, 2, 2000)
+    f = np.where(rng.random(2000) < 0.9, e, 1 - e)
+    g = np.where(rng.random(2000) < 0.9, rng.integers(0, 2, 2000), a)
+    frame = pd.DataFrame({"A": a, "B": b, "C": c, "D": d, "E": e, "F": f, "G": g})
+    frame.to_csv(tmp_path / "kinds.csv", index=False)
+    text = run("fit", "kinds.csv", "--seed", "1", "--tier", "F", "--tier", "E").stdout
+    assert re.search(r"A +→ +C +1\.00 +█+ +clear: compelled by the data in (over )?9\d% of it", text)
+    assert re.search(r"F +⇒ +E +1\.00 +█+ +decided by your rules", text)
+    listed = run("edges", "kinds.dagpost", "--minimum", "0.5").stdout
+    assert re.search(r"^pair +joined +-> +<- +direction$", listed, re.MULTILINE)
+    assert re.search(r"F +⇒ +E +1\.0000 +1\.0000 +0\.0000 +decided by your rules", listed)
+    free = run("fit", "kinds.csv", "--seed", "1").stdout
+    assert re.search(r"E +— +F +1\.00 +█+ +direction open", free)
+
+
+def test_edges_of_a_sample_are_pairs_too(run: Run, model: str, tmp_path: Path) -> None:
+    run("sample", model, "-n", "200", "--seed", "1", "-o", "graphs.dagpost")
+    assert re.search(r"A +— +B +1\.0000 .* direction open", run("edges", "graphs.dagpost").stdout)
+    shown = json.loads(run("edges", "graphs.dagpost", "--json").stdout)
+    sample = DagSample.load(tmp_path / "graphs.dagpost")
+    assert shown["edges"][0]["probability"] == sample.edge_frequencies().to_numpy().max()
+    assert [pair["joined"] for pair in shown["pairs"]] == sample.directions()["joined"].to_list()
+    assert shown["exact"] is False
+
+
+def test_directions_that_would_take_long_are_not_computed_and_the_way_to_them_is_said(
+    run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dagpost.posterior.fitted import Fitted
+
+    monkeypatch.setattr(Fitted, "quick_sample", lambda _: None)
+    text = run("edges", model).stdout
+    assert "direction not computed" in text
+    assert "assuming no hidden" not in text
+    shown = json.loads(run("edges", model, "--json").stdout)
+    assert {pair["direction"] for pair in shown["pairs"]} == {"unknown"}
+    assert shown["pairs"][0]["by_data"] is shown["pairs_confidence"] is None
+    commands = re.findall(r"(?:To have them|then): dagpost (.*)", text)
+    for command in commands:
+        text = run(*shlex.split(command)).stdout
+    assert "direction open" in text
 
 
 def test_edges_are_those_of_the_model(run: Run, model: str, tmp_path: Path) -> None:
@@ -138,7 +197,7 @@ def test_edges_are_those_of_the_model(run: Run, model: str, tmp_path: Path) -> N
         assert edge["probability"] == expected.loc[edge["parent"], edge["child"]]
     likely = json.loads(run("edges", model, "--json", "--minimum", "0.3").stdout)["edges"]
     assert {edge["parent"] + edge["child"] for edge in likely} == {"AB", "BA"}
-    assert re.search(r"\(\d edges below 0\.3 not shown\)", run("edges", model, "--minimum", "0.3").stdout)
+    assert re.search(r"\(2 pairs below 0\.3 not shown\)", run("edges", model, "--minimum", "0.3").stdout)
 
 
 def test_long_names_are_shown_whole(run: Run, tmp_path: Path) -> None:
@@ -147,8 +206,8 @@ def test_long_names_are_shown_whole(run: Run, tmp_path: Path) -> None:
     frame = pd.read_csv(tmp_path / write_table(tmp_path)).set_axis(names, axis=1)
     frame.to_csv(tmp_path / "long.csv", index=False)
     text = run("fit", "long.csv").stdout
-    assert f"{names[0]}  ->  {names[1]}" in text
-    assert f"変数{' ' * (len(names[0]) - 4)}  ->  " in text
+    assert f"{names[0]}  —  {names[1]}" in text
+    assert f"{names[1]}{' ' * (len(names[0]) - len(names[1]))}  —  変数" in text
     assert names[0] in run("info", "long.dagpost").stdout
 
 

@@ -14,21 +14,27 @@ import pytest
 from tests.tools.pictures import (
     ALARM,
     ODD,
+    SAID,
     arrows,
     assert_apart_and_inside,
     boxes_of,
     caption,
+    drawn,
+    every_word,
     frame,
     legend_words,
     nodes,
+    one_class,
     sparse,
 )
 
-from dagpost import DagPosterior, DagSample, plots
+from dagpost import DagPosterior, DagSample, datasets, plots
 from dagpost.errors import InputError
-from dagpost.plots.arrows import EdgeNumber, dashes_of
-from dagpost.plots.direction import direction_of
+from dagpost.plots.arrows import EdgeArrow, EdgeNumber
+from dagpost.plots.marks import LEGEND, dashes_of, mark
 from dagpost.plots.small_graph import small_graph
+from dagpost.plots.sources import not_computed
+from dagpost.posterior.directions import directions_of_sample
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -61,76 +67,124 @@ def test_lines_are_wider_and_darker_the_more_probable_they_are() -> None:
 @pytest.mark.parametrize("dpi", [72, 144, 288])
 def test_a_line_is_as_wide_at_every_resolution(dpi: int) -> None:
     figure = plt.figure(figsize=(4, 4), dpi=dpi)
-    ax = plots.graph(frame([[0.0, 1.0], [0.0, 0.0]]), numbers=False, legend=False, ax=figure.add_axes((0, 0, 1, 1)))
+    whole = drawn(("A", "B"), [[("A", "B")]])
+    ax = plots.graph(whole, numbers=False, legend=False, ax=figure.add_axes((0, 0, 1, 1)))
     figure.canvas.draw()
     middle = np.asarray(canvas_of(figure).buffer_rgba())[2 * dpi, :, 0]
     dark = (255 - middle.astype(float)).sum() / 255 * 72 / dpi
     assert dark == pytest.approx(arrows(ax)[0].width, abs=0.4)
 
 
-#: Probabilities of both directions, the word for them, and which heads are filled: at the parent, at the child.
-SPLITS = [
-    ((0.9, 0.0), "clear", [True]),
-    ((0.81, 0.09), "clear", [True]),
-    ((0.6, 0.2), "leaning", [False, True]),
-    ((0.2, 0.6), "leaning", [False, True]),
-    ((0.48, 0.32), "leaning", [False, True]),
-    ((0.4, 0.4), "open", [False, False]),
-    ((0.7, np.nan), "unknown", []),
-    ((np.nan, 0.7), "unknown", []),
-]
+def heads_of(arrow: EdgeArrow) -> dict[str, bool | None]:
+    """Whether the head at each variable is filled; None for no head."""
+    return dict(zip((arrow.parent.get_text(), arrow.child.get_text()), arrow.filled, strict=True))
 
 
-@pytest.mark.parametrize(("split", "word", "filled"), SPLITS)
-def test_lines_and_heads_say_how_sure_a_direction_is(split: tuple[float, float], word: str, filled: list[bool]) -> None:
+def test_lines_and_heads_say_what_is_known_of_a_direction() -> None:
     figure, ax = plt.subplots()
-    plots.graph(frame([[0.0, split[0]], [split[1], 0.0]], ["A", "B"]), ax=ax)
+    plots.graph(every_word(), ax=ax)
+    found = {frozenset(heads_of(arrow)): arrow for arrow in arrows(ax)}
+    assert found.keys() == {frozenset(pair) for pair in SAID}
+    filled = {"clear": True, "leaning": True, "rules": False, "open": None}
+    for (source, target), (word, _, joined) in SAID.items():
+        arrow = found[frozenset((source, target))]
+        assert arrow.word == word
+        assert arrow.probability == pytest.approx(joined)
+        assert heads_of(arrow) == {source: None, target: filled[word]}
+        way = arrow.path(canvas_of(figure).get_renderer())
+        assert way is not None
+        assert [own for _, own in way[1]] == ([] if filled[word] is None else [filled[word]])
+        # Said by the line too, so that it can be read where heads are small.
+        assert (dashes_of(word) is None) == (word != "leaning")
+
+
+def test_no_two_words_look_alike() -> None:
+    looks = {word: mark(word).replace(f"mark {word}", "") for word in LEGEND}
+    assert len(set(looks.values())) == len(LEGEND) == 5
+    # Without colours of their own.
+    assert "currentColor" in looks["clear"]
+    assert not re.search("rgb|#[0-9a-f]{3}", "".join(looks.values()))
+
+
+def test_a_table_of_probabilities_cannot_tell_directions() -> None:
+    """However lopsided: 0.9 to 0 may be what is left of a class of equivalent graphs."""
+    ax = plots.graph(frame([[0.0, 0.9], [0.0, 0.0]], ["A", "B"]))
     (arrow,) = arrows(ax)
-    assert arrow.probability == pytest.approx(np.nansum(split))
-    assert arrow.direction == word == direction_of(*split)
-    # The line leads from the more probable parent.
-    onward = np.nan_to_num(split[0]) >= np.nan_to_num(split[1])
-    assert (arrow.parent.get_text(), arrow.child.get_text()) == (("A", "B") if onward else ("B", "A"))
-    found = arrow.path(canvas_of(figure).get_renderer())
-    assert found is not None
-    assert [own for _, own in found[1]] == filled
-    # Said by the line too, so that it can be read where heads are small.
-    assert (dashes_of(word) is None) == (word == "clear")
-    assert dashes_of("unknown") != dashes_of("open")
+    assert arrow.word == "unknown"
+    assert arrow.filled == (None, None)
+    assert dashes_of("unknown") is not None
+    assert dashes_of("unknown") != dashes_of("leaning")
+    assert legend_words(ax)[-2:] == ["its direction", LEGEND["unknown"]]
+    assert (
+        "edge probabilities alone do not say which directions the data compel; a model or a sample would."
+        in caption(ax)
+    )
+    assert "Directions are not computed" not in caption(plots.graph(frame(np.zeros((2, 2)))))
 
 
-def test_a_line_against_its_direction_has_the_filled_head_above() -> None:
-    """Of a cycle of probable directions one line must lead upwards in the layers."""
-    ax = plots.graph(frame([[0.0, 0.9, 0.2], [0.05, 0.0, 0.9], [0.6, 0.05, 0.0]], list("ABC")))
+def test_a_model_whose_sample_takes_long_says_how_to_have_directions(model: DagPosterior) -> None:
+    kbest = DagPosterior(method="kbest", samples=50).fit(datasets.load("coronary"))
+    ax = plots.graph(kbest)
+    assert {arrow.word for arrow in arrows(ax)} == {"unknown"}
+    assert "call own_sample() on the model first" in caption(ax)
+    kbest.own_sample()
+    assert {arrow.word for arrow in arrows(plots.graph(kbest))} <= {"clear", "leaning", "open"}
+    assert "Directions from 30,000 graphs." in caption(plots.graph(model))
+
+
+def test_no_direction_of_a_class_in_which_all_are_reversible_is_drawn() -> None:
+    sample = one_class()
+    edges = sample.edge_frequencies().to_numpy()
+    # By how often it was drawn, most directions would look clear.
+    assert (np.maximum(edges, edges.T)[edges + edges.T > 0.5] >= 0.9).sum() > 20
+    ax = plots.graph(sample)
+    assert len(arrows(ax)) == 16
+    assert {arrow.word for arrow in arrows(ax)} == {"open"}
+    assert {arrow.filled for arrow in arrows(ax)} == {(None, None)}
+    assert "<polygon" not in small_graph(directions_of_sample(sample)).split("<circle")[0]
+
+
+def test_a_line_against_its_direction_has_its_head_above() -> None:
+    """Of a cycle of compelled directions one line must lead upwards in the layers."""
+    ways = [("A", "B"), ("B", "C"), ("C", "A")]
+    # Each is compelled by another parent of its child, in graphs of its own.
+    graphs = [[way, (f"with {way[0]}{way[1]}", way[1])] for way in ways]
+    names = tuple("ABC") + tuple(f"with {one}{two}" for one, two in ways)
+    ax = plots.graph(drawn(names, graphs))
     ax.figure.canvas.draw()
-    (upward,) = [a for a in arrows(ax) if (a.parent.get_text(), a.child.get_text()) == ("A", "C")]
-    assert upward.direction == "leaning"
-    assert upward.filled == (True, False)
+    between = [arrow for arrow in arrows(ax) if set(heads_of(arrow)) <= set("ABC")]
+    assert {arrow.word for arrow in between} == {"clear"}
+    assert sorted(arrow.filled.index(True) for arrow in between) == [0, 1, 1]
+    assert all(heads_of(arrow)[target] for arrow, (_, target) in _by_way(between, ways))
+
+
+def _by_way(found: list[EdgeArrow], ways: list[tuple[str, str]]) -> list[tuple[EdgeArrow, tuple[str, str]]]:
+    return [(arrow, way) for way in ways for arrow in found if set(heads_of(arrow)) == set(way)]
 
 
 def test_the_number_of_a_pair_that_is_half_known_is_a_least_one() -> None:
-    ax = plots.graph(frame([[0.0, 0.7], [np.nan, 0.0]]))
-    (number,) = [artist for artist in ax.get_children() if isinstance(artist, EdgeNumber)]
-    assert number.get_text() == "≥0.70"
-    assert "not known" in legend_words(ax)
+    ax = plots.graph(frame([[0.0, 0.7, 0.5], [np.nan, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    numbers = [artist.get_text() for artist in ax.get_children() if isinstance(artist, EdgeNumber)]
+    assert sorted(numbers) == ["0.50", "≥0.70"]
 
 
 def test_the_small_picture_of_notebooks_speaks_the_same_language() -> None:
-    edges = np.zeros((6, 6))
-    for place, split in enumerate([(0.81, 0.09), (0.2, 0.6), (0.4, 0.4)]):
-        edges[2 * place, 2 * place + 1], edges[2 * place + 1, 2 * place] = split
-    picture = small_graph([f"v{number}" for number in range(6)], edges)
-    groups = dict(re.findall(r"<title>(v\d) -&gt; .*?</title>(.*?)</g>", picture))
-    looks = {
-        name: (re.findall(r'fill="(white|rgb[^"]*)"', drawn), "dasharray" in drawn) for name, drawn in groups.items()
-    }
-    # The line leads from the more probable parent; a head at its end comes first.
-    assert [face == "white" for face in looks["v0"][0]] == [False]
-    assert [face == "white" for face in looks["v3"][0]] == [False, True]
-    assert [face == "white" for face in looks["v4"][0]] == [True, True]
-    assert [dashed for _, dashed in looks.values()].count(True) == 2
-    assert not looks["v0"][1]
-    assert "direction less than 90% sure" in picture
+    picture = small_graph(directions_of_sample(every_word()))
+    lines = dict(re.findall(r"<title>(\w (?:and|-&gt;) \w): (.*?</title>.*?)</g>", picture))
+    assert len(lines) == len(SAID)
+    for (source, target), (word, _, joined) in SAID.items():
+        shown = lines[f"{source} {'and' if word == 'open' else '-&gt;'} {target}"]
+        assert f"joined {joined:.3f}; direction {'decided' if word == 'rules' else word}" in shown
+        heads = re.findall(r'<polygon [^>]*fill="(white|rgb[^"]*)"', shown)
+        assert [head == "white" for head in heads] == {"open": [], "rules": [True]}.get(word, [False])
+        assert ("dasharray" in shown) == (word == "leaning")
+    for word in ("clear", "leaning", "open", "rules"):
+        assert f"direction {LEGEND[word]}" in picture
+    assert LEGEND["unknown"] not in picture
+    unknown = small_graph(not_computed(("A", "B"), np.array([[0.0, 0.9], [0.0, 0.0]])))
+    assert "<polygon" not in unknown
+    assert unknown.count("dasharray") == 2
+    assert f"direction {LEGEND['unknown']}" in unknown
 
 
 def test_the_caption_says_what_the_numbers_are_and_how_much_is_hidden(model: DagPosterior, chains: DagSample) -> None:
@@ -145,14 +199,20 @@ def test_the_caption_says_what_the_numbers_are_and_how_much_is_hidden(model: Dag
     assert caption(plots.graph(model, legend=False)) == ""
 
 
-def test_a_legend_explains_lines_and_heads(model: DagPosterior) -> None:
-    assert legend_words(plots.graph(model)) == [
+def test_a_legend_explains_lines_and_heads() -> None:
+    assert legend_words(plots.graph(every_word())) == [
         "probability of an edge",
         *("0.25", "0.5", "1"),
-        "its direction",
-        *("clear (at least 90%)", "leans to the filled head (60 to 90%)", "open (below 60%)"),
+        "its direction, assuming no hidden common causes",
+        "clear: compelled by the data (at least 90%)",
+        "leaning: compelled by the data in 60 to 90%",
+        "open: the data cannot tell",
+        "decided by your rules",
     ]
-    assert legend_words(plots.graph(model, legend=False)) == []
+    # What does not occur is not explained.
+    assert legend_words(plots.graph(one_class()))[-1:] == ["open: the data cannot tell"]
+    assert "its direction" not in " ".join(legend_words(plots.graph(frame(np.zeros((2, 2))))))
+    assert legend_words(plots.graph(every_word(), legend=False)) == []
 
 
 def test_numbers_stand_on_the_lines_of_small_graphs(model: DagPosterior) -> None:

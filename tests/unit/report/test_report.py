@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tools.pictures import SAID, every_word, one_class
 from tests.tools.report_page import Page, random_table, written
 
 import dagpost
 from dagpost import DagPosterior, InputError, datasets
 from dagpost._tools.text import printable
-from dagpost.plots.direction import LABELS, direction_of
+from dagpost.plots.marks import LEGEND
+from dagpost.posterior.directions import directions_of
 from dagpost.report import page as report
 
 HOSTILE = [
@@ -30,7 +32,7 @@ HOSTILE = [
     "\u202eright to left",
     "x" * 200,
 ]
-PARTS = ("trust", "graph-section", "edges", "paths", "graphs", "data", "method", "cite")
+PARTS = ("trust", "graph-section", "pairs", "paths", "graphs", "data", "method", "cite")
 
 
 @pytest.fixture(scope="module")
@@ -55,29 +57,46 @@ def test_no_mark_of_the_template_is_left(page: Page) -> None:
     assert "}}" not in page.words
 
 
-def test_edge_table_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -> None:
-    heads, *rows = page.tables["edges"]
-    assert heads == ["From", "To", "From → To", "To → From", "Joined"]
-    edges: Any = coronary.edge_probabilities_
-    for source, target, onward, back, joined in rows:
-        assert onward.lstrip("<>") == f"{edges.loc[source, target]:.4f}" or onward[0] in "<>"
-        assert edges.loc[source, target] >= edges.loc[target, source]
-        assert float(joined.lstrip("<>")) == pytest.approx(
-            float(onward.lstrip("<>")) + float(back.lstrip("<>")), abs=2e-4
-        )
-    falling = [float(row[-1].lstrip("<>")) for row in rows]
+def number(cell: str) -> float:
+    """The number in a cell, which an interval may follow."""
+    found = re.match(r"[<>]?(\d\.\d{4})", cell)
+    assert found is not None, cell
+    return float(found[1])
+
+
+def test_pair_table_has_the_numbers_and_words_of_the_model(coronary: DagPosterior, page: Page) -> None:
+    heads, *rows = page.tables["pairs"]
+    assert heads == [
+        *("From", "Mark", "To", "Joined", "Direction"),
+        *("Compelled →", "Compelled ←", "Reversible"),
+    ]
+    table = coronary.directions()
+    assert len(rows) == (table["joined"] >= 0.001).sum()
+    for row, pair in zip(rows, table.to_dict("records"), strict=False):
+        assert [row[0], row[2]] == [pair["from"], pair["to"]]
+        assert row[4].split(":")[0] == pair["direction"]
+        for cell, column in ((row[3], "joined"), (row[5], "by_data"), (row[6], "by_data_back"), (row[7], "reversible")):
+            assert number(cell) == pytest.approx(pair[column], abs=1e-4)
+        # The parts of one whole.
+        assert sum(map(number, row[5:])) == pytest.approx(number(row[3]), abs=4e-4)
+    falling = [number(row[3]) for row in rows]
     assert falling == sorted(falling, reverse=True)
+    assert "“reversible” one whose direction is not; no hidden common causes are assumed." in page.sections["pairs"]
 
 
 def test_json_has_the_numbers_of_the_model(coronary: DagPosterior, page: Page) -> None:
     numbers = page.numbers
     names = numbers["names"]
     assert tuple(names) == coronary.names_
-    for source, target, onward, back, direction in numbers["pairs"]:
-        assert onward >= back
-        assert direction == direction_of(onward, back)
-        assert onward == pytest.approx(coronary.edge_probabilities_.iloc[source, target], abs=1e-6)
-        assert back == pytest.approx(coronary.edge_probabilities_.iloc[target, source], abs=1e-6)
+    edges = coronary.edge_probabilities_.to_numpy()
+    directions = directions_of(coronary.fitted_)
+    for pair in numbers["pairs"]:
+        way = pair["from"], pair["to"]
+        assert pair["joined"] == pytest.approx(edges[way] + edges[way[::-1]], abs=1e-6)
+        assert pair["word"] == directions.pair(*way).word
+        assert pair["head"] == (pair["word"] in ("clear", "leaning", "rules"))
+        assert pair["above"] in way
+        assert sum(pair["parts"]) == pytest.approx(pair["joined"], abs=1e-6)
     child = "Family"
     expected = coronary.family_probabilities(child).head(3)
     found = numbers["families"][names.index(child)][:3]
@@ -117,7 +136,8 @@ def test_wording_of_an_exact_model(page: Page) -> None:
     assert "The probabilities of edges are exact" in words
     assert "Rounding may have moved a probability by at most" in words
     assert "Each graph is counted once" in words
-    assert "It is not a statement about cause and effect" in words
+    assert "still say nothing of cause and effect" in words
+    assert "the same in every graph that fits the data equally well" in words
     assert "R-hat" not in words
 
 
@@ -280,21 +300,43 @@ def test_still_picture_stands_in_without_javascript(page: Page, coronary: DagPos
     assert html.escape("M. Work") in still
 
 
-def test_legend_has_the_words_and_heads_of_every_picture(page: Page) -> None:
-    for direction in ("clear", "leaning", "open"):
-        assert f"direction {LABELS[direction]}" in page.sections["graph-section"]
-    heads = [about["class"] for tag, about in page.tags if tag == "path" and "head" in str(about.get("class"))]
-    assert heads == ["clear-head", "open-head", "hollow-head", "hollow-head", "hollow-head"]
+def test_words_and_marks_are_those_of_every_picture(tmp_path: Path) -> None:
+    page = written(every_word(), tmp_path)
+    for word in ("clear", "leaning", "open", "rules"):
+        assert f"direction {LEGEND[word]}" in page.sections["graph-section"]
+    assert f"direction {LEGEND['unknown']}" not in page.words
+    said = {(row[0], row[2]): row[4] for row in page.tables["pairs"][1:]}
+    starts = {
+        "clear": "clear: compelled by the data in 100% of it",
+        "leaning": "leaning: compelled by the data in 70% of it",
+        "open": "open: the data cannot tell",
+        "rules": "decided by your rules",
+    }
+    assert said == {pair: starts[word] for pair, (word, _, _) in SAID.items()}
+    # In the legend and in each row, as the marks of pictures.
+    marks = [str(about["class"]).split()[-1] for tag, about in page.tags if tag == "svg" and about.get("class")]
+    words = [word for word, _, _ in SAID.values()]
+    for word in ("clear", "leaning", "open", "rules"):
+        assert marks.count(word) == words.count(word) + 1
+    assert page.tables["pairs"][0][-2:] == ["By rules", "Reversible"]
 
 
-def test_first_sentence_counts_pairs_and_directions(coronary: DagPosterior, page: Page) -> None:
-    edges = coronary.edge_probabilities_.to_numpy()
-    pairs = [(i, j) for i in range(6) for j in range(i + 1, 6) if edges[i, j] + edges[j, i] >= 0.5]
-    found = [direction_of(edges[pair], edges[pair[::-1]]) for pair in pairs]
-    clear, leaning, undecided = (found.count(word) or "none" for word in ("clear", "leaning", "open"))
-    assert f"{len(pairs)} of 15 pairs of variables are joined with a probability of at least 0.5." in page.words
-    assert f"clear for {clear} of these (at least 90%)" in page.words
-    assert f"leans one way for {leaning}, and is open for {undecided}." in page.words
+def test_first_sentence_counts_what_the_data_compel_and_what_rules_decide(tmp_path: Path, page: Page) -> None:
+    words = written(every_word(), tmp_path).words
+    assert "6 of 45 pairs of variables are joined with a probability of at least 0.5." in words
+    assert "The data compel the direction of 3 of these (in at least 90% of the probability of being joined), " in words
+    assert "lean to one for 1, and leave it open for 1. For 1 it is decided by your rules, which is not a f" in words
+    assert "No hidden common causes are assumed, and “compelled” means that the direction is the same" in words
+    assert "decided by your rules" not in page.words
+
+
+def test_a_class_in_which_all_is_reversible_has_no_clear_direction(tmp_path: Path) -> None:
+    page = written(one_class(), tmp_path)
+    assert "16 of 136 pairs of variables are joined" in page.words
+    assert "The data compel the direction of none of these" in page.words
+    assert "and leave it open for 16." in page.words
+    assert {pair["word"] for pair in page.numbers["pairs"]} == {"open"}
+    assert {row[4] for row in page.tables["pairs"][1:]} == {"open: the data cannot tell"}
 
 
 def test_a_pipe_or_device_is_not_replaced_by_a_report(coronary: DagPosterior, tmp_path: Path) -> None:

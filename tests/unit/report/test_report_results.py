@@ -17,6 +17,7 @@ from dagpost.cli import info
 from dagpost.methods.targets import ORDER
 from dagpost.plots.sources import percent
 from dagpost.report import content as report_content
+from dagpost.report import direction_words
 from dagpost.report import page as report
 from dagpost.report import tables as report_tables
 from dagpost.report import words as report_words
@@ -32,17 +33,23 @@ def test_sample_of_independent_graphs(coronary: DagPosterior, tmp_path: Path) ->
     page = written(sample, tmp_path)
     assert "The probabilities are estimates, from 1,000 graphs" in page.sections["trust"]
     assert "of the whole posterior" in page.sections["trust"]
-    heads, first, *_ = page.tables["edges"]
-    assert heads[3] == "95% interval"
-    lower, upper = map(float, first[3].split(" to "))
-    assert lower <= float(first[2].lstrip("<>")) <= upper
+    assert "Small figures: 95% interval" in page.sections["pairs"]
+    uncertain = 0
+    for row in page.tables["pairs"][1:]:
+        for cell in (row[3], row[5], row[6]):
+            found = re.fullmatch(r"[<>]?(\d\.\d{4})(?:(\d\.\d{3}) to (\d\.\d{3}))?", cell)
+            assert found is not None, cell
+            if found[2]:
+                uncertain += 1
+                assert float(found[2]) <= float(found[1]) <= float(found[3])
+    assert uncertain > 10
     assert dict(page.tables["settings"][1:])["Seed"] == "3"
 
 
 def test_sample_for_a_precision_says_so(coronary: DagPosterior, tmp_path: Path) -> None:
     page = written(coronary.sample(precision=0.05, confidence=0.9, seed=3), tmp_path)
     assert "within 0.05 of the exact value with 90% confidence" in page.sections["trust"]
-    assert page.tables["edges"][0][3] == "90% interval"
+    assert "Small figures: 90% interval" in page.sections["pairs"]
 
 
 def test_best_graphs_are_called_no_sample(coronary: DagPosterior, tmp_path: Path) -> None:
@@ -62,11 +69,11 @@ def test_a_list_of_best_graphs_bounds_what_it_leaves_out(coronary: DagPosterior,
     for words in ("Estimated", "estimate", "worth about"):
         assert words not in page.words, words
     # What is left out is known, so the bounds are certain.
-    assert page.tables["edges"][0][3] == "Certain bound"
+    assert "Small figures: certain bound" in page.sections["pairs"]
     settings = dict(page.tables["settings"][1:])
     assert settings["Graphs listed"] == "200"
     assert "Graphs drawn" not in settings
-    assert "Among 200 of the most probable graphs only" in page.sections["edges"]
+    assert "Among 200 of the most probable graphs only" in page.sections["pairs"]
 
 
 def test_a_model_of_best_graphs_says_what_its_parts_are(tmp_path: Path) -> None:
@@ -98,12 +105,28 @@ def test_a_limit_on_parents_that_decides_is_told(tmp_path: Path) -> None:
 def test_directions_of_a_given_order_are_no_finding(tmp_path: Path) -> None:
     page = written(DagPosterior(method="given-order", seed=1, samples=200).fit(datasets.load("coronary")), tmp_path)
     assert "All directions are those of the given order, not a finding." in page.words
-    assert "All directions are those of the given order, not a finding." in page.sections["edges"]
+    assert "All directions are those of the given order, not a finding." in page.sections["pairs"]
 
 
-def test_rules_of_the_user_are_told_beside_what_was_found(tmp_path: Path) -> None:
+def test_what_a_rule_decides_is_never_a_finding(tmp_path: Path) -> None:
     model = DagPosterior(required=[("Smoking", "Pressure")], seed=1, samples=200).fit(datasets.load("coronary"))
-    assert "Rules that the user set decide some of this." in written(model, tmp_path).words
+    page = written(model, tmp_path)
+    assert "For 1 it is decided by your rules, which is not a finding." in page.words
+    (row,) = [row for row in page.tables["pairs"][1:] if (row[0], row[2]) == ("Smoking", "Pressure")]
+    assert row[4] == "decided by your rules"
+    assert "Classes keep your rules" in page.sections["graphs"]
+
+
+def test_a_report_without_a_sample_says_how_to_have_directions(tmp_path: Path) -> None:
+    model = DagPosterior(method="kbest", samples=300).fit(datasets.load("coronary"))
+    page = written(model, tmp_path)
+    assert "Which way they point was not computed" in page.words
+    assert "Directions: left out. This needs the list of the 300 best graphs" in page.sections["pairs"]
+    assert page.tables["pairs"][0] == ["From", "Mark", "To", "Joined", "Direction"]
+    assert {row[4] for row in page.tables["pairs"][1:]} == {"not computed"}
+    assert {pair["word"] for pair in page.numbers["pairs"]} == {"unknown"}
+    model.own_sample()
+    assert "Directions: left out" not in written(model, tmp_path).words
 
 
 def test_a_bootstrap_tells_prior_limit_and_how_close_its_shares_are(tmp_path: Path) -> None:
@@ -119,7 +142,7 @@ def test_a_bootstrap_tells_prior_limit_and_how_close_its_shares_are(tmp_path: Pa
 def test_picked_graphs_claim_no_accuracy(coronary: DagPosterior, tmp_path: Path) -> None:
     page = written(coronary.sample(200, seed=3)[[0, 5, 7]], tmp_path)
     assert "3 graphs that were picked" in page.sections["trust"]
-    assert "95% interval" not in page.sections["edges"]
+    assert "95% interval" not in page.sections["pairs"]
 
 
 def test_chains_tell_their_verdict(tmp_path: Path) -> None:
@@ -155,7 +178,7 @@ def test_two_variables_and_no_edge_to_speak_of(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.integers(0, 2, (500, 2)), columns=["A", "B"]).astype("category")
     page = written(DagPosterior(seed=1, samples=500).fit(table), tmp_path)
-    assert len(page.tables["edges"]) == 2
+    assert len(page.tables["pairs"]) == 2
     assert 0.0 < page.numbers["threshold"] < 0.5
 
 
@@ -238,17 +261,17 @@ def test_many_variables_make_no_large_file(tmp_path: Path) -> None:
     assert target.stat().st_size < 1_500_000
     page = Page(target.read_text(encoding="utf-8"))
     assert len(page.tables["matrix"]) == 31
-    assert len(page.tables["edges"]) == 1 + 30 * 29 // 2
+    assert len(page.tables["pairs"]) == 1 + 30 * 29 // 2
 
 
 def test_shares_of_a_bootstrap_are_nowhere_called_probabilities(tmp_path: Path) -> None:
     model = DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(datasets.load("coronary"))
     page = written(model, tmp_path)
-    for part in ("edges", "paths", "graphs", "graph-section"):
+    for part in ("pairs", "paths", "graphs", "graph-section"):
         left = page.sections[part].replace("not posterior probabilities", "").replace("is improbable", "")
         assert "probab" not in left.lower().replace("graph of the probable edges", ""), part
     assert "most frequent of the graphs seen" in page.sections["graphs"]
-    assert "by the share of graphs with an edge between them" in page.sections["edges"]
+    assert "by the share of graphs with an edge between them" in page.sections["pairs"]
 
 
 @pytest.mark.parametrize("spanning", [True, False])
@@ -278,7 +301,7 @@ def test_independent_graphs_are_not_said_to_be_worth_their_own_number(coronary: 
 def test_two_variables_are_spoken_of_in_the_singular(tmp_path: Path) -> None:
     page = written(DagPosterior(seed=1, samples=200).fit(random_table(["a", "b"])), tmp_path)
     assert "A variable has at most 1 parent." in page.sections["trust"]
-    assert "1 pair of variables" in page.sections["edges"]
+    assert "1 pair of variables" in page.sections["pairs"]
 
 
 def test_exact_edges_beside_chains_that_disagree_are_marked(tmp_path: Path) -> None:
@@ -295,21 +318,21 @@ def chain() -> DagPosterior:
     return DagPosterior(method=Bootstrap(replicates=20), seed=1).fit(random_table(list("abcdef"), rows=800))
 
 
-def test_a_bootstrap_claims_no_direction(chain: DagPosterior, tmp_path: Path) -> None:
+def test_a_bootstrap_of_a_chain_leaves_every_direction_open(chain: DagPosterior, tmp_path: Path) -> None:
+    """The search picks the same direction every time, and no replicate compels it."""
     edges = chain.edge_probabilities_.to_numpy()
     assert np.maximum(edges, edges.T)[np.arange(5), np.arange(1, 6)].min() > 0.9
     page = written(chain, tmp_path)
-    assert "direction is clear" not in page.words
-    assert "direction clear" not in page.words
-    assert {pair[-1] for pair in page.numbers["pairs"]} == {"picked"}
-    assert not [about for tag, about in page.tags if tag == "path" and "head" in str(about.get("class"))]
-    # In the first sentence, and wherever numbers hang on directions.
-    assert page.words.count(chain.target_.directions) >= 4
-    for part in ("trust", "edges", "paths"):
+    said = {(row[0], row[2]): row[4] for row in page.tables["pairs"][1:]}
+    for pair in zip("abcde", "bcdef", strict=True):
+        assert said[pair] == "open: the data cannot tell"
+    assert "direction of none of these (in at least 90% of the share of being joined)" in page.words
+    assert "and leave it open for 5." in page.words
+    # Where numbers hang on directions that the search picked, it is told.
+    for part in ("trust", "paths"):
         assert chain.target_.directions in page.sections[part]
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     (still,) = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
-    assert "<polygon" not in still
     assert "pairs joined with a share of at least" in still
 
 
@@ -319,7 +342,7 @@ def test_replicates_are_counted_once_and_in_the_singular(chain: DagPosterior, tm
     assert settings["Replicates"] == "1"
     assert settings["Settings of the method"] == "Bootstrap"
     assert "resampled 1 time, and" in page.sections["trust"]
-    assert "Shares of 1 bootstrap replicate, not" in page.sections["edges"]
+    assert "Shares of 1 bootstrap replicate, not" in page.sections["pairs"]
     without = dataclasses.replace(report_content.gather(chain.fitted_), sample=None)
     assert "resampled many times, and" in report_words.certainty(without)
 
@@ -342,13 +365,14 @@ def test_a_sample_of_nearly_all_graphs_is_not_given_digits_nobody_sees(tmp_path:
 
 def test_what_chains_found_is_not_stated_before_they_can_be_trusted(coronary: DagPosterior) -> None:
     content = report_content.gather(coronary.sample(500, seed=1))
-    assert report_words.found(content)[0].isdigit()
-    doubtful = report_words.found(dataclasses.replace(content, trusted=False))
+    assert direction_words.found(content)[0].isdigit()
+    doubtful = direction_words.found(dataclasses.replace(content, trusted=False))
     assert doubtful.startswith("Not to be trusted yet: ")
     assert "direction" not in doubtful
-    # Exact edges do not hang on chains.
-    exact = dataclasses.replace(content, trusted=False, exact=True)
-    assert report_words.found(exact) == report_words.found(content)
+    # Exact edges do not hang on chains; directions do.
+    exact = direction_words.found(dataclasses.replace(content, trusted=False, exact=True))
+    assert exact.startswith(direction_words.found(content).split(".")[0])
+    assert exact.endswith("Their directions come from chains that are not to be trusted yet.")
 
 
 def test_bounds_are_rounded_outward(coronary: DagPosterior) -> None:
@@ -405,7 +429,7 @@ def test_interventions_are_not_forgotten_in_a_file(tmp_path: Path) -> None:
     model.save(file)
     for known in (model, DagPosterior.load(file), model.own_sample()):
         page = written(known, tmp_path)
-        assert report_words.INTERVENTIONS in page.sections["trust"]
+        assert direction_words.INTERVENTIONS in page.sections["trust"]
         assert "data that were only observed" not in page.sections["graphs"]
     assert dict(info._lines_of_model(info._about(file, "model")))["interventions"]
     plain = DagPosterior(seed=1, samples=200).fit(table.drop(columns="set"))

@@ -33,20 +33,16 @@ Report.drawnEdge = (edge, colour) => {
     way += ` Q${point(bend)} ${point(after ? { x: (bend.x + after.x) / 2, y: (bend.y + after.y) / 2 } : end)}`;
   });
   if (bends.length === 0) way += ` L${point(end)}`;
-  const picked = edge.hasClass("picked");
-  const clear = edge.hasClass("clear") || picked;
-  const ink = colour(clear ? "--line" : "--open");
-  const paper = colour("--paper");
-  const { from, to, onward, back, joined } = edge.data();
+  const { from, to, head, joined, word, said } = edge.data();
+  const ink = colour(Report.inks[word]);
   const wide = (1 + 3.5 * joined).toFixed(2);
-  const dashes = clear ? "" : ' stroke-dasharray="8 5"';
-  const heads = [];
-  if (!picked) heads.push(Report.drawnHead(bends[bends.length - 1] || start, end, joined, ink, edge.hasClass("open") ? paper : ink));
-  if (!clear) heads.push(Report.drawnHead(bends[0] || end, start, joined, ink, paper));
+  const dashes = { leaning: ' stroke-dasharray="8 5"', unknown: ' stroke-dasharray="2 3"' }[word] || "";
+  const fill = word === "rules" ? colour("--paper") : ink;
+  const tip = head ? Report.drawnHead(bends[bends.length - 1] || start, end, joined, ink, fill) : "";
   const names = Report.data.names;
-  const title = `${names[from]} → ${names[to]}: ${Report.number(onward)}; ${names[to]} → ${names[from]}: ${Report.number(back)}`;
+  const title = `${names[from]} ${head ? "→" : "—"} ${names[to]}: joined ${Report.number(joined)}; direction ${said}`;
   return `<g opacity="${(0.3 + 0.7 * joined).toFixed(2)}"><title>${Report.escaped(title)}</title>` +
-    `<path d="${way}" fill="none" stroke="${ink}" stroke-width="${wide}"${dashes}/>${heads.join("")}</g>`;
+    `<path d="${way}" fill="none" stroke="${ink}" stroke-width="${wide}"${dashes}/>${tip}</g>`;
 };
 
 Report.drawnHead = (from, tip, joined, ink, fill) => {
@@ -77,10 +73,10 @@ Report.refreshPrint = () => {
     const picture = Report.find("printed");
     // What a reader who sees no picture is told of it.
     const lines = Report.cy.edges().not(".below").toArray().slice(0, 12).map((edge) => {
-      const { from, to, joined } = edge.data();
-      return `${Report.data.names[from]} – ${Report.data.names[to]} ${Report.number(joined)}`;
+      const { from, to, head, joined, word } = edge.data();
+      return `${Report.data.names[from]} ${head ? "→" : "–"} ${Report.data.names[to]} ${Report.number(joined)} (${word})`;
     });
-    picture.alt = `Graph of the edges. ${Report.find("shown").textContent} Most: ${lines.join("; ")}.`;
+    picture.alt = `Graph of the pairs. ${Report.find("shown").textContent} Most: ${lines.join("; ")}.`;
     picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(Report.drawing(picture))}`;
   }, 150);
 };

@@ -1,7 +1,7 @@
 "use strict";
 // The graph: one line for each pair of variables, drawn by cytoscape and arranged in layers by dagre.
-// The line leads from the more probable parent; its width and opacity say how probable it is that the two are joined,
-// its heads and dashes how sure the direction is. Which word that is for each pair stands in the numbers of the page.
+// Width and opacity of a line say how probable it is that the two are joined, its head and dashes what is known of the
+// direction. Which word that is for each pair stands in the numbers of the page.
 
 // What is below a threshold by less than this has reached it.
 const NEAR = 1e-6;
@@ -40,12 +40,9 @@ Report.makeGraph = () => {
     const width = Math.max(...lines.map((line) => pen.measureText(line).width), 10) + 22;
     return { data: { id: `n${place}`, place, label: name, lines, shown: lines.join("\n"), width, height: 14 + 18 * lines.length } };
   });
-  const edges = Report.data.pairs.map(([from, to, onward, back, direction]) => ({
-    data: {
-      id: `e${from}-${to}`, source: `n${from}`, target: `n${to}`, from, to, onward, back,
-      joined: Math.min(onward + back, 1),
-    },
-    classes: direction,
+  const edges = Report.data.pairs.map((pair) => ({
+    data: { id: `e${pair.from}-${pair.to}`, source: `n${pair.from}`, target: `n${pair.to}`, ...pair },
+    classes: pair.word,
   }));
   const box = Report.find("graph");
   // The wheel scrolls the page, as everywhere; with Ctrl it zooms.
@@ -67,12 +64,16 @@ Report.makeGraph = () => {
   Report.watch();
 };
 
+// The colour of each word; line and head say the same without it.
+Report.inks = { clear: "--line", leaning: "--line", rules: "--given", open: "--open", unknown: "--quiet" };
+
 Report.colour = (name, palette) => getComputedStyle(palette).getPropertyValue(name).trim();
 
 // Colours come from the style sheet, so that dark screens and paper get their own.
 Report.paint = () => {
-  const colours = ["--ink", "--paper", "--line", "--open", "--strong"];
-  const [ink, paper, line, open, strong] = colours.map((name) => Report.colour(name, document.documentElement));
+  const colours = ["--ink", "--paper", "--strong"];
+  const [ink, paper, strong] = colours.map((name) => Report.colour(name, document.documentElement));
+  const line = (edge) => Report.colour(Report.inks[edge.data("word")], document.documentElement);
   Report.cy.style([
     { selector: "node", style: {
       "label": "data(shown)", "width": "data(width)", "height": "data(height)", "shape": "round-rectangle",
@@ -84,21 +85,17 @@ Report.paint = () => {
     { selector: "edge", style: {
       "width": (edge) => 1 + 3.5 * edge.data("joined"),
       "opacity": (edge) => 0.3 + 0.7 * edge.data("joined"),
-      "line-color": line, "target-arrow-color": line, "source-arrow-color": line,
-      "target-arrow-shape": "triangle", "arrow-scale": 1.1,
+      "line-color": line, "target-arrow-color": line, "target-arrow-shape": "none", "arrow-scale": 1.1,
       "curve-style": "unbundled-bezier", "edge-distances": "node-position",
       "control-point-distances": (edge) => edge.scratch("distances") || [18],
       "control-point-weights": (edge) => edge.scratch("weights") || [0.5],
     } },
-    { selector: "edge.leaning, edge.open", style: {
-      "line-style": "dashed", "line-dash-pattern": [8, 5], "line-color": open, "target-arrow-color": open,
-      "source-arrow-color": open, "source-arrow-shape": "triangle", "source-arrow-fill": "hollow",
-    } },
-    { selector: "edge.open", style: { "target-arrow-fill": "hollow" } },
-    { selector: "edge.picked", style: { "target-arrow-shape": "none" } },
+    { selector: "edge.clear, edge.leaning, edge.rules", style: { "target-arrow-shape": "triangle" } },
+    { selector: "edge.rules", style: { "target-arrow-fill": "hollow" } },
+    { selector: "edge.leaning", style: { "line-style": "dashed", "line-dash-pattern": [8, 5] } },
+    { selector: "edge.unknown", style: { "line-style": "dashed", "line-dash-pattern": [2, 3] } },
     { selector: "edge.below", style: { "display": "none" } },
-    { selector: "edge.pointed", style: { "line-color": strong, "target-arrow-color": strong,
-      "source-arrow-color": strong, "opacity": 1 } },
+    { selector: "edge.pointed", style: { "line-color": strong, "target-arrow-color": strong, "opacity": 1 } },
   ]);
 };
 
@@ -146,8 +143,13 @@ Report.placeInLayers = (shown) => {
   shown.connectedNodes().forEach((node) => {
     inside.setNode(node.id(), { width: node.data("width"), height: node.data("height") });
   });
+  // Layers need some way for each line, whether it has a head or not.
+  const ends = (edge) => {
+    const [above, below] = [edge.source().id(), edge.target().id()];
+    return edge.data("above") === edge.data("from") ? [above, below] : [below, above];
+  };
   shown.forEach((edge) => {
-    inside.setEdge(edge.source().id(), edge.target().id(), { weight: 1 + Math.round(9 * edge.data("joined")) });
+    inside.setEdge(...ends(edge), { weight: 1 + Math.round(9 * edge.data("joined")) });
   });
   if (shown.length > 0) dagre.layout(inside);
   let bottom = 0;
@@ -160,7 +162,8 @@ Report.placeInLayers = (shown) => {
   });
   Report.placeLoose(Report.cy.nodes().not(shown.connectedNodes()), shown.length > 0 ? bottom + 90 : 0, Math.max(right, 520));
   shown.forEach((edge, number) => {
-    Report.bend(edge, inside.edge(edge.source().id(), edge.target().id()).points, number);
+    const points = inside.edge(...ends(edge)).points;
+    Report.bend(edge, edge.data("above") === edge.data("from") ? points : points.slice().reverse(), number);
   });
 };
 
@@ -289,12 +292,17 @@ Report.tell = (lines, at) => {
 Report.tellEdge = (edge, at) => {
   Report.hideTip();
   edge.addClass("pointed");
-  const { from, to, onward, back, joined } = edge.data();
-  Report.tell([
-    [from, " → ", to, `: ${Report.number(onward)}`],
-    [to, " → ", from, `: ${Report.number(back)}`],
-    [`joined: ${Report.number(joined)}`],
-  ], at);
+  Report.tell(Report.linesOf(edge.data()), at);
+};
+
+// What is said of a pair: how probably it is joined, its direction in words, and the numbers behind these.
+Report.linesOf = ({ from, to, head, joined, said, parts }) => {
+  const lines = [[from, head ? " → " : " — ", to, `: joined ${Report.number(joined)}`], [`direction ${said}`]];
+  if (parts) {
+    const [onward, back, rules, reversible] = parts.map(Report.number);
+    lines.push([`compelled → ${onward}, ← ${back}`], [`by rules ${rules}, reversible ${reversible}`]);
+  }
+  return lines;
 };
 
 Report.watch = () => {

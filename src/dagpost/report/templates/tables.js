@@ -28,6 +28,8 @@ Report.sortBy = (table, column, falling) => {
 
 Report.makeSortable = (table) => {
   Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
+    // A head that is not seen stands over marks, which the words of another column sort.
+    if (head.querySelector(".unseen")) return;
     const words = head.textContent;
     const button = Report.element("button", words);
     button.type = "button";
@@ -53,7 +55,7 @@ Report.makeSearchable = (table) => {
     const wanted = field.value.toLocaleLowerCase();
     let shown = 0;
     for (const row of table.tBodies[0].rows) {
-      const words = `${row.cells[0].textContent}\n${row.cells[1].textContent}`.toLocaleLowerCase();
+      const words = Array.from(row.querySelectorAll("bdi"), (name) => name.textContent).join("\n").toLocaleLowerCase();
       row.hidden = !words.includes(wanted);
       shown += row.hidden ? 0 : 1;
     }

@@ -1,0 +1,75 @@
+"""Pairs of variables as commands show them: how probably joined, which way, and who says so.
+
+The words and marks are those of posterior/directions.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dagpost._tools.text import printable
+from dagpost.cli.files import shell_command
+from dagpost.cli.output import drawable, print_columns
+from dagpost.posterior.directions import ASSUMPTION, MARKS, Directions, PairDirection
+
+if TYPE_CHECKING:
+    from dagpost._tools.arrays import Floats
+
+_BAR = 20
+_BLOCK = ("█", "#")
+
+
+def print_pairs(found: Directions, shown: Sequence[PairDirection], edges: Floats | None = None) -> None:
+    """One pair a line: with a bar, or with the probabilities of the two edges where these are given."""
+    plain = _plain()
+    numbers = ("", "") if edges is None else ("->", "<-")
+    heading = ("pair", "", "", "joined", *numbers[edges is None :], "direction")
+    rows = []
+    for pair in shown:
+        ends = [printable(found.names[node]) for node in (pair.source, pair.target)]
+        if edges is None:
+            cells = [f"{pair.joined:.2f}", _BLOCK[plain] * round(_BAR * pair.joined)]
+        else:
+            ways = (edges[pair.source, pair.target], edges[pair.target, pair.source])
+            cells = [f"{number:.4f}" for number in (pair.joined, *ways)]
+        rows.append((ends[0], pair.mark(plain=plain), ends[1], *cells, pair.label))
+    print_columns([heading, *rows], right=(3,) if edges is None else (3, 4, 5))
+
+
+def print_about_pairs(found: Directions, source: Path | None) -> None:
+    """What the directions rest on, or how to have them."""
+    if found.computed:
+        typer.echo(ASSUMPTION)
+    else:
+        model, graphs = ("MODEL" if source is None else source), Path("graphs.dagpost")
+        draw = shell_command("sample", model, "-n", "10000", "-o", graphs)
+        typer.echo(
+            "Directions were not computed: that needs a sample of graphs, and drawing one could take longer than the "
+            f"fit.\nTo have them: {printable(draw)}\n        then: {printable(shell_command('edges', graphs))}"
+        )
+    if found.note:
+        typer.echo(found.note)
+
+
+def pairs_content(found: Directions, least: float = 0.0) -> dict[str, Any]:
+    """All pairs that are joined at least so probably, and what is said of them, as JSON can hold it."""
+    records = found.table().to_dict("records")
+    return {
+        "pairs": [
+            {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in record.items()}
+            for record in records
+            if record["joined"] >= least
+        ],
+        "pairs_confidence": None if math.isnan(found.confidence) else found.confidence,
+        "pairs_note": found.note or None,
+    }
+
+
+def _plain() -> bool:
+    """Whether the output has no letters for the marks."""
+    return not drawable("".join([_BLOCK[0], *(mark for mark, _ in MARKS.values())]), "")

@@ -1,0 +1,39 @@
+"""The same numbers in another number of bins: how many there are is a choice, and a result may hang on it.
+
+Only columns that a rule cut are cut otherwise; points that a user gave are a decision, not a choice of ours.
+"""
+
+from __future__ import annotations
+
+from dagpost.data.recipe import cut_column
+from dagpost.data.table import Table
+
+
+def bins_of(table: Table) -> frozenset[int]:
+    """Into how many bins rules cut the columns of a table; nothing where no column was cut by a rule."""
+    return frozenset(len(table.recipe.step(name).cuts or ()) + 1 for name in _cut_by_rule(table) if table.recipe)
+
+
+def cut_otherwise(table: Table, bins: int) -> Table:
+    """The table with the columns that a rule cut in another number of bins.
+
+    >>> import pandas
+    >>> from dagpost.data import discretise
+    >>> halves = discretise(pandas.DataFrame({"a": range(24), "b": range(24, 0, -1)}), bins=2)
+    >>> halves.arities, cut_otherwise(halves, 4).arities
+    ((2, 2), (4, 4))
+    """
+    changed = table
+    for name in _cut_by_rule(table):
+        numbers = table.numbers[table.names.index(name)]
+        assert table.recipe is not None
+        assert numbers is not None
+        changed = cut_column(changed, name, numbers, table.recipe.rule_of(name)._replace(bins=bins))
+    return changed
+
+
+def _cut_by_rule(table: Table) -> list[str]:
+    if table.recipe is None or not table.numbers:
+        return []
+    known = zip(table.names, table.numbers, strict=True)
+    return [name for name, numbers in known if numbers is not None and table.recipe.rule_of(name).points is None]

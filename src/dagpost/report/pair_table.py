@@ -1,0 +1,90 @@
+"""The table of pairs: joined or not, which way, who says so, and the numbers behind it."""
+
+from __future__ import annotations
+
+from dagpost.plots.marks import in_words, mark
+from dagpost.plots.sources import interval_words
+from dagpost.posterior.directions import LEAST_SHOWN, PairDirection
+from dagpost.report.content import Content
+from dagpost.report.tables import bar, bounds, name, table
+from dagpost.report.words import counted, measure_of
+
+#: Pairs joined less often than this fill pages and are not printed; on the screen they stand at the end.
+_SLIGHT = 0.01
+#: Intervals that end below this are not seen in their three digits.
+_SEEN = 0.0005
+_ONWARD, _BACK, _RULES, _REVERSIBLE = "Compelled →", "Compelled ←", "By rules", "Reversible"
+
+
+def pairs_shown(content: Content) -> list[PairDirection]:
+    """Every pair that is worth a line, the most probable ones first."""
+    return content.directions.pairs(LEAST_SHOWN)
+
+
+def pair_table(content: Content) -> str:
+    """One row a pair of variables."""
+    pairs = pairs_shown(content)
+    slight = sum(pair.joined < _SLIGHT for pair in pairs)
+    note = f'<p class="on-paper">{slight} of them, below {_SLIGHT:g}, are left out on paper.</p>' if slight else ""
+    rows = (_row(content, pair) for pair in pairs)
+    return table(_caption(content, len(pairs)), _heads(content), rows, "pairs sortable") + note
+
+
+def _caption(content: Content, listed: int) -> str:
+    left_out = len(content.names) * (len(content.names) - 1) // 2 - listed
+    caption = f"{counted(listed, 'pair')} of variables, by the {measure_of(content)} an edge between them"
+    if left_out:
+        caption += f" ({left_out} more below {LEAST_SHOWN:g} are not listed)"
+    kinds = [content.interval_confidence] if content.intervals else []
+    ways = [(pair.source, pair.target) for pair in pairs_shown(content)]
+    if any(_within(content, way) or _within(content, way[::-1]) for way in ways):
+        kinds.append(content.directions.confidence)
+    small = " and ".join(dict.fromkeys(map(interval_words, kinds)))
+    return f"{caption}. Small figures: {small}" if small else caption
+
+
+def _heads(content: Content) -> list[str]:
+    heads = ["From", '<span class="unseen">Mark</span>', "To", "Joined", "Direction"]
+    if content.directions.computed:
+        heads += [_ONWARD, _BACK, *([_RULES] if with_rules(content) else []), _REVERSIBLE]
+    return heads
+
+
+def with_rules(content: Content) -> bool:
+    """Whether rules decide any direction."""
+    directions = content.directions
+    return bool(directions.settled.any() or (directions.computed and (directions.by_rules > 0.0).any()))
+
+
+def _row(content: Content, pair: PairDirection) -> str:
+    way, names = (pair.source, pair.target), content.names
+    within = content.intervals.get((min(way), max(way)))
+    row = '<tr class="slight">' if pair.joined < _SLIGHT else "<tr>"
+    cells = [
+        f"<td>{name(names[pair.source])}</td>",
+        f'<td class="sign">{mark(pair.word)}</td>',
+        f"<td>{name(names[pair.target])}</td>",
+        bar(pair.joined, "" if within is None else bounds(*within, 3)),
+        f'<td class="said">{in_words(pair)}</td>',
+    ]
+    if content.directions.computed:
+        directions = content.directions
+        cells += [_compelled(content, way, _ONWARD), _compelled(content, way[::-1], _BACK)]
+        if with_rules(content):
+            cells.append(bar(float(directions.by_rules[way] + directions.by_rules[way[::-1]]), head=_RULES))
+        cells.append(bar(float(directions.reversible[way]), head=_REVERSIBLE))
+    return f"{row}{''.join(cells)}</tr>"
+
+
+def _compelled(content: Content, way: tuple[int, int], head: str) -> str:
+    """How probably the data compel one direction, and between what that is."""
+    return bar(float(content.directions.by_data[way]), _within(content, way), head)
+
+
+def _within(content: Content, way: tuple[int, int]) -> str:
+    """What the probability of a compelled direction is between; nothing where that is exact, or not known at all."""
+    directions = content.directions
+    if not directions.computed:
+        return ""
+    lower, upper = float(directions.lower[way]), float(directions.upper[way])
+    return bounds(lower, upper, 3) if upper >= _SEEN and 0.0 < upper - lower < 1.0 else ""
