@@ -255,6 +255,6 @@ def mixture_table(content: Content) -> str:
     if content.mixture is None:
         return ""
     setting, values, shares = (content.mixture[key] for key in ("setting", "values", "shares"))
-    rows = (f"<tr><td>{text(f'{value:g}')}</td>{_bar(share)}</tr>" for value, share in zip(values, shares, strict=True))
+    rows = (f"<tr><td>{text(f'{value:g}')}</td>{bar(share)}</tr>" for value, share in zip(values, shares, strict=True))
     caption = f"The answers are averaged over the {setting}, each value weighted by its probability given the data"
     return table(caption, [setting.capitalize(), "Probability"], rows, "mixture")
