@@ -97,6 +97,11 @@ class MixedWorkspace(Workspace):
         return self.parts[0].max_parents
 
     @property
+    def structure_engine(self) -> str:  # type: ignore[override]
+        """What the sums over all graphs were made on."""
+        return self.parts[0].structure_engine
+
+    @property
     def has_forward(self) -> bool:
         """Whether the sums over all orders are in memory."""
         return all(part.has_forward for part in self.parts)

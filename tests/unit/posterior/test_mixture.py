@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -495,3 +496,13 @@ def test_an_average_is_cross_validated() -> None:
         model.fit(table.with_counts(1 - held_out))
         expected = model.score_samples(table.with_counts(held_out))
         assert found.log_scores[found.folds == fold] == pytest.approx(expected, abs=1e-9)
+
+
+def test_samples_of_an_average_resume_from_a_checkpoint_and_survive_a_pickle(tmp_path: Path) -> None:
+    model = DagPosterior(BDeu((0.1, 20.0))).fit(random_table(4, 20, 4))
+    whole = model.sample(2_000, seed=4)
+    assert model.sample(2_000, seed=4, checkpoint=Checkpoint(tmp_path / "kept", seconds=0)) == whole
+    again = Checkpoint(tmp_path / "kept", seconds=0)
+    assert model.sample(2_000, seed=4, checkpoint=again) == whole
+    assert again.resumed
+    assert pickle.loads(pickle.dumps(model)).sample(2_000, seed=4) == whole
