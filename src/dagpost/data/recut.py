@@ -17,9 +17,9 @@ def bins_of(table: Table) -> frozenset[int]:
 def cut_otherwise(table: Table, bins: int) -> Table:
     """The table with the columns that a rule cut in another number of bins.
 
-    >>> import pandas
+    >>> import numpy as np
     >>> from dagpost.data import discretise
-    >>> halves = discretise(pandas.DataFrame({"a": range(24), "b": range(24, 0, -1)}), bins=2)
+    >>> halves = discretise(np.random.default_rng(1).normal(size=(40, 2)), bins=2)
     >>> halves.arities, cut_otherwise(halves, 4).arities
     ((2, 2), (4, 4))
     """
