@@ -60,8 +60,11 @@ def as_table(
     """
     if isinstance(data, Table) and counts is None and interventions is None and recipe is None:
         return data
-    table = checked_table(data, counts, interventions, recipe)
-    warn_about(table, decided=not getattr(recipe, "fitted", False))
+    from dagpost.data.recipe import resolve_recipe
+
+    chosen = resolve_recipe(recipe)
+    table = checked_table(data, counts, interventions, chosen)
+    warn_about(table, decided=not chosen.fitted)
     return table
 
 

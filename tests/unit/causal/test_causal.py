@@ -395,7 +395,7 @@ def test_graphs_and_table_must_have_the_same_variables(coronary: Table, coronary
         ({"do": ("high", "huge")}, "'A' has no level 'huge'. There are: 'low', 'mid', 'high'"),
         ({"do": ("high", ["low"])}, "'A' has no level \\['low'\\]"),
         ({"do": ("high", "low"), "outcome_level": "maybe"}, "'B' has no level 'maybe'. There are: False, True"),
-        ({"do": ("high", "high")}, "two different levels of 'A'. Got 'high' twice"),
+        ({"do": ("high", "high")}, "two different levels of 'A'. Got 'high' and 'high', which are both 'high'"),
         ({"do": "high"}, "'do' must be two levels of 'A', such as \\('low', 'mid'\\). Got 'high'"),
         ({"do": ("low", "mid", "high")}, "'do' must be two levels"),
         ({}, "'A' has 3 levels, so 'do' must say which are meant"),
