@@ -90,10 +90,11 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
         said = notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, decided=decided)
         if said:
             warn(said)
+    kept = () if table.recipe is None else table.recipe.keep
     many = [
         name
         for name, levels in zip(table.names, table.levels, strict=True)
-        if levels and 2 * len(levels) > table.observations
+        if levels and 2 * len(levels) > table.observations and name not in kept and isinstance(levels[0], str)
     ]
     if many and decided:
         warn(
