@@ -99,10 +99,11 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
 
 def warn_of_many_levels(table: Table) -> None:
     """Warn of columns that look like identifiers."""
+    kept = () if table.recipe is None else table.recipe.keep
     many = [
         name
         for name, levels in zip(table.names, table.levels, strict=True)
-        if levels and 2 * len(levels) > table.observations
+        if levels and 2 * len(levels) > table.observations and name not in kept and isinstance(levels[0], str)
     ]
     if many:
         warn(
