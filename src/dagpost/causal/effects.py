@@ -25,6 +25,7 @@ from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out
 from dagpost.causal.mixture import mixed_effect
 from dagpost.causal.results import CausalEffect
+from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
@@ -81,7 +82,7 @@ def causal_effect(
     do
         Discrete columns only: two levels of the treatment. The effect of `do=("yes", "no")` is the change when the
         treatment is set to "yes" rather than to "no". May be left out where there are two levels: then the second one
-        rather than the first.
+        rather than the first. Of a column of numbers that was cut, any number stands for its bin: ``do=(150, 120)``.
     outcome_level
         Discrete columns only: the level of the outcome whose probability changes. May be left out where there are two:
         then the second one.
@@ -304,14 +305,16 @@ def _check_levels(
         raise InputError(
             f"'do' must be two levels of {table.names[x]!r}, such as {_levels(table, x)[:2]!r}. Got {do!r} instead."
         )
-    if _code(table, x, do[0]) == _code(table, x, do[1]):
+    codes = _code(table, x, do[0]), _code(table, x, do[1])
+    if codes[0] == codes[1]:
         raise InputError(
-            f"'do' must be two different levels of {table.names[x]!r}. Got {do[0]!r} twice: nothing would change."
+            f"'do' must be two different levels of {table.names[x]!r}. Got {do[0]!r} and {do[1]!r}, which are both "
+            f"{_levels(table, x)[codes[0]]!r}: nothing would change."
         )
     if outcome_level is None:
         _, outcome_level = _only_two(table, y, "outcome_level", "outcome_level=level")
-    _code(table, y, outcome_level)
-    return (do[0], do[1]), outcome_level
+    first, second = (_levels(table, x)[code] for code in codes)
+    return (first, second), _levels(table, y)[_code(table, y, outcome_level)]
 
 
 def _only_two(table: Table, node: int, setting: str, example: str) -> tuple[object, ...]:
@@ -329,14 +332,15 @@ def _levels(table: Table, node: int) -> tuple[Any, ...]:
 
 
 def _code(table: Table, node: int, level: object) -> int:
-    levels = _levels(table, node)
-    try:
-        return {known: code for code, known in enumerate(levels)}[level]
-    except (KeyError, TypeError):
+    """The code of a level, written as in the table, in any type, or as a number where the column was cut."""
+    levels, recipe = _levels(table, node), Recipe.of_table(table) if table.recipe is None else table.recipe
+    code = recipe.step(table.names[node]).code_of(level)
+    if code == len(levels):
         raise InputError(
             f"The variable {table.names[node]!r} has no level {level!r}. There are: "
             f"{shortened([repr(known) for known in levels])}."
-        ) from None
+        )
+    return code
 
 
 def _fixed(array: Any) -> Any:

@@ -85,7 +85,9 @@ def verdict(name: str, cells: Cells, counts: NDArray[np.int64] | None, *, keep: 
     different = int(occurring[:-1].sum())
     if cells.kind == "empty":
         return Verdict("left out", "empty: no value in any row")
-    if not keep and (reason := _left_out(name, cells, different, observations)):
+    # Two people can be alike, but do not share a name that tells them apart: each row of counts has its own.
+    told_apart = int(seen.sum()) if name == ROW_NUMBERS or _surely_identifies(_words_of(name)) else observations
+    if not keep and (reason := _left_out(name, cells, different, told_apart)):
         return reason
     words = {"declared": "categories as declared", "truth": "true or false"}.get(cells.kind)
     if words is not None:
@@ -130,12 +132,20 @@ def _left_out(name: str, cells: Cells, different: int, observations: int) -> Ver
 
 
 def _identifies(name: str, cells: Cells, different: int, observations: int) -> bool:
-    words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower())
-    sure = bool(_SURE_WORDS & set(words)) or any(word.endswith(_SURE_ENDINGS) for word in words)
+    words = _words_of(name)
+    sure = _surely_identifies(words)
     if observations < (_ROWS_OF_NAMED_IDENTIFIERS if sure else _ROWS_OF_IDENTIFIERS):
         return False
     named = bool(_WORDS & set(words)) or sure
     return cells.kind == "text" or named or (different == observations and _consecutive(cells))
+
+
+def _words_of(name: str) -> list[str]:
+    return re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower())
+
+
+def _surely_identifies(words: list[str]) -> bool:
+    return bool(_SURE_WORDS & set(words)) or any(word.endswith(_SURE_ENDINGS) for word in words)
 
 
 def _consecutive(cells: Cells) -> bool:

@@ -60,8 +60,11 @@ def as_table(
     """
     if isinstance(data, Table) and counts is None and interventions is None and recipe is None:
         return data
-    table = checked_table(data, counts, interventions, recipe)
-    warn_about(table, decided=not getattr(recipe, "fitted", False))
+    from dagpost.data.recipe import resolve_recipe
+
+    chosen = resolve_recipe(recipe)
+    table = checked_table(data, counts, interventions, chosen)
+    warn_about(table, decided=not chosen.fitted)
     return table
 
 
@@ -96,10 +99,11 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
 
 def warn_of_many_levels(table: Table) -> None:
     """Warn of columns that look like identifiers."""
+    kept = () if table.recipe is None else table.recipe.keep
     many = [
         name
         for name, levels in zip(table.names, table.levels, strict=True)
-        if levels and 2 * len(levels) > table.observations
+        if levels and 2 * len(levels) > table.observations and name not in kept and isinstance(levels[0], str)
     ]
     if many:
         warn(

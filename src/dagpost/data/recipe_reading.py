@@ -120,9 +120,8 @@ def decide(source: Source, choices: Choices) -> Reading:
     while True:
         used = [(step, cells) for step, cells in decided if step.used and cells is not None]
         if choices.missing != "level":
-            complete = _complete_rows(
-                [(step.name, cells.missing) for step, cells in used], source.rows, choices.missing
-            )
+            gaps = [(step.name, cells.missing) for step, cells in used]
+            complete = _complete_rows(gaps, source.rows, choices.missing, least=2)
         seen = complete if source.counts is None else complete & (source.counts > 0)
         emptied = {
             step.name
@@ -197,7 +196,7 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
         gaps.append((step.name, gap))
     complete = np.ones(source.rows, dtype=bool)
     if choices.missing != "level":
-        complete = _complete_rows(gaps, source.rows, choices.missing)
+        complete = _complete_rows(gaps, source.rows, choices.missing, least=1)
     kept = [
         _read(step, unlisted[step.name].occurring(complete))
         if step.name in unlisted
@@ -253,7 +252,8 @@ def _check_choices(source: Source, choices: Choices) -> None:
         raise InputError(f"Column {both[0]!r} is both dropped and kept or cut. Take it out of one of these.")
 
 
-def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing: str) -> NDArray[np.bool_]:
+def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing: str, least: int) -> NDArray[np.bool_]:
+    """The rows without gaps; fewer than `least` are an error."""
     incomplete = np.zeros(rows, dtype=bool)
     for _, gap in gaps:
         incomplete |= gap
@@ -268,12 +268,13 @@ def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing
             f"incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
             f"({setting('missing', 'level')})."
         )
-    if rows - int(incomplete.sum()) < 2:
+    left = rows - int(incomplete.sum())
+    if left < least:
         most = sorted(((int(gap.sum()), name) for name, gap in gaps), reverse=True)
         worst = [f"{name!r} ({gaps_of:,} gaps)" for gaps_of, name in most if gaps_of]
         raise InputError(
-            f"Of {rows:,} rows, {rows - int(incomplete.sum())} have a value in every column: too few. Most gaps are in "
-            f"{shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), or give gaps a "
+            f"Of {rows:,} rows, {left} {'has' if left == 1 else 'have'} a value in every column: too few. Most gaps "
+            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), or give gaps a "
             f"level of their own ({setting('missing', 'level')})."
         )
     return ~incomplete

@@ -19,6 +19,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import in_python
 from dagpost._tools.text import shortened
+from dagpost.data.recipe import Recipe
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
 from dagpost.methods.targets import STRUCTURE, Target
@@ -95,6 +96,7 @@ class Content:
     graphs_are_best: bool = False
     classes: EquivalenceClasses | None = None
     sensitivity: Sensitivity | None = None
+    recipe: Recipe | None = None
     omitted: Mapping[str, str] = field(default_factory=dict)
     #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
     mixture: Mapping[str, Any] | None = None
@@ -136,6 +138,7 @@ def _of_model(fitted: Fitted) -> Content:
         paths_exact=known["paths"] is not None,
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
+        recipe=data.recipe,
         omitted={part: _no_sample(fitted) for part in missing}
         | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
         **parts,

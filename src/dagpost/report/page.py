@@ -29,6 +29,7 @@ from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
 from dagpost.report.pair_table import pair_table, pairs_shown
+from dagpost.report.recipe_table import recipe_table
 from dagpost.report.sensitivity_table import sensitivity_section
 
 _LIBRARIES = ("cytoscape", "dagre")
@@ -80,7 +81,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),
         "rows": tables.text(_rows_text(content)),
-        "columns": tables.column_table(content),
+        "columns": tables.column_table(content) + recipe_table(content),
         "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
         "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
         "version": tables.text(__version__),

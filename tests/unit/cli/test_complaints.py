@@ -134,7 +134,7 @@ def test_wrong_use_is_one_readable_message_and_status_2(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A,B\n1,\n2,3\n,4\n", "Of 3 rows, 1 have a value in every column.*'B'"),
+        ("A,B\n1,\n2,3\n,4\n", "Of 3 rows, 1 has a value in every column.*'B'"),
         ("A,A\n1,2\n2,3\n", "'A'"),
         ("A\n1\n2\n", "only one column"),
         ("A,B\n", "empty"),

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.clinical import clinical_frame
 from tests.tools.report_page import Page, random_table, written
 
-from dagpost import Bootstrap, DagPosterior, DagSample, EdgePrior, PartitionMCMC, Trees, datasets, local_scores
+from dagpost import Bootstrap, DagPosterior, DagSample, EdgePrior, PartitionMCMC, Recipe, Trees, datasets, local_scores
 from dagpost.cli import info
+from dagpost.errors import DagpostWarning
 from dagpost.methods.targets import ORDER
 from dagpost.plots.sources import percent
 from dagpost.report import content as report_content
@@ -462,3 +464,16 @@ def test_interventions_are_not_forgotten_in_a_file(tmp_path: Path) -> None:
     plain.save(file)
     assert "data that were only observed" in written(DagPosterior.load(file), tmp_path).sections["graphs"]
     assert "interventions" not in dict(info._lines_of_model(info._about(file, "model")))
+
+
+def test_what_was_done_with_each_column_is_told(coronary: DagPosterior, tmp_path: Path) -> None:
+    frame = clinical_frame(300).rename(columns={"sex": "<b>sex</b>"})
+    with pytest.warns(DagpostWarning):
+        model = DagPosterior(seed=1, samples=200, recipe=Recipe(cut={"systolic": 140})).fit(frame)
+    page = written(model, tmp_path)
+    rows = {row[0]: row[1:] for row in page.tables["recipe"][1:]}
+    assert list(rows) == list(frame.columns)
+    assert rows["patient_id"] == ["identifier: 300 different values in 300 rows", "left out", ""]
+    assert rows["systolic"][2] == "<140, >=140"
+    assert "rows dropped for gaps" in page.sections["data"]
+    assert "recipe" not in written(coronary, tmp_path).tables, "where levels are as they were, there is nothing to tell"

@@ -1,0 +1,94 @@
+"""What is done with each column, from the command line: options, `info`, recipe files, raw rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.tools.cli_checks import Run
+from tests.tools.clinical import LEFT_OUT, USED, clinical_frame
+
+from dagpost import DagPosterior, Recipe
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> str:
+    clinical_frame().to_csv(tmp_path / "clinic.csv", index=False)
+    return "clinic.csv"
+
+
+FAST = ("--samples", "200", "--seed", "1", "--no-sensitivity")
+
+
+def test_options_say_what_is_done(run: Run, clinic: str, tmp_path: Path) -> None:
+    options = ("--cut", "systolic=120,140", "--cut", "age=4:uniform", "--bins", "2", "--missing", "level")
+    run("fit", clinic, "--drop", "diastolic", "--keep", "visit_date", *options, *FAST, "-q")
+    recipe = DagPosterior.load(tmp_path / "clinic.dagpost").recipe_
+    assert recipe.step("systolic").cuts == (120.0, 140.0)
+    assert recipe.step("age").rule == "4 bins of equal width"
+    assert recipe.step("BMI").rule == "2 quantiles"
+    assert recipe.step("diastolic").use == "left out"
+    assert recipe.step("visit_date").use == "levels"
+    assert recipe.step("smoking").levels[-1] == "(missing)"
+    said = run("fit", clinic, "--columns", "age,sex, smoking", "--missing", "refuse", status=2).stderr
+    assert "'smoking' has" in said
+    assert "--missing level" in said
+
+
+def test_before_a_fit_the_recipe_is_shown_unless_there_is_nothing_to_say(run: Run, clinic: str, table: str) -> None:
+    said = run("fit", clinic, *FAST).stderr
+    for line in ("patient_id  identifier: 900", "visit_date  dates", "age         whole numbers", "cut: 3 quantiles"):
+        assert line in said
+    assert "rows dropped for gaps" in said
+    assert "\n  sex" not in said, "plain levels are not told of"
+    assert "What is done" not in run("fit", table, *FAST).stderr
+    assert run("fit", clinic, *FAST, "-q").stderr == ""
+
+
+def test_info_describes_a_table_and_writes_a_recipe_that_fit_reads(run: Run, clinic: str, tmp_path: Path) -> None:
+    text = run("info", clinic, "--recipe", "r.toml", "--cut", "systolic=140").stdout
+    for word in (*LEFT_OUT, *USED, "gaps", "<140, >=140", "Recipe: r.toml"):
+        assert word in text
+    about = json.loads(run("info", clinic, "--json").stdout)
+    assert [column["name"] for column in about["columns"]] == [*LEFT_OUT, *USED]
+    assert (about["rows"], about["problem"]) == (900, None)
+    run("fit", clinic, "--recipe", "r.toml", *FAST, "-q")
+    by_file = DagPosterior.load(tmp_path / "clinic.dagpost")
+    run("fit", clinic, "--cut", "systolic=140", *FAST, "-q")
+    by_option = DagPosterior.load(tmp_path / "clinic.dagpost")
+    assert by_file.fitted_.data.fingerprint == by_option.fitted_.data.fingerprint
+    assert by_file.log_evidence_ == by_option.log_evidence_
+    run("info", clinic, "--recipe", "r.toml", "--bins", "4")
+    assert Recipe.load(tmp_path / "r.toml").bins == 4
+    shown = run("info", "clinic.dagpost").stdout
+    assert "<140, >=140" in shown
+    assert "patient_id  identifier" in shown
+    assert "left out" in run("best", clinic, "-k", "1", "--recipe", "r.toml").stderr
+
+
+def test_info_describes_a_table_that_cannot_be_fitted(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "holes.csv").write_text("a,b,c\n1,,x\n2,3,\n,4,y\n5,6,\n")
+    text = run("info", "holes.csv", "--recipe", "r.toml").stdout
+    assert "Table of 3 columns and 4 rows" in text
+    assert "whole numbers, 3 values; 1 gaps" in text
+    assert "As it is, it cannot be fitted. holes.csv: Of 4 rows, 0 have a value in every column" in text
+    assert json.loads(run("info", "holes.csv", "--json").stdout)["problem"].startswith("holes.csv: Of 4 rows")
+    assert Recipe.load(tmp_path / "r.toml").step("c").levels == ("x", "y")
+
+
+def test_the_file_that_was_fitted_is_predicted(run: Run, clinic: str, tmp_path: Path) -> None:
+    run("fit", clinic, "--cut", "systolic=120,140", *FAST, "-q")
+    result = run("predict", "clinic.dagpost", clinic)
+    lines = result.stdout.split()
+    gaps = clinical_frame()["smoking"].isna().to_numpy()
+    np.testing.assert_array_equal([line == "nan" for line in lines], gaps)
+    assert f"{gaps.sum()} of 900 rows have missing values" in result.stderr
+    assert "not in the model" not in result.stderr
+    assert f"Mean log probability of {900 - gaps.sum()} rows" in result.stderr
+    chances = json.loads(run("predict", "clinic.dagpost", clinic, "--target", "diagnosis", "--json", "-q").stdout)
+    found = np.array([row[0] for row in chances["probabilities"] if row[0] is not None])
+    rate = (clinical_frame()["diagnosis"][~gaps] == chances["levels"][0]).mean()
+    assert found.mean() == pytest.approx(rate, abs=0.01)
+    assert sum(row[0] is None for row in chances["probabilities"]) == gaps.sum()

@@ -1,0 +1,217 @@
+"""What is done with a column, and why; settings that cannot be; what is said."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from dagpost import DagPosterior, Recipe, as_table, datasets
+from dagpost.data.recipe import resolve_recipe
+from dagpost.errors import DagpostWarning, InputError
+
+ROWS = 40
+SEX = ["f", "m"] * (ROWS // 2)
+GROUP = ["a", "b", "b", "c"] * (ROWS // 4)
+
+
+def frame_with(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"sex": SEX, "group": GROUP, **columns})
+
+
+def use_of(name: str, cells: Any) -> tuple[str, str]:
+    step = Recipe().fit(frame_with(**{name: cells})).step(name)
+    return step.use, step.why.partition(":")[0]
+
+
+WORDS = [f"w{chr(97 + i % 26)}{i}" for i in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "expected"),
+    [
+        ("x", ["same"] * ROWS, ("left out", "constant")),
+        ("x", [None] * ROWS, ("left out", "empty")),
+        ("x", ["NA", ""] * (ROWS // 2), ("left out", "empty")),
+        ("when", pd.date_range("2024-05-01", periods=ROWS), ("left out", "dates")),
+        ("when", pd.date_range("2024-05-01", periods=ROWS).date, ("left out", "dates")),
+        ("when", [f"{1 + i % 28:02}.05.2024" for i in range(ROWS)], ("left out", "dates")),
+        ("when", [f"2024-05-{1 + i % 28:02}T08:{i:02}:00Z" for i in range(ROWS)], ("left out", "dates")),
+        ("when", [f"5/{1 + i % 28}/24" for i in range(ROWS)], ("left out", "dates")),
+        ("code", WORDS, ("left out", "identifier")),
+        ("anything", WORDS, ("left out", "identifier")),
+        ("patient_id", np.arange(ROWS) * 7 + 3, ("left out", "identifier")),
+        ("caseNo", np.arange(ROWS) * 7 + 3, ("left out", "identifier")),
+        ("anything", np.random.default_rng(1).permutation(ROWS) + 5.0, ("left out", "identifier")),
+        ("anything", [str(number) for number in range(ROWS)], ("left out", "identifier")),
+        ("remark", [f"the patient said {i}" for i in range(ROWS)], ("left out", "free text")),
+        ("weight", np.arange(ROWS) * 7 + 3, ("number", "whole numbers, 40 values")),
+        ("fluid", np.arange(ROWS) * 7 + 3, ("number", "whole numbers, 40 values")),
+        ("patient_id", np.arange(ROWS) % 20, ("number", "whole numbers, 20 values")),
+        ("height", np.arange(ROWS) / 7, ("number", "numbers, 40 values")),
+        ("height", [f"{i},5" for i in range(ROWS)], ("number", "numbers, 40 values")),
+        ("visits", np.arange(ROWS) % 10, ("levels", "whole numbers, 10 values")),
+        ("visits", np.arange(ROWS) % 11, ("number", "whole numbers, 11 values")),
+        ("share", np.arange(ROWS) % 4 / 4, ("levels", "numbers, 4 values")),
+        ("smokes", [True, False] * (ROWS // 2), ("levels", "true or false")),
+        ("smokes", ["TRUE", "false"] * (ROWS // 2), ("levels", "true or false")),
+        ("town", ["New York", "Rome", "Oslo", "Bonn"] * (ROWS // 4), ("levels", "text, 4 values")),
+        ("age", pd.Categorical([str(30 + i) for i in range(ROWS)]), ("levels", "categories as declared")),
+        ("x", pd.Categorical(["no"] * ROWS, categories=["no", "yes"]), ("levels", "categories as declared")),
+    ],
+)
+def test_a_column_is_what_its_values_and_name_say(name: str, cells: Any, expected: tuple[str, str]) -> None:
+    assert use_of(name, cells) == expected
+
+
+def test_an_identifier_that_is_called_so_is_known_in_few_rows() -> None:
+    frame = pd.DataFrame({"id": list("pqrstu"), "x": [0, 1, 0, 1, 1, 0], "y": [0, 0, 1, 1, 0, 1]})
+    assert Recipe().fit(frame).step("id").use == "left out"
+    assert Recipe().fit(frame.rename(columns={"id": "letter"})).step("letter").use == "levels"
+
+
+def test_a_table_that_is_coded_throughout_has_levels_only() -> None:
+    codes = np.random.default_rng(0).integers(0, [2, 3, 26], (400, 3))
+    assert as_table(codes).arities == (2, 3, 26)
+    assert as_table(codes + np.array([0, 0, 1])).levels[2] is None
+
+
+def test_what_is_kept_is_used_and_what_is_dropped_is_not() -> None:
+    frame = frame_with(id=WORDS, day=pd.date_range("2024-05-01", periods=ROWS), same=1)
+    table = as_table(frame, recipe=Recipe(keep=["id", "day", "same"], drop=["sex"]))
+    assert table.names == ("group", "id", "day", "same")
+    assert table.levels[2][0] == "2024-05-01"
+    assert table.levels[3] == (1,)
+    assert as_table(frame, recipe=Recipe(columns=["group", "sex"])).names == ("sex", "group")
+
+
+@pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
+def test_a_constant_among_the_complete_rows_is_left_out() -> None:
+    gaps = [None, "x"] * (ROWS // 2)
+    table = as_table(frame_with(mostly=gaps, other=["p", "q", "q", "q"] * (ROWS // 4)))
+    assert table.names == ("sex", "group", "other")
+    assert table.rows == ROWS, "the column that had gaps is not used"
+    other = as_table(frame_with(some=[None, 1, None, 2] * (ROWS // 4)))
+    assert other.names == ("group", "some")
+    assert other.recipe.step("sex").why == "constant: one value in the complete rows"
+
+
+def test_only_what_was_not_asked_for_is_said() -> None:
+    frame = frame_with(id=WORDS, height=np.arange(ROWS) / 7)
+    with pytest.warns(DagpostWarning) as said:
+        DagPosterior().fit(frame)
+    left_out, cut = [str(warning.message) for warning in said]
+    assert left_out.startswith("Left out: 'id' (identifier). The 'recipe'")
+    assert cut.startswith("Cut into levels for a discrete score: 'height' at 1.857 and 3.71;")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DagPosterior(recipe=Recipe(drop=["id"], cut={"height": 3})).fit(frame)
+        DagPosterior(recipe=Recipe().fit(frame)).fit(frame)
+        DagPosterior().fit(frame[["sex", "group"]])
+        DagPosterior().plan(frame)
+
+
+def test_more_than_half_of_the_rows_dropped_is_said_loudly_and_nearly_all_is_an_error() -> None:
+    frame = frame_with(x=[1, 2, 3, 1] + [None] * (ROWS - 4), y=[0, 1, 1, 1] * (ROWS // 4))
+    with pytest.warns(DagpostWarning, match=r"MORE THAN HALF.*36 of 40 rows.*'x' has 36.*leave out 'x'"):
+        as_table(frame.replace({"group": {"c": "b"}}))
+    one = frame_with(x=[1, 2] + [None] * (ROWS - 2), y=[None] + [0, 1, 1] * 13)
+    with pytest.raises(InputError, match=r"Of 40 rows, 1 has a value in every column.*'x' \(38 gaps\).*='level'"):
+        as_table(one)
+
+
+def test_gaps_may_be_a_level() -> None:
+    frame = frame_with(x=[0, 1, None, 1] * (ROWS // 4), height=[None, *(np.arange(ROWS - 1) / 7)])
+    recipe = Recipe(missing="level").fit(frame)
+    assert recipe.step("x").levels == (0, 1, "(missing)")
+    assert recipe.step("height").levels[-1] == "(missing)"
+    table = recipe.transform(frame)
+    assert table.rows == ROWS
+    assert table.columns[3][0] == 3
+    with pytest.raises(InputError, match=r"'group' has no value in row 1.*missing='drop'"):
+        recipe.transform(frame.assign(group=None))
+
+
+def test_new_rows_are_taken_as_the_old_ones() -> None:
+    frame = frame_with(x=["1", "2", "x", "2"] * (ROWS // 4), flag=[True, False] * (ROWS // 2), n=[0, 1, 2, 2] * 10)
+    recipe = Recipe().fit(frame)
+    new = pd.DataFrame({"sex": ["m"], "group": [" b"], "x": [2.0], "flag": ["TRUE"], "n": ["1.0"], "more": [9]})
+    decoded = {n: recipe.step(n).levels[int(c[0])] for n, c in zip(*_parts(recipe.transform(new)), strict=True)}
+    assert decoded == {"sex": "m", "group": "b", "x": "2", "flag": True, "n": 1}
+    with pytest.raises(InputError, match=r"'sex' holds 'd' in row 1.*not a level of the recipe.*unseen='missing'"):
+        recipe.transform(new.assign(sex="d"))
+    two = pd.concat([new.assign(sex="d"), new])
+    assert clone(recipe).set_params(unseen="missing").fit(frame).transform(two).rows == 1
+    with pytest.raises(InputError, match="The table lacks the column 'flag'"):
+        recipe.transform(new.drop(columns="flag"))
+
+
+def _parts(table: Any) -> tuple[Any, Any]:
+    return table.names, table.columns
+
+
+def test_a_number_that_is_not_one_is_named_with_its_row() -> None:
+    recipe = Recipe().fit(frame_with(height=np.arange(ROWS) / 7))
+    with pytest.raises(InputError, match="'height' is a column of numbers, and holds 'tall' in row 2"):
+        recipe.transform(frame_with(height=["1.5", "tall"] * (ROWS // 2)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"bins": 1}, r"'bins' parameter of Recipe must be an int in \[2, 256\]"),
+        ({"strategy": "equal"}, "'strategy' parameter of Recipe must be one of 'quantile'"),
+        ({"missing": "augment"}, "'missing' parameter of Recipe must be one of 'drop', 'level', 'refuse'"),
+        ({"unseen": "prior"}, "'unseen' parameter of Recipe must be one of 'error', 'missing'"),
+        ({"drop": ["sx"]}, "'drop' names 'sx', which is not a column. Did you mean 'sex'"),
+        ({"cut": {"height": [3, 1]}}, "increasing order.*for column 'height'"),
+        ({"cut": {"height": "3"}}, "increasing order.*for column 'height'"),
+        ({"cut": [3]}, "'cut' parameter of Recipe must be a mapping"),
+        ({"cut": {"sex": 3}}, "'sex' is a column of numbers, and holds 'f' in row 1"),
+        ({"columns": 5}, "'columns' parameter of Recipe must be a list of names"),
+        ({"drop": ["height"], "cut": {"height": 3}}, "'height' is both dropped and kept or cut"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(settings: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Recipe(**settings).fit(frame_with(height=np.arange(ROWS) / 7))
+
+
+def test_a_recipe_is_given_as_an_object() -> None:
+    with pytest.raises(InputError, match="must be a Recipe, or the path of a recipe file"):
+        DagPosterior(recipe=5).fit(frame_with())
+    assert resolve_recipe(None).to_json() == Recipe().to_json()
+    assert resolve_recipe(Recipe(bins=4), "level").get_params()["missing"] == "level"
+
+
+def test_a_recipe_stands_in_a_pipeline() -> None:
+    frame = frame_with(id=WORDS, height=np.arange(ROWS) / 7)
+    model = make_pipeline(Recipe(bins=2), DagPosterior(samples=200, seed=1)).fit(frame)
+    assert model.score_samples(frame).shape == (ROWS,)
+    assert model[0].get_feature_names_out().tolist() == ["sex", "group", "height"]
+    assert model[0].n_features_in_ == 4
+
+
+def test_the_model_of_a_table_of_levels_has_a_recipe_too(tmp_path: Any) -> None:
+    model = DagPosterior(samples=200, seed=1).fit(datasets.load("coronary"))
+    assert {step.why for step in model.recipe_.steps_} == {"levels as given"}
+    assert model.recipe_.step("Smoking").levels == ("no", "yes")
+
+
+def test_names_and_levels_are_shown_safely() -> None:
+    recipe = Recipe().fit(pd.DataFrame({"<b>": ["<i>", "&"] * 4, "y\x1b[31m": ["u", "v", "v", "u"] * 2}))
+    assert "<b>" not in recipe._repr_html_()
+    assert "&lt;i&gt;" in recipe._repr_html_()
+    assert "\x1b" not in repr(recipe)
+
+
+def test_a_table_with_many_columns_of_no_use_is_read() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{i}": rng.integers(0, 2, 30) if i < 60 else 1 for i in range(80)})
+    with pytest.warns(DagpostWarning, match=r"'c60' \(constant\).*and 16 more"):
+        assert len(as_table(frame).names) == 60

@@ -1,0 +1,178 @@
+"""Recipes as files: read back exactly, edited by hand, refused with words that help, never half written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.tools.clinical import clinical_frame
+
+from dagpost import Recipe, as_table
+from dagpost._tools import whole_files
+from dagpost.data.recipe import cut_numbers
+from dagpost.data.recipe_file import read_description, toml_of
+from dagpost.errors import DagpostWarning, InputError
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.toml"
+    Recipe().fit(clinical_frame()).save(path)
+    return path
+
+
+def edited(file: Path, old: str, new: str) -> Path:
+    text = file.read_text()
+    assert text.count(old) >= 1, old
+    file.write_text(text.replace(old, new, 1))
+    return file
+
+
+@pytest.mark.parametrize("missing", ["drop", "level"])
+def test_a_recipe_is_read_back_exactly(missing: Any, tmp_path: Path) -> None:
+    frame = clinical_frame()
+    made = Recipe(missing=missing, unseen="prior", cut={"age": (4, "uniform"), "systolic": [120, 140]}).fit(frame)
+    made.save(tmp_path / "recipe.toml")
+    read = Recipe.load(tmp_path / "recipe.toml")
+    for step, other in zip(made.steps_, read.steps_, strict=True):
+        assert (step.name, step.use, step.why, step.gaps) == (other.name, other.use, other.why, other.gaps)
+        assert repr((step.levels, step.cuts)) == repr((other.levels, other.cuts))
+    assert (read.missing, read.unseen) == (missing, "prior")
+    assert read.transform(frame).fingerprint() == made.transform(frame).fingerprint()
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+LEVELS = st.lists(NAMES | st.integers() | st.floats(allow_nan=False, allow_infinity=False), min_size=1, unique_by=str)
+CUTS = st.lists(st.floats(allow_nan=False, allow_infinity=False), unique=True).map(sorted)
+
+
+@given(st.dictionaries(NAMES, LEVELS | CUTS.map(tuple), min_size=1))
+def test_names_levels_and_cuts_of_any_kind_are_read_back(columns: dict[str, Any]) -> None:
+    steps = [
+        {"name": name, "use": "number", "why": name, "levels": None, "cuts": list(own), "rule": "", "gaps": 0}
+        if isinstance(own, tuple)
+        else {"name": name, "use": "levels", "why": name, "levels": own, "cuts": None, "rule": "", "gaps": 3}
+        for name, own in columns.items()
+    ]
+    settings = {"missing": "drop", "unseen": "error", "bins": 3, "strategy": "quantile"}
+    found = tomllib.loads(toml_of({**settings, "steps": steps}))["columns"]
+    assert list(found) == list(columns)
+    for name, own in columns.items():
+        key = "cuts" if isinstance(own, tuple) else "levels"
+        assert repr(found[name][key]) == repr([level for level in own if level != "(missing)"])
+
+
+def test_what_a_person_changes_is_done(file: Path) -> None:
+    frame = clinical_frame()
+    edited(file, 'strategy = "quantile"', 'strategy = "uniform"')
+    edited(file, '[columns.patient_id]\nuse = "left out"', '[columns.patient_id]\nuse = "number"')
+    edited(file, '[columns.visit_date]\nuse = "left out"', '[columns.visit_date]\nuse = "levels"')
+    edited(file, '[columns.sex]\nuse = "levels"', '[columns.sex]\nuse = "left out"')
+    edited(file, '["current", "former", "never"]', '["never", "former", "current", "secret"]')
+    text = file.read_text()
+    start = text.index("cuts", text.index("[columns.systolic]"))
+    file.write_text(text[:start] + "cuts = 140" + text[text.index("\n", start) :])
+    start = text.index("cuts", text.index("[columns.age]"))
+    text = file.read_text()
+    file.write_text(text[:start] + 'cuts = "4:kmeans"' + text[text.index("\n", start) :])
+    table = Recipe.load(file).read(frame)
+    assert table.recipe is not None
+    assert "sex" not in table.names
+    assert table.recipe.step("smoking").levels == ("never", "former", "current", "secret")
+    assert table.recipe.step("systolic").cuts == (140.0,)
+    assert len(table.recipe.step("visit_date").levels or ()) > 100
+    with pytest.warns(DagpostWarning, match="rows have gaps and were dropped") as said:
+        model_table = as_table(frame, recipe=file)
+    assert "Left out" not in str(said[0].message), "the file says so"
+    assert model_table.fingerprint() == table.fingerprint()
+    cut = cut_numbers(table)
+    assert cut.recipe is not None
+    assert cut.recipe.step("age").rule == "4 clusters"
+    assert cut.recipe.step("patient_id").rule == "3 bins of equal width"
+
+
+def test_gaps_become_a_level_where_a_person_says_so(file: Path) -> None:
+    frame = clinical_frame()
+    edited(file, 'missing = "drop"', 'missing = "level"')
+    table = Recipe.load(file).transform(frame)
+    assert table.rows == len(frame)
+    assert table.levels[table.names.index("smoking")] == ("current", "former", "never", "(missing)")
+    assert table.fingerprint() != Recipe(missing="drop").fit(frame).transform(frame).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("dagpost_recipe = 1", "", "is not a recipe: the key dagpost_recipe is missing"),
+        ("dagpost_recipe = 1", "dagpost_recipe = 2", "version 2, and version 1 is known"),
+        ("dagpost_recipe = 1", "dagpost_recipe = ", r"not written as TOML \(.*line \d+"),
+        ('missing = "drop"', 'missing = "skip"', 'missing must be one of "drop", "level", "refuse". Got \'skip\''),
+        ("bins = 3", "bins = 1", "bins: bins must be a whole number from 2 to 256. Got 1"),
+        ("bins = 3", "bin = 3", "the key 'bin' is not known. Did you mean 'bins'?"),
+        ('use = "levels"', 'use = "level"', "column 'sex': use must be one of .*Got 'level'"),
+        ('use = "levels"', "", "column 'sex': use is missing"),
+        ('use = "levels"', 'use = "levels"\nlevel = 1', "column 'sex': the key 'level' is not known. Did you mean 'le"),
+        ('levels = ["f", "m"]', "levels = []", "column 'sex': levels must be a list of texts.*Got \\[\\]"),
+        ('levels = ["f", "m"]', 'levels = ["f", "f"]', "column 'sex': the level 'f' is there twice"),
+        ("cuts = [", "cuts = [1e9, ", "column 'age': cuts must be numbers in increasing order"),
+        ("cuts = [", 'cuts = "4:median" #', "column 'age': cuts must be .*Got '4:median'"),
+        ("cuts = [", 'cuts = "1:quantile" #', "column 'age': cuts: bins must be .*Got '1:quantile'"),
+        ("gaps = ", "gaps = -", "column 'smoking': gaps must be a whole number"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(file: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Recipe.load(edited(file, old, new))
+    assert str(caught.value).startswith(str(file))
+
+
+def test_a_file_without_columns_and_one_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "r.toml").write_text("dagpost_recipe = 1\n")
+    with pytest.raises(InputError, match="has no columns"):
+        read_description(tmp_path / "r.toml")
+    with pytest.raises(InputError, match="No such file"):
+        as_table(pd.DataFrame({"a": [0, 1], "b": [1, 0]}), recipe=tmp_path / "none.toml")
+
+
+def test_a_recipe_that_cannot_be_written_leaves_the_old_one(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = file.read_text()
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(whole_files.os, "fsync", full)
+    with pytest.raises(InputError, match=r"No space left on device\. Nothing was changed"):
+        Recipe(bins=5).fit(clinical_frame()).save(file)
+    assert file.read_text() == before
+    assert os.listdir(file.parent) == [file.name]
+
+
+def test_a_writer_that_is_killed_leaves_the_old_recipe(file: Path) -> None:
+    before = file.read_text()
+    script = (
+        "import os, sys; from dagpost._tools import whole_files; from dagpost.data import recipe_file\n"
+        "whole_files.os.fsync = lambda _: os.kill(os.getpid(), 9)\n"
+        f"recipe_file.write_description({str(file)!r}, recipe_file.read_description({str(file)!r}) | {{'bins': 7}})\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], check=False, env={**os.environ}, capture_output=True)
+    assert ended.returncode == -9, ended.stderr
+    assert file.read_text() == before
+    Recipe(bins=5).fit(clinical_frame()).save(file)
+    assert "bins = 5" in file.read_text()
+    assert os.listdir(file.parent) == [file.name], "what the killed writer left is gone"
+
+
+def test_numbers_stay_exact(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).normal(size=300)
+    made = Recipe(cut={"x": [float(values[3]) - 3, 0.1 + 0.2 + 3]}).fit(pd.DataFrame({"x": values, "y": [0, 1] * 150}))
+    made.save(tmp_path / "r.toml")
+    assert Recipe.load(tmp_path / "r.toml").step("x").cuts == made.step("x").cuts
