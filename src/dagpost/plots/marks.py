@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dagpost._tools.arrays import Floats
-from dagpost.posterior.directions import CLEAR, LEANING, PairDirection, Word
+from dagpost.posterior.directions import CLEAR, LABELS, LEANING, PairDirection, Word
 
 #: The words in the order of legends.
 WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "unknown")
@@ -19,9 +19,7 @@ WORDS: tuple[Word, ...] = ("clear", "leaning", "open", "rules", "unknown")
 LEGEND: dict[Word, str] = {
     "clear": f"clear: compelled by the data (at least {100 * CLEAR:g}%)",
     "leaning": f"leaning: compelled by the data in {100 * LEANING:g} to {100 * CLEAR:g}%",
-    "open": "open: the data cannot tell",
-    "rules": "decided by your rules",
-    "unknown": "not computed",
+    **{word: LABELS[word] for word in ("open", "rules", "unknown")},
 }
 _HEADS: dict[Word, bool] = {"clear": True, "leaning": True, "rules": False}
 _DASHES: dict[Word, tuple[float, float]] = {"leaning": (5.0, 3.0), "unknown": (1.2, 2.0)}
@@ -49,15 +47,6 @@ def listed(words: Iterable[Word]) -> list[Word]:
     """
     found = set(words)
     return [word for word in WORDS if word in found]
-
-
-def in_words(pair: PairDirection) -> str:
-    """The direction of a pair as a phrase.
-
-    >>> in_words(PairDirection("clear", 0, 1, 0.962, 0.5)), in_words(PairDirection("open", 0, 1, 0.3, 1.0))
-    ('clear: compelled by the data in 96% of it', 'open: the data cannot tell')
-    """
-    return LEGEND[pair.word] if head_of(pair.word) is None else pair.label
 
 
 def mark(word: Word) -> str:

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from dagpost._tools.text import printable
-from dagpost.plots.marks import in_words, mark
+from dagpost.plots.marks import mark
 from dagpost.plots.small_graph import small_graph
 from dagpost.posterior.directions import ASSUMPTION, Directions, directions_of_sample, quick_directions
 
@@ -43,7 +43,7 @@ def _shown(directions: Directions, measure: str) -> str:
     names = [html.escape(printable(name)) for name in directions.names]
     rows = "".join(
         f"<tr><td>{names[pair.source]}</td><td>{mark(pair.word)}</td><td>{names[pair.target]}</td>"
-        f"<td>{pair.joined:.3f}</td><td>{in_words(pair)}</td></tr>"
+        f"<td>{pair.joined:.3f}</td><td>{pair.label}</td></tr>"
         for pair in directions.pairs(_LEAST)[:_PAIRS]
     )
     heads = "".join(f"<th>{head}</th>" for head in ("from", "", "to", "joined", "direction"))

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from dagpost._tools.text import printable
-from dagpost.plots.marks import LEGEND, dashes_of, head_of, in_words, listed
+from dagpost.plots.marks import LEGEND, dashes_of, head_of, listed
 from dagpost.posterior.directions import Directions, PairDirection, Word
 
 _WIDTH, _HEIGHT, _MARGIN = 460.0, 340.0, 60.0
@@ -70,7 +70,7 @@ def _edge(points: Sequence[Point], names: Sequence[str], pair: PairDirection) ->
     first, last = ends if pair.source < pair.target else ends[::-1]
     line = _line(first, bend, last, pair.word, pair.joined, f"rgb({grey},{grey},{grey})")
     both = f"{names[pair.source]} {'and' if head_of(pair.word) is None else '->'} {names[pair.target]}"
-    title = html.escape(printable(f"{both}: joined {pair.joined:.3f}; direction {in_words(pair)}"))
+    title = html.escape(printable(f"{both}: joined {pair.joined:.3f}; direction {pair.label}"))
     return f"<g><title>{title}</title>{line}</g>"
 
 

@@ -50,8 +50,8 @@ LABELS: dict[Word, str] = {
     "clear": "clear: compelled by the data in {share} of it",
     "leaning": "leaning: compelled by the data in {share} of it",
     "rules": "decided by your rules",
-    "open": "direction open",
-    "unknown": "direction not computed",
+    "open": "open: the data cannot tell",
+    "unknown": "not computed",
 }
 #: What is said where the two are joined in no graph.
 NEVER = "never joined"
@@ -83,7 +83,7 @@ class PairDirection(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What is said of it, such as "direction open".
+        """What is said of it, such as "open: the data cannot tell".
 
         >>> PairDirection("clear", 0, 1, 0.962, 0.5).label
         'clear: compelled by the data in 96% of it'

@@ -23,7 +23,7 @@ from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.plots.layering import acyclic_orientation
-from dagpost.plots.marks import LEGEND, for_layers, head_of, in_words, listed, mark
+from dagpost.plots.marks import LEGEND, for_layers, head_of, listed, mark
 from dagpost.plots.small_graph import small_graph
 from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
@@ -123,7 +123,7 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
             "joined": _rounded(pair.joined),
             "word": pair.word,
             "head": head_of(pair.word) is not None,
-            "said": in_words(pair),
+            "said": pair.label,
             "above": upper,
             "parts": [_rounded(matrix[way]) for matrix in (*matrices, directions.reversible)]
             if directions.computed

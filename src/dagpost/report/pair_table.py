@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dagpost.plots.marks import in_words, mark
+from dagpost.plots.marks import mark
 from dagpost.plots.sources import interval_words
 from dagpost.posterior.directions import LEAST_SHOWN, PairDirection
 from dagpost.report.content import Content
@@ -65,7 +65,7 @@ def _row(content: Content, pair: PairDirection) -> str:
         f'<td class="sign">{mark(pair.word)}</td>',
         f"<td>{name(names[pair.target])}</td>",
         bar(pair.joined, "" if within is None else bounds(*within, 3)),
-        f'<td class="said">{in_words(pair)}</td>',
+        f'<td class="said">{pair.label}</td>',
     ]
     if content.directions.computed:
         directions = content.directions

@@ -297,8 +297,8 @@ def test_every_word_has_a_label_and_a_mark_of_its_own() -> None:
     assert LABELS.keys() == MARKS.keys()
     assert PairDirection("clear", 0, 1, 0.96, 1.0).label == "clear: compelled by the data in 96% of it"
     assert PairDirection("clear", 0, 1, 0.9999, 1.0).label == "clear: compelled by the data in over 99% of it"
-    assert PairDirection("open", 0, 1, 0.3, 1.0).label == "direction open"
-    assert PairDirection("unknown", 0, 1, 0.0, 0.5).label == "direction not computed"
+    assert PairDirection("open", 0, 1, 0.3, 1.0).label == "open: the data cannot tell"
+    assert PairDirection("unknown", 0, 1, 0.0, 0.5).label == "not computed"
     assert PairDirection("unknown", 0, 1, 0.0, 0.0).label == "never joined"
     headed = [MARKS[word] for word in ("clear", "leaning", "rules", "open")]
     assert len({mark for mark, _ in headed}) == len({plain for _, plain in headed}) == 4
