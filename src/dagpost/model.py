@@ -110,7 +110,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
     mixture_weights_
-        Where the score averages over a setting, as ``BDeu("average")`` does: how probable each value is, given the data.
+        Where the score averages over a setting, as ``BDeu("average")`` does: the probability of each value.
     recipe_
         What was done with each column of the table: a fitted ``Recipe``.
 
