@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost.data import Table, as_table
-from dagpost.data.recipe import Recipe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,8 +128,7 @@ def draw_table(network: Network, rows: int, seed: int) -> Table:
                 f"Level {missing[0]} of column V{node} does not occur in the {rows} rows drawn with seed {seed}: "
                 "draw more rows, or take another seed."
             )
-    # A rare level may not occur, but its column belongs to the network.
-    return as_table(codes, recipe=Recipe(keep=[f"V{node}" for node in range(codes.shape[1])]))
+    return as_table(codes)
 
 
 def main() -> None:
