@@ -35,7 +35,9 @@ def frame() -> pd.DataFrame:
 def model() -> DagPosterior:
     recipe = Recipe(cut={"systolic": [120, 140], "age": (4, "uniform")})
     with pytest.warns(DagpostWarning):
-        return DagPosterior(seed=1, samples=300, recipe=recipe).fit(frame(), counts="n", interventions="set")
+        return DagPosterior(score="bdeu", seed=1, samples=300, recipe=recipe).fit(
+            frame(), counts="n", interventions="set"
+        )
 
 
 def test_a_model_with_cuts_predicts_its_own_rows_from_the_raw_file(tmp_path: Path) -> None:
@@ -128,7 +130,7 @@ def test_a_level_that_was_not_seen_is_what_the_recipe_or_the_call_says() -> None
     with pytest.warns(DagpostWarning, match="1 of 20 rows have missing values"):
         assert np.isnan(model().score_samples(rows, unseen="missing")).sum() == 1
     with pytest.warns(DagpostWarning):
-        lenient = DagPosterior(seed=1, samples=200, recipe=Recipe(unseen="prior")).fit(
+        lenient = DagPosterior(score="bdeu", seed=1, samples=200, recipe=Recipe(unseen="prior")).fit(
             frame().drop(columns=["n", "set"])
         )
     assert np.isfinite(lenient.score_samples(rows)).all()
