@@ -188,7 +188,7 @@ def test_scores_among_candidates_are_kept_node_by_node(
         return model.fit(table, checkpoint=checkpoint)
 
     with pytest.warns(DagpostWarning):
-        whole = attempt(False, None)
+        whole = attempt(False, None).own_sample()
     with pytest.raises(Stopped):
         attempt(stop, eager(folder))
     manifest = json.loads((folder / "manifest.json").read_text())["content"]["tasks"]["fit"]
@@ -196,7 +196,7 @@ def test_scores_among_candidates_are_kept_node_by_node(
     assert manifest["stages"]["scores of candidates"]["done"] == 5
     with pytest.warns(DagpostWarning):
         found = attempt(False, eager(folder))
-    assert same_sample(found.own_sample(), whole.own_sample())
+    assert same_sample(found.own_sample(), whole)
 
 
 def columns_of(kind: str) -> pd.DataFrame:

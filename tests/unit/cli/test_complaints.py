@@ -320,7 +320,7 @@ def test_what_differs_from_an_unfinished_run_is_said_in_options(
 
 
 def test_words_are_refused_by_a_score_for_numbers(run: Run) -> None:
-    result = run("fit", "-", "--score", "bge", status=2, standard_input="A,B\nx,0.2\ny,3.1\nx,0.4\ny,0.5\n")
+    result = run("fit", "-", "--score", "bge", "-q", status=2, standard_input="A,B\nx,0.2\ny,3.1\nx,0.4\ny,0.5\n")
     assert re.search("'A' is not made of numbers.*use a discrete score such as --score bdeu", one_message(result))
 
 

@@ -167,7 +167,7 @@ def test_a_number_that_is_not_one_is_named_with_its_row() -> None:
         ({"bins": 1}, r"'bins' parameter of Recipe must be an int in \[2, 256\]"),
         ({"strategy": "equal"}, "'strategy' parameter of Recipe must be one of 'quantile'"),
         ({"missing": "augment"}, "'missing' parameter of Recipe must be one of 'drop', 'level', 'refuse'"),
-        ({"unseen": "prior"}, "'unseen' parameter of Recipe must be one of 'error', 'missing'"),
+        ({"unseen": "guess"}, "'unseen' parameter of Recipe must be one of 'error', 'missing', 'prior'"),
         ({"drop": ["sx"]}, "'drop' names 'sx', which is not a column. Did you mean 'sex'"),
         ({"cut": {"height": [3, 1]}}, "increasing order.*for column 'height'"),
         ({"cut": {"height": "3"}}, "increasing order.*for column 'height'"),

@@ -344,7 +344,7 @@ def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> No
 @pytest.mark.parametrize(
     ("method", "modularity", "ran", "edges"),
     [
-        (CHAINS, "structure", "dask", "threads"),
+        (CHAINS, "structure", "dask", "dask"),
         (Bootstrap(replicates=20), "structure", "dask", "dask"),
         ("dds", "order", "dask", "dask"),
         ("linear-extensions", "structure", "dask", "threads"),
