@@ -76,13 +76,11 @@ def demo(
     joined = min((pair.joined for pair in shown), key=lambda share: abs(share - 0.5))
     clear = sum(pair.word == "clear" for pair in shown)
     typer.echo(f"How to read this: two variables joined at {joined:.2f} mean that, summed over every graph there is,")
+    typer.echo(f"those with an arrow between the two hold {joined:.0%} of the posterior probability. A direction is")
     typer.echo(
-        f"those with an arrow between the two hold {joined:.0%} of the posterior probability. A direction is clear"
+        "clear where almost all of these, and all graphs that fit the data equally well, have the arrow the same"
     )
-    typer.echo("where almost all of these, and all graphs that fit the data equally well, have the arrow the same way:")
-    typer.echo(
-        f"here {clear or 'none'} of {len(shown)}. A common cause that is not in the table could explain any of them."
-    )
+    typer.echo(f"way: here {clear or 'none'} of {len(shown)}. A common cause that is not in the table could undo each.")
     typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
     typer.echo(f"Model: {model_file}")
     typer.echo(f"Report, to open in a browser: {written}")
