@@ -25,6 +25,7 @@ from dagpost.posterior.sample import DagSample
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network, mixed_network
+from dagpost.prediction.rows import encode_rows
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
 from dagpost.scores import Score, resolve_score, scores_within
 
@@ -47,9 +48,17 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: A
     """Log p(row | data) of new rows, averaged over graphs."""
     sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
-    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe, **_where(fitted)}
-    found = [log_predictive(part, statistics, score, X, **how) for score, part in score_parts(fitted, sample)]
-    return found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0)
+    rows = encode_rows(X, statistics, unseen=unseen, recipe=fitted.data.recipe, interventions=interventions)
+    where = _where(fitted)
+    return _mixed(
+        [log_predictive(part, statistics, score, rows, **where) for score, part in score_parts(fitted, sample)]
+    )
+
+
+def _mixed(logs: list[Floats]) -> Floats:
+    """Log of the sum of what the scores add; rows with gaps stay nan."""
+    with np.errstate(invalid="ignore"):
+        return logs[0] if len(logs) == 1 else np.logaddexp.reduce(logs, axis=0)
 
 
 def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interventions: Any) -> pd.DataFrame:
@@ -58,12 +67,17 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
 
     sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
-    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe, **_where(fitted)}
-    found = [
-        log_predictive_of_target(part, statistics, score, X, target, **how)
-        for score, part in score_parts(fitted, sample)
-    ]
-    chances = as_shares(found[0] if len(found) == 1 else np.logaddexp.reduce(found, axis=0))
+    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe}
+    rows = encode_rows(X, statistics, target=target, **how)
+    where = _where(fitted)
+    chances = as_shares(
+        _mixed(
+            [
+                log_predictive_of_target(part, statistics, score, rows, target, **where)
+                for score, part in score_parts(fitted, sample)
+            ]
+        )
+    )
     assert isinstance(statistics, DiscreteStatistics)
     return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
 

@@ -79,8 +79,11 @@ def encode_rows(
     interventions
         Which columns were set from outside in each row, as for `as_table`.
 
-    The rows of a `Table` keep its interventions. Its counts are not looked at: there is one answer a row.
+    The rows of a `Table` keep its interventions. Its counts are not looked at: there is one answer a row. `NewRows` are
+    handed back as they are.
     """
+    if isinstance(data, NewRows):
+        return data
     names = statistics.names
     if unseen is not None:
         one_of(unseen, "unseen", ("error", "prior", "missing"))

@@ -104,16 +104,16 @@ def test_a_constant_among_the_complete_rows_is_left_out() -> None:
 def test_only_what_was_not_asked_for_is_said() -> None:
     frame = frame_with(id=WORDS, height=np.arange(ROWS) / 7)
     with pytest.warns(DagpostWarning) as said:
-        DagPosterior().fit(frame)
+        DagPosterior(score="bdeu").fit(frame)
     left_out, cut = [str(warning.message) for warning in said]
     assert left_out.startswith("Left out: 'id' (identifier). The 'recipe'")
     assert cut.startswith("Cut into levels for a discrete score: 'height' at 1.857 and 3.71;")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        DagPosterior(recipe=Recipe(drop=["id"], cut={"height": 3})).fit(frame)
-        DagPosterior(recipe=Recipe().fit(frame)).fit(frame)
-        DagPosterior().fit(frame[["sex", "group"]])
-        DagPosterior().plan(frame)
+        DagPosterior(score="bdeu", recipe=Recipe(drop=["id"], cut={"height": 3})).fit(frame)
+        DagPosterior(score="bdeu", recipe=Recipe().fit(frame)).fit(frame)
+        DagPosterior(score="bdeu").fit(frame[["sex", "group"]])
+        DagPosterior(score="bdeu").plan(frame)
 
 
 def test_more_than_half_of_the_rows_dropped_is_said_loudly_and_nearly_all_is_an_error() -> None:
@@ -184,21 +184,21 @@ def test_settings_that_cannot_be_are_named(settings: Any, message: str) -> None:
 
 def test_a_recipe_is_given_as_an_object() -> None:
     with pytest.raises(InputError, match="must be a Recipe, or the path of a recipe file"):
-        DagPosterior(recipe=5).fit(frame_with())
+        DagPosterior(score="bdeu", recipe=5).fit(frame_with())
     assert resolve_recipe(None).to_json() == Recipe().to_json()
     assert resolve_recipe(Recipe(bins=4), "level").get_params()["missing"] == "level"
 
 
 def test_a_recipe_stands_in_a_pipeline() -> None:
     frame = frame_with(id=WORDS, height=np.arange(ROWS) / 7)
-    model = make_pipeline(Recipe(bins=2), DagPosterior(samples=200, seed=1)).fit(frame)
+    model = make_pipeline(Recipe(bins=2), DagPosterior(score="bdeu", samples=200, seed=1)).fit(frame)
     assert model.score_samples(frame).shape == (ROWS,)
     assert model[0].get_feature_names_out().tolist() == ["sex", "group", "height"]
     assert model[0].n_features_in_ == 4
 
 
 def test_the_model_of_a_table_of_levels_has_a_recipe_too(tmp_path: Any) -> None:
-    model = DagPosterior(samples=200, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(score="bdeu", samples=200, seed=1).fit(datasets.load("coronary"))
     assert {step.why for step in model.recipe_.steps_} == {"levels as given"}
     assert model.recipe_.step("Smoking").levels == ("no", "yes")
 

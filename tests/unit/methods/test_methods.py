@@ -56,7 +56,7 @@ def table() -> Any:
 
 
 def fitted(table: Any, method: Any, modularity: str = "structure", **settings: Any) -> DagPosterior:
-    return DagPosterior(method=method, modularity=modularity, seed=1, **settings).fit(table)
+    return DagPosterior(method=method, modularity=modularity, seed=1, **{"score": "bdeu", **settings}).fit(table)
 
 
 def drawn(model: DagPosterior, count: int, **settings: Any) -> DagSample:
@@ -110,13 +110,13 @@ def test_a_chain_gives_a_sample_that_says_what_it_is_worth(method: Any, modulari
 @pytest.mark.parametrize(("method", "modularity"), CHAINS, **IDS)
 def test_the_edges_of_a_chain_that_was_asked_for_are_its_own(method: Any, modularity: str, table: Any) -> None:
     """Exact sums would be quick here, but then nobody would see what the chain found."""
-    model = DagPosterior(method=method, modularity=modularity, samples=2000, seed=1)
+    model = DagPosterior(score="bdeu", method=method, modularity=modularity, samples=2000, seed=1)
     assert not model.plan(table).exact
     model.fit(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DagpostWarning)
         found = model.edge_probabilities_.to_numpy()
-    exact = DagPosterior(modularity=modularity).fit(table).edge_probabilities_.to_numpy()
+    exact = DagPosterior(score="bdeu", modularity=modularity).fit(table).edge_probabilities_.to_numpy()
     sample = model.own_sample()
     assert (model.exact_, model.verdict_) == (False, sample.diagnostics().verdict)
     assert math.isnan(model.log_evidence_)

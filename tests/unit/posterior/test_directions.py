@@ -266,7 +266,7 @@ def test_files_that_do_not_say_what_was_set_give_observational_directions_and_sa
 def test_samples_that_do_not_name_what_was_set_go_together_with_those_that_do(experiment: Any) -> None:
     """The fingerprint of the data says whether it is the same."""
     rows, what = experiment
-    model = DagPosterior(seed=1).fit(rows, interventions=what)
+    model = DagPosterior(score="bdeu", seed=1).fit(rows, interventions=what)
     new, old = model.sample(50, seed=1), model.sample(50, seed=2)
     old = old._with(provenance={key: value for key, value in old.provenance.items() if key != "targets"})
     assert pairs_of(new + old)["b", "c"] == "clear"

@@ -35,7 +35,9 @@ def frame() -> pd.DataFrame:
 def model() -> DagPosterior:
     recipe = Recipe(cut={"systolic": [120, 140], "age": (4, "uniform")})
     with pytest.warns(DagpostWarning):
-        return DagPosterior(seed=1, samples=300, recipe=recipe).fit(frame(), counts="n", interventions="set")
+        return DagPosterior(score="bdeu", seed=1, samples=300, recipe=recipe).fit(
+            frame(), counts="n", interventions="set"
+        )
 
 
 def test_a_model_with_cuts_predicts_its_own_rows_from_the_raw_file(tmp_path: Path) -> None:
@@ -110,11 +112,11 @@ def test_gaps_are_what_the_recipe_says() -> None:
     gaps = clinical_frame()[["sex", "smoking", "systolic"]]
     settings: dict[str, Any] = {"seed": 1, "samples": 200}
     with pytest.warns(DagpostWarning):
-        level = DagPosterior(missing="level", **settings).fit(gaps)
+        level = DagPosterior(missing="level", **{"score": "bdeu", **settings}).fit(gaps)
     assert np.isfinite(level.score_samples(gaps)).all()
     assert list(level.predict_proba(gaps, target="smoking").columns)[-1] == "(missing)"
     with pytest.warns(DagpostWarning):
-        refuse = DagPosterior(missing="refuse", **settings).fit(gaps.dropna())
+        refuse = DagPosterior(missing="refuse", **{"score": "bdeu", **settings}).fit(gaps.dropna())
     with pytest.raises(InputError, match=r"rows have missing values, the first in row .*in 'smoking'"):
         refuse.score_samples(gaps)
 
@@ -128,7 +130,7 @@ def test_a_level_that_was_not_seen_is_what_the_recipe_or_the_call_says() -> None
     with pytest.warns(DagpostWarning, match="1 of 20 rows have missing values"):
         assert np.isnan(model().score_samples(rows, unseen="missing")).sum() == 1
     with pytest.warns(DagpostWarning):
-        lenient = DagPosterior(seed=1, samples=200, recipe=Recipe(unseen="prior")).fit(
+        lenient = DagPosterior(score="bdeu", seed=1, samples=200, recipe=Recipe(unseen="prior")).fit(
             frame().drop(columns=["n", "set"])
         )
     assert np.isfinite(lenient.score_samples(rows)).all()

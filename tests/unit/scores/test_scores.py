@@ -226,7 +226,7 @@ def test_discrete_scores_take_numbers_as_their_recipe_cuts_them() -> None:
         (lambda: BGe(prior_mean="zero"), "'prior_mean' parameter of BGe"),
         (lambda: BGe(prior_scale="metres"), "'prior_scale' parameter of BGe"),
         (lambda: BGe(prior_scale=(1.0, 0.0)), "'prior_scale' parameter of BGe"),
-        (lambda: resolve_score("bdue"), "must be one of 'bdeu', 'bde', 'k2', 'bic', 'bge'.* or a score object"),
+        (lambda: resolve_score("bdue"), "must be one of 'auto', 'bdeu', 'bde', 'k2', 'bic', 'bge'.* or a score object"),
         (lambda: resolve_score(BDeu), r"Make an object of it: BDeu\(\)"),
         (lambda: resolve_score(3), "Got 3 instead"),
     ],
