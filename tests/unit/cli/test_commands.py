@@ -45,10 +45,10 @@ def test_fit_shows_the_ten_best_pairs_and_keeps_the_model(run: Run, tmp_path: Pa
     assert "Directions are those compelled by the data, assuming no hidden common causes." in result.stdout
     assert "Model: kept.dagpost" in result.stdout
     assert "Exact (each graph counted once)" in result.stdout
-    assert "BDeu (equivalent sample size 1.0) score" in result.stdout
+    assert "BDeu (equivalent sample size 1, 2, 5, 10, 20, 50) score" in result.stdout
     assert not ESCAPE_CODE.search(result.stdout)
     kept = DagPosterior.load(tmp_path / "kept.dagpost")
-    assert kept.log_evidence_ == DagPosterior(score="bdeu").fit(tmp_path / "asia.csv").log_evidence_
+    assert kept.log_evidence_ == DagPosterior().fit(tmp_path / "asia.csv").log_evidence_
     assert kept.seed == 1
 
 
@@ -155,7 +155,7 @@ def test_every_kind_of_direction_has_its_words_and_its_mark(run: Run, tmp_path: 
     g = np.where(rng.random(2000) < 0.9, rng.integers(0, 2, 2000), a)
     frame = pd.DataFrame({"A": a, "B": b, "C": c, "D": d, "E": e, "F": f, "G": g})
     frame.to_csv(tmp_path / "kinds.csv", index=False)
-    text = run("fit", "kinds.csv", "--seed", "1", "--tier", "F", "--tier", "E").stdout
+    text = run("fit", "kinds.csv", "--ess", "1", "--seed", "1", "--tier", "F", "--tier", "E").stdout
     assert re.search(r"A +→ +C +1\.00 +█+ +clear: compelled by the data in (over )?9\d% of it", text)
     assert re.search(r"F +⇒ +E +1\.00 +█+ +decided by your rules", text)
     listed = run("edges", "kinds.dagpost", "--minimum", "0.5").stdout
