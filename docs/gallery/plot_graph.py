@@ -25,8 +25,8 @@ plots.graph(model, threshold=0.9, layout=places)
 
 # %%
 # What your own rules decide has a hollow head: it is not a finding. Here smoking and family history are said to come
-# before everything else. Some other directions then follow from the data; a dashed line says that they are compelled in
-# less than 90% of the probability of the edge.
+# before everything else. A dashed line, where there is one, is a direction that the data compel in less than 90% of the
+# probability of the edge.
 
 tiers = [["Smoking", "Family"], ["M. Work", "P. Work", "Pressure", "Proteins"]]
 plots.graph(DagPosterior(tiers=tiers, seed=1).fit(datasets.load("coronary")))

@@ -305,7 +305,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         >>> from dagpost import DagPosterior, datasets
         >>> pairs = DagPosterior(seed=1).fit(datasets.load("coronary")).directions()
         >>> pairs.loc[0, ["from", "to", "direction"]].to_list()
-        ['M. Work', 'P. Work', 'open']
+        ['Smoking', 'M. Work', 'clear']
         """
         check_confidence(confidence)
         return directions_of(self._fitted(), confidence).table()
@@ -328,7 +328,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         >>> from dagpost import DagPosterior, datasets
         >>> round(DagPosterior().fit(datasets.load("coronary")).best(10).covered, 3)
-        0.557
+        0.299
         """
         return self._fitted().best(whole_number(count, "count"))
 

@@ -37,7 +37,7 @@ def demo(
     \b
     Example: dagpost demo
     """
-    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
+    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
     from dagpost.data import datasets
     from dagpost.model import DagPosterior
     from dagpost.posterior.directions import quick_directions
@@ -51,7 +51,7 @@ def demo(
         )
     page = may_write(output, "report")
     may_write(model_file, "model")
-    model = DagPosterior(seed=1, threads=threads, progress=False if quiet else None).fit(datasets.load("coronary"))
+    model = DagPosterior(seed=2, threads=threads, progress=False if quiet else None).fit(datasets.load("coronary"))
     found = quick_directions(model.fitted_)
     answers = model.probability([statement for _, statement in _QUESTIONS])
     model.save(model_file)
@@ -64,7 +64,7 @@ def demo(
     typer.echo()
     shown = found.pairs(_MINIMUM)
     print_pairs(found, shown)
-    typer.echo(f"({len(found.pairs()) - len(shown)} pairs below {_MINIMUM} not shown)")
+    print_pairs_left_out(found, shown, _MINIMUM)
     for line in summary(model):
         typer.echo(line)
     print_about_pairs(found, model_file)
@@ -73,9 +73,14 @@ def demo(
     for (words, _), answer in zip(_QUESTIONS, answers, strict=True):
         typer.echo(f"  {words:22} {answer}")
     typer.echo()
-    typer.echo("How to read this: two variables joined at 0.89 mean that, summed over every graph there is, those with")
-    typer.echo("an arrow between the two hold 89% of the posterior probability. A direction is clear where almost all")
-    typer.echo("of these, and all graphs that fit the data equally well, have the arrow the same way; here none is.")
+    joined = min((pair.joined for pair in shown), key=lambda share: abs(share - 0.5))
+    clear = sum(pair.word == "clear" for pair in shown)
+    typer.echo(f"How to read this: two variables joined at {joined:.2f} mean that, summed over every graph there is,")
+    typer.echo(f"those with an arrow between the two hold {joined:.0%} of the posterior probability. A direction is")
+    typer.echo(
+        "clear where almost all of these, and all graphs that fit the data equally well, have the arrow the same"
+    )
+    typer.echo(f"way: here {clear or 'none'} of {len(shown)}. A common cause that is not in the table could undo each.")
     typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
     typer.echo(f"Model: {model_file}")
     typer.echo(f"Report, to open in a browser: {written}")

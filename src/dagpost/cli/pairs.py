@@ -41,6 +41,13 @@ def print_pairs(found: Directions, shown: Sequence[PairDirection], edges: Floats
     print_columns([heading, *rows], right=(3,) if edges is None else (3, 4, 5))
 
 
+def print_pairs_left_out(found: Directions, shown: Sequence[PairDirection], least: float) -> None:
+    """How many pairs are joined too improbably to be shown, if any."""
+    number = len(found.pairs()) - len(shown)
+    if number:
+        typer.echo(f"({number} pair{'' if number == 1 else 's'} below {least} not shown)")
+
+
 def print_about_pairs(found: Directions, source: Path | None) -> None:
     """What the directions rest on, or how to have them."""
     if found.computed:

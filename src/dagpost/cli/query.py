@@ -34,7 +34,7 @@ def edges(
     \b
     Example: dagpost edges coronary.dagpost --minimum 0.1
     """
-    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
+    from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
     from dagpost.posterior.directions import directions_of_sample, quick_directions
     from dagpost.posterior.sample import DagSample
 
@@ -50,10 +50,9 @@ def edges(
         )
         print_json({**content, **pairs_content(found, minimum)})
         return
-    pairs, shown = found.pairs(), found.pairs(minimum)
+    shown = found.pairs(minimum)
     print_pairs(found, shown, table.to_numpy())
-    if len(shown) < len(pairs):
-        typer.echo(f"({len(pairs) - len(shown)} pairs below {minimum} not shown)")
+    print_pairs_left_out(found, shown, minimum)
     for line in about:
         typer.echo(printable(line))
     print_about_pairs(found, source)

@@ -42,7 +42,7 @@ def traces(source: GraphSource, *, statement: Any = None, ax: Axes | None = None
         Where to draw; None: in a new figure.
 
     >>> from dagpost import DagPosterior, datasets
-    >>> model = DagPosterior(method="structure-mcmc").fit(datasets.load("coronary"))
+    >>> model = DagPosterior("bdeu", method="structure-mcmc").fit(datasets.load("coronary"))
     >>> [text.get_text() for text in traces(model.sample(4000, seed=1)).get_legend().get_texts()][:2]
     ['chain 1', 'chain 2']
     """
@@ -98,7 +98,7 @@ def r_hat(source: GraphSource, *, count: int = 15, ax: Axes | None = None) -> Ax
         Where to draw; None: in a new figure.
 
     >>> from dagpost import DagPosterior, datasets
-    >>> model = DagPosterior(method="structure-mcmc").fit(datasets.load("coronary"))
+    >>> model = DagPosterior("bdeu", method="structure-mcmc").fit(datasets.load("coronary"))
     >>> r_hat(model.sample(4000, seed=1)).get_xlabel()
     'R-hat'
     """

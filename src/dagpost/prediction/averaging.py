@@ -91,7 +91,7 @@ def log_predictive(
     >>> from dagpost import DagPosterior, datasets
     >>> from dagpost.prediction import sufficient_statistics
     >>> table = datasets.load("coronary")
-    >>> sample = DagPosterior().fit(table).sample(1000, seed=1)
+    >>> sample = DagPosterior("bdeu").fit(table).sample(1000, seed=1)
     >>> statistics = sufficient_statistics(table, sample.parents, "bdeu")
     >>> round(float(np.exp(log_predictive(sample, statistics, "bdeu", table)).sum()), 9)  # every cell is in this table
     1.0
@@ -122,7 +122,7 @@ def predictive_of_target(
     >>> from dagpost import DagPosterior, datasets
     >>> from dagpost.prediction import sufficient_statistics
     >>> table = datasets.load("coronary")
-    >>> sample = DagPosterior().fit(table).sample(1000, seed=1)
+    >>> sample = DagPosterior("bdeu").fit(table).sample(1000, seed=1)
     >>> statistics = sufficient_statistics(table, sample.parents, "bdeu")
     >>> without = table.to_pandas().head(2).drop(columns=["Smoking", "counts"])
     >>> predictive_of_target(sample, statistics, "bdeu", without, "Smoking").round(2)

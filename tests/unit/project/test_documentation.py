@@ -1,48 +1,27 @@
 """What the README and the pages of docs/ show is run: the Python, the commands, and the output beside them.
 
-A page is read from top to bottom, as a person would: its blocks share their names and one folder of example files.
-Blocks in `python` and `pycon` are executed, commands in `console` are given to the command line, and a `text` block
-right after a `python` block is what that block prints. What is not run stands in another language (`bash`, `r`).
+tools/refresh_pages.py says how a page is read; what is not run stands in another language (`bash`, `r`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import doctest
-import io
 import itertools
 import pydoc
 import re
 import runpy
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from tools.refresh_pages import PAGES, PROJECT, blocks, refreshed, write_example_files
 
 import dagpost
 from dagpost.cli import app
 from dagpost.exact import paths, structure
 
-PROJECT = Path(__file__).resolve().parents[3]
-PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((PROJECT / "docs").glob("*.md")))]
 GALLERY = sorted(script.name for script in (PROJECT / "docs" / "gallery").glob("plot_*.py"))
 
-_BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _RUN, _NOT_RUN = {"python", "pycon", "console"}, {"bash", "r", "text"}
-#: A doctest may span lines of output that a page has to break.
-_DOCTEST_OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-
-
-def blocks(page: str) -> list[tuple[str, str]]:
-    """Language and text of the fenced blocks of a page."""
-    return _BLOCK.findall((PROJECT / page).read_text(encoding="utf-8"))
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines of an output, without the blanks that an editor would remove anyway."""
-    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 @pytest.fixture
@@ -50,70 +29,22 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the pages speak of, as the current one; figures are drawn but not shown."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
-    rows = ["rain,sprinkler,wet", *(["no,on,yes", "yes,off,yes", "no,off,no", "yes,off,no", "no,on,no"] * 8)]
-    (tmp_path / "lawn.csv").write_text("\n".join(rows) + "\n")
-    counted = [
-        "rain,sprinkler,wet,n",
-        "no,on,yes,8",
-        "yes,off,yes,9",
-        "no,off,no,30",
-        "yes,off,no,2",
-        "no,on,no,1",
-    ]
-    (tmp_path / "lawn_counts.csv").write_text("\n".join(counted) + "\n")
-    measured = ["a,b,c", *(f"{i % 30 + 0.5},{i % 30 + i % 7 + 0.25},{i % 31 + 0.125}" for i in range(90))]
-    (tmp_path / "cells.csv").write_text("\n".join(measured) + "\n")
+    write_example_files()
     return tmp_path
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.usefixtures("example_files")
 def test_a_page_read_from_top_to_bottom_prints_what_it_shows(page: str) -> None:
-    names: dict[str, object] = {"__name__": "__main__"}
-    found = blocks(page)
-    for (kind, source), (next_kind, shown) in itertools.pairwise([*found, ("", "")]):
-        if kind == "python":
-            run_python(source, page, names, shown if next_kind == "text" else "")
-        elif kind == "pycon":
-            run_session(source, page, names)
-        elif kind == "console":
-            run_commands(source)
-
-
-def run_python(source: str, page: str, names: dict[str, object], expected: str) -> None:
-    """Execute a block and compare what it prints."""
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(source, page, "exec"), names)
-    assert lines_of(printed.getvalue()) == lines_of(expected), source
-
-
-def run_session(source: str, page: str, names: dict[str, object]) -> None:
-    """Run the examples of an interactive session; the names that it makes are there for the next block."""
-    example = doctest.DocTestParser().get_doctest(source, names, page, page, 0)
-    failures: list[str] = []
-    doctest.DocTestRunner(optionflags=_DOCTEST_OPTIONS).run(example, out=failures.append, clear_globs=False)
-    names.update(example.globs)
-    if failures:
-        pytest.fail("".join(failures), pytrace=False)
-
-
-def run_commands(source: str) -> None:
-    """Give each command to the command line; where a page shows output, that is what standard output must hold."""
-    for session in re.split(r"^\$ ", source, flags=re.MULTILINE)[1:]:
-        command, _, shown = session.partition("\n")
-        words = shlex.split(command, comments=True)
-        assert words[0] == "dagpost", f"{command!r} is no command of dagpost: show it in a bash block"
-        result = CliRunner().invoke(app, words[1:])
-        assert result.exit_code == 0, (command, result.output)
-        assert not shown.strip() or lines_of(result.stdout) == lines_of(shown), command
+    shown = (PROJECT / page).read_text(encoding="utf-8")
+    assert shown.splitlines() == refreshed(page).splitlines(), f"python tools/refresh_pages.py {page}"
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_is_run_or_says_that_it_is_not(page: str) -> None:
     found = [kind for kind, _ in blocks(page)]
     assert set(found) <= _RUN | _NOT_RUN
-    # The output of the demo follows a bash block; a test of its own compares it.
+    # The output of the demo follows a bash block.
     before = {"python", "bash"} if page == "README.md" else {"python"}
     assert {earlier for earlier, kind in itertools.pairwise(["", *found]) if kind == "text"} <= before
 
@@ -128,13 +59,6 @@ def test_a_script_of_the_gallery_runs_and_draws_something(script: str, example_f
         assert pyplot.get_fignums()
     finally:
         pyplot.close("all")
-
-
-def test_readme_shows_the_output_of_the_demo(example_files: Path) -> None:
-    shown = next(text for kind, text in blocks("README.md") if kind == "text")
-    result = CliRunner().invoke(app, ["demo"])
-    assert lines_of(result.stdout) == lines_of(shown)
-    assert (example_files / "dagpost-demo.html").exists()
 
 
 def documented_names() -> set[str]:

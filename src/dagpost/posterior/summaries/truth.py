@@ -83,7 +83,7 @@ def distance_distribution(source: GraphSource, graph: GivenGraph, *, equivalence
         Compare completed graphs (equivalence classes) instead of DAGs: what data alone could tell.
 
     >>> from dagpost import DagPosterior, datasets
-    >>> sample = DagPosterior().fit(datasets.load("coronary")).best(10)
+    >>> sample = DagPosterior("bdeu").fit(datasets.load("coronary")).best(10)
     >>> distance_distribution(sample, sample[0], equivalence=True)
     structural Hamming distance between completed graphs: 3.45 expected, 0 to 8 with 90%
 
@@ -129,7 +129,7 @@ def edge_recovery(source: EdgeSource, graph: GivenGraph) -> EdgeRecovery:
     `source` is a fitted model, a sample, or a table such as `edge_probabilities_`.
 
     >>> from dagpost import DagPosterior, datasets
-    >>> model = DagPosterior().fit(datasets.load("coronary"))
+    >>> model = DagPosterior("bdeu").fit(datasets.load("coronary"))
     >>> edge_recovery(model, model.best(1)[0])
     area under the ROC curve 0.9943, average precision 0.9861
     """
