@@ -41,6 +41,7 @@ def demo(
     from dagpost.data import datasets
     from dagpost.model import DagPosterior
     from dagpost.posterior.directions import quick_directions
+    from dagpost.posterior.variations import known_sensitivity
 
     if not output.suffix:
         output = output.with_suffix(".html")
@@ -63,7 +64,8 @@ def demo(
     typer.echo(datasets.describe("coronary"))
     typer.echo()
     shown = found.pairs(_MINIMUM)
-    print_pairs(found, shown)
+    # The report has tried them.
+    print_pairs(found, shown, tried=known_sensitivity(model.fitted_))
     typer.echo(f"({len(found.pairs()) - len(shown)} pairs below {_MINIMUM} not shown)")
     for line in summary(model):
         typer.echo(line)
@@ -75,7 +77,8 @@ def demo(
     typer.echo()
     typer.echo("How to read this: two variables joined at 0.89 mean that, summed over every graph there is, those with")
     typer.echo("an arrow between the two hold 89% of the posterior probability. A direction is clear where almost all")
-    typer.echo("of these, and all graphs that fit the data equally well, have the arrow the same way; here none is.")
+    typer.echo("of these, and all graphs that fit the data equally well, have the arrow the same way. One that")
+    typer.echo("is not clear under every choice hangs on our choices: the report says on which.")
     typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
     typer.echo(f"Model: {model_file}")
     typer.echo(f"Report, to open in a browser: {written}")

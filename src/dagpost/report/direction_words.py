@@ -5,8 +5,8 @@ What the user decided is never called a finding, and what the data cannot tell i
 
 from __future__ import annotations
 
-from dagpost.posterior.directions import CLEAR, Word
-from dagpost.posterior.sensitivity import FOUND
+from dagpost.posterior.directions import CLEAR, PairDirection, Word, about_cuts
+from dagpost.posterior.sensitivity import FOUND, label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
 
@@ -51,7 +51,7 @@ def found(content: Content) -> str:
         return f"{text} Which way they point was not computed; below the graph stands how to have it."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
-    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)} {ASSUMED}"
+    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)}{_lost(content, pairs)} {ASSUMED}"
 
 
 def _counts(words: list[Word], measure: str) -> str:
@@ -67,6 +67,17 @@ def _counts(words: list[Word], measure: str) -> str:
     return text
 
 
+def _lost(content: Content, pairs: list[PairDirection]) -> str:
+    """How many of the clear directions hang on a choice, where others were tried."""
+    clear = [label_under_choices(pair, content.sensitivity) != pair.label for pair in pairs if pair.word == "clear"]
+    if not any(clear):
+        return ""
+    if len(clear) == 1:
+        return " That direction is not clear under every choice."
+    which = "All" if all(clear) else f"{sum(clear)}"
+    return f" {which} of the {len(clear)} clear directions are not clear under every choice."
+
+
 def about_pairs(content: Content) -> str:
     """What the numbers of the table of pairs are, and what those of directions rest on."""
     text = f"“Joined” is an edge between the two, whichever way. {provenance_of_part(content, content.exact)}"
@@ -74,11 +85,12 @@ def about_pairs(content: Content) -> str:
         text += f" {content.target.directions}"
     if not content.directions.computed:
         return text if content.sample is not None else f"{text} {omitted(content, 'directions')}"
+    remarks = " ".join(filter(None, [content.directions.note, about_cuts(content.directions, content.recipe)]))
     drawn = f" {provenance_of_part(content, False)}" if content.exact else ""
     return (
         f"{text} “Compelled” is an edge whose direction is the same in every graph that fits the data equally well, "
         f"“reversible” one whose direction is not; no hidden common causes are assumed.{drawn} "
-        f"{content.directions.note}"
+        f"{remarks}"
     ).rstrip()
 
 
