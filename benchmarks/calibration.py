@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from dagpost import BDeu, BGe, DagPosterior, Table, discretise
 from dagpost.data.discretise import Strategy
 from dagpost.posterior.summaries import essential_graphs
+from dagpost.scores.bdeu import SIZES as USUAL_GRID
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -38,7 +39,6 @@ ROWS = (100, 300, 1_000, 5_000)
 REPLICATES = {"sizes": 20, "bins": 12, "directions": 20, "cut-directions": 6}
 #: Single sizes, and what they are averaged over.
 SIZES = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-USUAL_GRID = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 AVERAGES = {"average": USUAL_GRID, "average, wide": SIZES}
 SHOWN_SIZES = (1.0, 5.0, 10.0)
 CUTS: tuple[tuple[Strategy, int], ...] = (

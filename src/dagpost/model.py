@@ -112,6 +112,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
         Where the edges come from chains, one sentence that says whether to trust them; else None.
+    mixture_weights_
+        Where the score averages over a setting, as ``BDeu("average")`` does: the probability of each value.
     recipe_
         What was done with each column of the table: a fitted ``Recipe``.
 

@@ -13,7 +13,6 @@ from tests.browser.pages import Seen, opened_page
 
 from dagpost import DagPosterior, DagSample
 from dagpost.methods.targets import ORDER
-from dagpost.plots.marks import in_words
 from dagpost.posterior.directions import directions_of
 
 HOSTILE = [
@@ -88,7 +87,7 @@ def test_pointing_at_a_line_shows_its_numbers(seen: Seen, model: DagPosterior) -
     pair = said.pair(*way)
     head, joined, *parts = tip.inner_text().split("\n")
     assert head == f"{start} {'—' if pair.word == 'open' else '→'} {end}: joined {pair.joined:.3f}"
-    assert joined == f"direction {in_words(pair)}"
+    assert joined == f"direction {pair.label}"
     assert parts == [
         f"compelled → {said.by_data[way]:.3f}, ← {said.by_data[way[::-1]]:.3f}",
         f"by rules 0.000, reversible {said.reversible[way]:.3f}",

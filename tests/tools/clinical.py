@@ -33,7 +33,7 @@ def clinical_frame(rows: int = 900, seed: int = 15, gaps: float = 0.07) -> pd.Da
             "visit_date": pd.Series(dates).dt.strftime("%Y-%m-%d"),
             "age": age,
             "sex": sex,
-            "smoking": np.where(generator.random(rows) < gaps, None, smoking),
+            "smoking": pd.Series(smoking, dtype=object).where(generator.random(rows) >= gaps, None),
             "BMI": bmi.round(1),
             "systolic": systolic.round().astype(np.int64),
             "diastolic": diastolic.round().astype(np.int64),

@@ -77,14 +77,16 @@ def fit(nodes: int, **settings: Any) -> Run:
     table = datasets.load("coronary") if nodes == 6 else chain_table(nodes)
 
     def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
-        return fitted(DagPosterior(seed=1, threads=threads, **settings).fit(table, checkpoint=checkpoint))
+        return fitted(
+            DagPosterior(seed=1, threads=threads, **{"score": "bdeu", **settings}).fit(table, checkpoint=checkpoint)
+        )
 
     return run
 
 
 def sample(nodes: int, count: int, **settings: Any) -> Run:
     """Fit a table of so many columns, beforehand, and draw so many graphs."""
-    model = DagPosterior(max_parents=2, **settings).fit(chain_table(nodes))
+    model = DagPosterior(max_parents=2, **{"score": "bdeu", **settings}).fit(chain_table(nodes))
 
     def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
         workspace = model.fitted_.workspace

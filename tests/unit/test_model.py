@@ -165,7 +165,7 @@ def test_a_setting_that_cannot_be_is_named_with_what_is_allowed(
     settings: dict[str, Any], message: str, frame: pd.DataFrame
 ) -> None:
     with pytest.raises(InputError, match=message):
-        DagPosterior(**settings).fit(frame)
+        DagPosterior(**{"score": "bdeu", **settings}).fit(frame)
 
 
 @pytest.mark.parametrize("method", ["exact-layers", "iw-dds", "linear-extensions"])
@@ -640,7 +640,7 @@ def test_tables_that_cannot_fit_are_refused_before_anything_is_computed(
 def test_a_model_comes_back_from_its_file_as_it_was(
     settings: dict[str, Any], frame: pd.DataFrame, tmp_path: Path
 ) -> None:
-    model = DagPosterior(**settings).fit(frame)
+    model = DagPosterior(**{"score": "bdeu", **settings}).fit(frame)
     model.save(tmp_path / "model.dagpost")
     found = DagPosterior.load(tmp_path / "model.dagpost")
     assert found.names_ == model.names_

@@ -64,7 +64,7 @@ def measured() -> np.ndarray:
 
 def pipeline(**settings: Any) -> Any:
     bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf")
-    return make_pipeline(bins, DagPosterior(samples=300, seed=1, **settings))
+    return make_pipeline(bins, DagPosterior(samples=300, seed=1, **{"score": "bdeu", **settings}))
 
 
 def mean_log_predictive(model: Any, rows: Any, y: None = None) -> float:

@@ -96,7 +96,7 @@ def missing_cells(cells: Any) -> NDArray[np.bool_]:
             return np.zeros(len(cells), dtype=bool)
         return np.asarray(cells.is_null().to_numpy(), dtype=bool)
     # Polars and pyarrow tell NaN from null; here both mean that there is no value.
-    return np.asarray(cells.is_null().to_numpy(), dtype=bool) | np.isnan(_floats(cells))
+    return np.asarray(cells.is_null().to_numpy() | np.isnan(_floats(cells)), dtype=bool)
 
 
 def plain_list(cells: Any) -> list[Any]:

@@ -274,8 +274,8 @@ def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing
         worst = [f"{name!r} ({gaps_of:,} gaps)" for gaps_of, name in most if gaps_of]
         raise InputError(
             f"Of {rows:,} rows, {left} {'has' if left == 1 else 'have'} a value in every column: too few. Most gaps "
-            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), or give gaps a "
-            f"level of their own ({setting('missing', 'level')})."
+            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), or give "
+            f"gaps a level of their own ({setting('missing', 'level')})."
         )
     return ~incomplete
 

@@ -84,6 +84,8 @@ class Step:
         >>> step.code_of(150), step.code_of("<140")
         (1, 0)
         """
+        if not isinstance(level, str | bool | int | float | np.generic):
+            return len(self.levels or ())
         cells = cells_of(self.name, np.array([level], dtype=object), as_text=self.as_text)
         known = self.use != "number" or cells.numeric or level in (self.levels or ())
         code = int(self.codes(cells)[0]) if known else -1

@@ -100,7 +100,7 @@ def test_a_fit_goes_on_from_the_tables_that_it_has(table: pd.DataFrame, folder: 
 def test_a_sample_that_is_broken_off_anywhere_has_the_same_graphs(
     settings: dict[str, Any], count: int, folder: Path
 ) -> None:
-    model = DagPosterior(max_parents=2, **settings).fit(datasets.load("coronary"))
+    model = DagPosterior(max_parents=2, **{"score": "bdeu", **settings}).fit(datasets.load("coronary"))
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagSample:
         model.fitted_.workspace.run_on(engine, NO_PROGRESS)
@@ -350,7 +350,7 @@ def test_scores_from_elsewhere_go_on_too(folder: Path) -> None:
 )
 def test_a_fit_with_other_settings_is_refused(change: dict[str, Any], named: str, folder: Path) -> None:
     table, settings = datasets.load("coronary"), {"max_parents": 2, "seed": 1}
-    DagPosterior(**settings).fit(table, checkpoint=eager(folder))
+    DagPosterior(**{"score": "bdeu", **settings}).fit(table, checkpoint=eager(folder))
     with pytest.raises(InputError, match=named):
         DagPosterior(**{**settings, **change}).fit(table, checkpoint=eager(folder))
 

@@ -134,8 +134,10 @@ def test_wrong_use_is_one_readable_message_and_status_2(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A,B\n1,\n2,3\n,4\n", "Of 3 rows, 1 has a value in every column.*'B'"),
+        ("A,B\n1,\n2,3\n", r"only one column, 'A', is left.*'B' \(constant.*--keep"),
+        ("A,B\n1,nan\n2,3\n,4\n", r"Of 3 rows, 1 has a value in every column.*--drop.*--missing level"),
         ("A,A\n1,2\n2,3\n", "'A'"),
+        ("A,B\n1.5,0.2\n2.5,inf\n0.3,0.4\n", "'B' holds inf in row 2.*must be finite"),
         ("A\n1\n2\n", "only one column"),
         ("A,B\n", "empty"),
         ("", "empty"),
@@ -284,14 +286,14 @@ def test_a_method_with_settings_is_named_as_the_option_takes_it(run: Run, table:
 def test_names_from_the_data_are_left_as_they_are(run: Run, tmp_path: Path) -> None:
     """Even where they look like settings of the library."""
     names = ["seed", "method='dds'", "K2(depth_m)", "The 'seed' must be an int. Got "]
-    frame = pd.DataFrame({name: [0, 1] * 20 for name in names}).assign(**{names[1]: 0, names[2]: 0})
+    frame = pd.DataFrame({name: [0, 1] * 20 for name in names}).assign(**{names[2]: 0})
     frame.to_csv(tmp_path / "odd.csv", index=False)
     said = run("fit", "odd.csv", "-o", "m").stderr
     assert "method='dds'  constant: one value in all rows  left out" in said
     assert "K2(depth_m)   constant" in said
     message = one_message(run("fit", "odd.csv", "--required", "seed -> Trees(oak)", "-q", status=2))
     assert "the edge seed -> Trees(oak), but there is no column 'Trees(oak)'" in message
-    assert repr(names[1]) in one_message(run("query", "m", "score='bge' -> seed", status=2))
+    assert repr(names[3].strip()) in one_message(run("query", "m", "score='bge' -> seed", status=2))
 
 
 def test_more_threads_than_anyone_means_are_one_sentence(run: Run, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,3 +318,13 @@ def test_what_differs_from_an_unfinished_run_is_said_in_options(
     assert ", burn in 7, " in message
     assert "--required: none there, A -> B here; --tier: none there, A before B, C here" in message
     assert not re.search(r"[\[\]{}_]|Prior", message)
+
+
+def test_words_are_refused_by_a_score_for_numbers(run: Run) -> None:
+    result = run("fit", "-", "--score", "bge", status=2, standard_input="A,B\nx,0.2\ny,3.1\nx,0.4\ny,0.5\n")
+    assert re.search("'A' is not made of numbers.*use a discrete score such as --score bdeu", one_message(result))
+
+
+def test_numbers_are_cut_for_a_discrete_score_with_a_notice(run: Run) -> None:
+    result = run("fit", "-", standard_input="A,B\n1.5,0.2\n2.5,3.1\n0.3,0.4\n")
+    assert "Cut into levels for a discrete score: 'A' at 0.9 and 2, 'B' at" in result.stderr

@@ -35,7 +35,7 @@ def test_the_plan_names_the_stages_and_the_method(
     columns: int, settings: dict[str, Any], stages: list[str], method: str, tmp_path: Path
 ) -> None:
     table = read_table(tmp_path / write_wide_table(tmp_path, columns))
-    model = DagPosterior(max_parents=2, threads=2, **settings)
+    model = DagPosterior(max_parents=2, threads=2, **{"score": "bdeu", **settings})
     found = model.plan(table)
     assert [stage.stage for stage in found.stages] == stages
     assert found.method == method
@@ -51,7 +51,7 @@ def test_the_method_of_the_plan_is_the_one_that_fit_takes(tmp_path: Path) -> Non
     table = read_table(tmp_path / write_wide_table(tmp_path, 5))
     every: list[dict[str, Any]] = [{}, {"modularity": "order"}, {"method": "kbest"}, {"method": "given-order"}]
     for settings in every:
-        model = DagPosterior(samples=50, **settings)
+        model = DagPosterior(samples=50, **{"score": "bdeu", **settings})
         found = model.plan(table)
         model.fit(table)
         assert (found.method, found.reason, found.exact) == (model.method_, model.method_reason_, model.exact_)

@@ -39,7 +39,7 @@ def test_only_continuous_columns_are_cut_and_values_lie_in_the_bins_named(frame:
     assert table.levels[0][0] == f"<{cuts[0]:g}"
     assert table.levels[0][1] == f"[{cuts[0]:g}, {cuts[1]:g})"
     assert table.levels[0][3] == f">={cuts[2]:g}"
-    for position, (low, high) in enumerate(itertools.pairwise([-np.inf, *cuts, np.inf])):
+    for position, (low, high) in enumerate(itertools.pairwise([-np.inf, *(cuts or ()), np.inf])):
         inside = frame["x"].to_numpy()[table.columns[0] == position]
         assert low <= inside.min()
         assert inside.max() < high

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from tests.tools.clinical import clinical_frame
 
 from dagpost import Recipe, as_table
-from dagpost._tools import whole_files
 from dagpost.data.recipe import cut_numbers
 from dagpost.data.recipe_file import read_description, toml_of
 from dagpost.errors import DagpostWarning, InputError
@@ -149,7 +148,7 @@ def test_a_recipe_that_cannot_be_written_leaves_the_old_one(file: Path, monkeypa
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(whole_files.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(InputError, match=r"No space left on device\. Nothing was changed"):
         Recipe(bins=5).fit(clinical_frame()).save(file)
     assert file.read_text() == before

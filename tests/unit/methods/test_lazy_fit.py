@@ -38,7 +38,7 @@ lazily = pytest.mark.parametrize(("method", "modularity"), LAZY)
 
 
 def settings_of(method: str, modularity: str, **more: Any) -> dict[str, Any]:
-    return {"method": method, "modularity": modularity, "samples": 50, "seed": 1, **more}
+    return {"score": "bdeu", "method": method, "modularity": modularity, "samples": 50, "seed": 1, **more}
 
 
 def fitted(method: str, modularity: str, **more: Any) -> DagPosterior:

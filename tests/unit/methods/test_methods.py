@@ -56,7 +56,7 @@ def table() -> Any:
 
 
 def fitted(table: Any, method: Any, modularity: str = "structure", **settings: Any) -> DagPosterior:
-    return DagPosterior(method=method, modularity=modularity, seed=1, **settings).fit(table)
+    return DagPosterior(method=method, modularity=modularity, seed=1, **{"score": "bdeu", **settings}).fit(table)
 
 
 def drawn(model: DagPosterior, count: int, **settings: Any) -> DagSample:

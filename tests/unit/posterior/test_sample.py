@@ -32,7 +32,9 @@ ESTIMATORS = ("counting", "distinct", "iw", "linear-extensions")
 
 def fitted(method: str, **settings: Any) -> DagPosterior:
     modularity = "order" if method == "dds" else "structure"
-    return DagPosterior(method=method, modularity=modularity, **settings).fit(datasets.load("coronary"))
+    return DagPosterior(method=method, modularity=modularity, **{"score": "bdeu", **settings}).fit(
+        datasets.load("coronary")
+    )
 
 
 @pytest.fixture(scope="module")

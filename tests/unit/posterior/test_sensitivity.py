@@ -88,7 +88,7 @@ def test_every_variation_is_the_fit_that_one_would_make_by_hand(
     settings: dict[str, Any], choices: dict[str, list[str]]
 ) -> None:
     table = random_table(4)
-    found = DagPosterior(**settings).fit(table).sensitivity()
+    found = DagPosterior(**{"score": "bdeu", **settings}).fit(table).sensitivity()
     tried = [(own.choice, own.value) for own in found.variations]
     assert tried == [(choice, value) for choice, values in choices.items() for value in values]
     assert found.left_out == ()

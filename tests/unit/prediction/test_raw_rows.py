@@ -110,11 +110,11 @@ def test_gaps_are_what_the_recipe_says() -> None:
     gaps = clinical_frame()[["sex", "smoking", "systolic"]]
     settings: dict[str, Any] = {"seed": 1, "samples": 200}
     with pytest.warns(DagpostWarning):
-        level = DagPosterior(missing="level", **settings).fit(gaps)
+        level = DagPosterior(missing="level", **{"score": "bdeu", **settings}).fit(gaps)
     assert np.isfinite(level.score_samples(gaps)).all()
     assert list(level.predict_proba(gaps, target="smoking").columns)[-1] == "(missing)"
     with pytest.warns(DagpostWarning):
-        refuse = DagPosterior(missing="refuse", **settings).fit(gaps.dropna())
+        refuse = DagPosterior(missing="refuse", **{"score": "bdeu", **settings}).fit(gaps.dropna())
     with pytest.raises(InputError, match=r"rows have missing values, the first in row .*in 'smoking'"):
         refuse.score_samples(gaps)
 

@@ -34,7 +34,7 @@ ours, theirs = local_scores(table, BDe(2.0), 3), local_scores(table, Smoothed(2.
 assert np.allclose(ours.values, theirs.values, rtol=0, atol=1e-9)
 
 settings = dict(score=Smoothed(2.0), prior=Sparse(0.5), max_parents=3, samples=400, seed=1)
-model = DagPosterior(engine=OneByOne(), **settings).fit(table)
+model = DagPosterior(engine=OneByOne(), **{"score": "bdeu", **settings}).fit(table)
 threads = DagPosterior(engine="threads", **{**settings, "score": BDe(2.0)}).fit(table)
 assert OneByOne.blocks > 0 and model.exact_
 assert np.allclose(model.edge_probabilities_, threads.edge_probabilities_, rtol=0, atol=1e-9)
@@ -42,7 +42,7 @@ rows = table.to_pandas().drop(columns="counts").head(3)
 assert np.allclose(model.score_samples(rows), threads.score_samples(rows), rtol=0, atol=0.05)
 assert model.causal_effect("Smoking", "Pressure", seed=1, draws=500).zero_probability < 1.0
 
-chain = DagPosterior(method=ToyChain(chains=2), **settings).fit(table)
+chain = DagPosterior(method=ToyChain(chains=2), **{"score": "bdeu", **settings}).fit(table)
 sample = chain.sample(200, seed=1)
 assert sample.from_chains and len(chain.sample(400, resume=sample)) == 400
 assert sample.diagnostics().verdict

@@ -181,10 +181,10 @@ def _levels_of(name: str, column: Any, declared: list[Any] | None) -> tuple[obje
     cells = cells_of(name, narwhals.from_native(pandas.Series(column), series_only=True))
     if cells.kind == "dates":
         raise InputError(f"Column {name!r} holds dates, which have no levels. Leave it out.")
-    if cells.kind == "decimal":
-        return None
+    if pandas.api.types.is_float_dtype(column):
+        return cells.levels() if cells.kind == "whole" else None
     # As they are: the codes of the parts are found by comparing cells with them.
-    return cells.levels() if cells.kind == "truth" or cells.numeric else tuple(sorted(column))
+    return tuple(sorted(pandas.Series(column).tolist()))
 
 
 def _values_of(part: Any, columns: list[str] | None, interventions: str | None) -> _Seen:

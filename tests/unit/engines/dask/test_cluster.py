@@ -275,8 +275,12 @@ def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
     engine: DaskEngine, settings: dict[str, Any]
 ) -> None:
     with DaskEngine(engine.cluster.address) as own:
-        model = DagPosterior(engine=own, seed=1, samples=10, **settings).fit(datasets.load("coronary"))
-    here = DagPosterior(engine="threads", seed=1, samples=10, **settings).fit(datasets.load("coronary"))
+        model = DagPosterior(engine=own, seed=1, samples=10, **{"score": "bdeu", **settings}).fit(
+            datasets.load("coronary")
+        )
+    here = DagPosterior(engine="threads", seed=1, samples=10, **{"score": "bdeu", **settings}).fit(
+        datasets.load("coronary")
+    )
     assert np.array_equal(model.sample(10, seed=1).parents, here.sample(10, seed=1).parents)
     with pytest.raises(InputError, match=r"The Dask client that was given is closed"):
         DaskEngine(own.cluster.client)
@@ -285,7 +289,7 @@ def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
 def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is_needed(engine: DaskEngine) -> None:
     settings: dict[str, Any] = {"method": "dds", "modularity": "order", "seed": 1, "samples": 10}
     with distributed.Client(engine.cluster.address) as client:
-        model = DagPosterior(engine=client, **settings).fit(datasets.load("coronary"))
+        model = DagPosterior(engine=client, **{"score": "bdeu", **settings}).fit(datasets.load("coronary"))
     with pytest.raises(ResourceError, match=r"The Dask client for tcp://.* is closed\. .*another engine"):
         model.sample(10, seed=1)
 
@@ -293,7 +297,7 @@ def test_a_client_that_is_closed_after_the_fit_is_one_clear_sentence_where_it_is
 def test_a_cluster_without_workers_is_waited_for_and_then_given_up() -> None:
     with cluster.local_cluster(0) as local, distributed.Client(local) as client:
         for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
-            model = DagPosterior(engine=client, seed=1, samples=10, **settings)
+            model = DagPosterior(engine=client, seed=1, samples=10, **{"score": "bdeu", **settings})
             refused = pytest.raises(ResourceError, match=r"no worker for 1 seconds\. Start some, .*'dask worker tcp://")
             with waiting(1), refused:
                 model.fit(datasets.load("coronary"))
@@ -328,7 +332,7 @@ def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
     )
     with cluster.local_cluster(1, preload=[str(hidden)]) as local, distributed.Client(local) as client:
         for settings in ({"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=4)}):
-            model = DagPosterior(engine=client, seed=1, samples=10, **settings)
+            model = DagPosterior(engine=client, seed=1, samples=10, **{"score": "bdeu", **settings})
             with pytest.raises(
                 InputError, match=r"cannot import 'dagpost'\. Install dagpost .* where its scheduler and"
             ):
@@ -356,7 +360,11 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
     settings: list[dict[str, Any]] = [{"method": "dds", "modularity": "order"}, {"method": Bootstrap(replicates=20)}]
 
     def fit(number: int) -> None:
-        found[number] = DagPosterior(engine=engine, seed=1, samples=20, **settings[number % 2]).fit(table).own_sample()
+        found[number] = (
+            DagPosterior(engine=engine, seed=1, samples=20, **{"score": "bdeu", **settings[number % 2]})
+            .fit(table)
+            .own_sample()
+        )
 
     threads = [threading.Thread(target=fit, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -364,7 +372,11 @@ def test_two_models_share_one_engine_from_two_threads(engine: DaskEngine) -> Non
     for thread in threads:
         thread.join()
     for number in range(4):
-        here = DagPosterior(engine="threads", seed=1, samples=20, **settings[number % 2]).fit(table).own_sample()
+        here = (
+            DagPosterior(engine="threads", seed=1, samples=20, **{"score": "bdeu", **settings[number % 2]})
+            .fit(table)
+            .own_sample()
+        )
         assert np.array_equal(found[number].parents, here.parents)
 
 

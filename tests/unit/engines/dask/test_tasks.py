@@ -117,8 +117,8 @@ def test_bootstrap_replicates_run_as_tasks_and_give_the_same_graphs(engine: Dask
 def test_a_model_of_chains_or_replicates_spreads_them_by_itself(engine: DaskEngine, method: Any) -> None:
     table = datasets.load("coronary")
     options: dict[str, Any] = {"method": method, "seed": 4, "samples": 10 if method.name == "bootstrap" else 300}
-    spread = DagPosterior(engine=engine, **options).fit(table).own_sample()
-    here = DagPosterior(engine="threads", **options).fit(table).own_sample()
+    spread = DagPosterior(engine=engine, **{"score": "bdeu", **options}).fit(table).own_sample()
+    here = DagPosterior(engine="threads", **{"score": "bdeu", **options}).fit(table).own_sample()
     np.testing.assert_array_equal(spread.parents, here.parents)
 
 
@@ -140,7 +140,7 @@ def test_blocks_that_return_run_in_order_and_an_error_comes_out(engine: DaskEngi
 
 def validated(where: Any, **settings: Any) -> Any:
     options = {"samples": 300, "seed": 1, **settings}
-    return cross_validate(DagPosterior(engine=where, **options), CORONARY, folds=4)
+    return cross_validate(DagPosterior(engine=where, **{"score": "bdeu", **options}), CORONARY, folds=4)
 
 
 @pytest.mark.filterwarnings("ignore:In . of 4 folds. Do not trust it yet")
@@ -217,7 +217,7 @@ def test_remarks_are_those_of_all_folds_however_many_threads_a_worker_has() -> N
     options = {"n_workers": 1, "threads_per_worker": 4, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
         with pytest.warns(DagpostWarning, match=r"^In 12 of 12 folds: Do not trust it yet") as remarks:
-            cross_validate(DagPosterior(engine=client, **quick), CORONARY, folds=12)
+            cross_validate(DagPosterior(engine=client, **{"score": "bdeu", **quick}), CORONARY, folds=12)
         assert len(remarks) == 1
         assert client.submit(eval, shown).result() == "_showwarnmsg_impl"
 
@@ -314,16 +314,25 @@ def mean_log_predictive(model: Any, rows: Any, y: None = None) -> float:
 def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> None:
     rows = datasets.load("iris").codes().T[np.random.default_rng(1).permutation(150)]
     settings: dict[str, Any] = {"modularity": "order", "samples": 100, "seed": 1}
-    here = cross_val_score(DagPosterior(engine="threads", **settings), rows, cv=3, scoring=mean_log_predictive)
+    here = cross_val_score(
+        DagPosterior(engine="threads", **{"score": "bdeu", **settings}), rows, cv=3, scoring=mean_log_predictive
+    )
     assert np.isfinite(here).all()
     assert np.array_equal(
-        cross_val_score(DagPosterior(engine=client, **settings), rows, cv=3, scoring=mean_log_predictive), here
+        cross_val_score(
+            DagPosterior(engine=client, **{"score": "bdeu", **settings}), rows, cv=3, scoring=mean_log_predictive
+        ),
+        here,
     )
     # As tasks, in which the models work on their own thread: waiting for tasks of theirs they would wait forever.
     with joblib.parallel_config(backend="dask"):
         for where in (client, "dask"):
             spread = cross_val_score(
-                DagPosterior(engine=where, **settings), rows, cv=3, scoring=mean_log_predictive, n_jobs=3
+                DagPosterior(engine=where, **{"score": "bdeu", **settings}),
+                rows,
+                cv=3,
+                scoring=mean_log_predictive,
+                n_jobs=3,
             )
             assert np.array_equal(spread, here)
 
