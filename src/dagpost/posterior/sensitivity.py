@@ -126,6 +126,10 @@ class Sensitivity:
         own = self.direction(pair.first, pair.second)
         return "" if own is None else own.verdict(self._words)
 
+    def directions_kept(self) -> str:
+        """How many clear directions of found pairs stay clear, in one sentence; nothing where there are none."""
+        return surviving(self._of_found_pairs())
+
     def directions_lost(self) -> str:
         """Which choices take clear directions of found pairs away; nothing where none does."""
         return where_lost(self._of_found_pairs(), self._words)
@@ -168,7 +172,7 @@ class Sensitivity:
 
     def summary(self) -> str:
         """How many of the pairs found survive, in one sentence, and how many of the clear directions, in another."""
-        return f"{self._pairs_in_words()} {surviving(self._of_found_pairs())}".rstrip()
+        return f"{self._pairs_in_words()} {self.directions_kept()}".rstrip()
 
     def _pairs_in_words(self) -> str:
         fates = [pair.fate for pair in self.pairs()]

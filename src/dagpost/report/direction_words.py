@@ -5,8 +5,8 @@ What the user decided is never called a finding, and what the data cannot tell i
 
 from __future__ import annotations
 
-from dagpost.posterior.directions import CLEAR, PairDirection, Word, about_cuts
-from dagpost.posterior.sensitivity import FOUND, label_under_choices
+from dagpost.posterior.directions import CLEAR, Word, about_cuts
+from dagpost.posterior.sensitivity import FOUND
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
 
@@ -51,7 +51,8 @@ def found(content: Content) -> str:
         return f"{text} Which way they point was not computed; below the graph stands how to have it."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
-    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)}{_lost(content, pairs)} {ASSUMED}"
+    kept = f" {content.sensitivity.directions_kept()}".rstrip() if content.sensitivity else ""
+    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)}{kept} {ASSUMED}"
 
 
 def _counts(words: list[Word], measure: str) -> str:
@@ -65,17 +66,6 @@ def _counts(words: list[Word], measure: str) -> str:
     if ruled:
         text += f" For {ruled} it is decided by your rules, which is not a finding."
     return text
-
-
-def _lost(content: Content, pairs: list[PairDirection]) -> str:
-    """How many of the clear directions hang on a choice, where others were tried."""
-    clear = [label_under_choices(pair, content.sensitivity) != pair.label for pair in pairs if pair.word == "clear"]
-    if not any(clear):
-        return ""
-    if len(clear) == 1:
-        return " That direction is not clear under every choice."
-    which = "All" if all(clear) else f"{sum(clear)}"
-    return f" {which} of the {len(clear)} clear directions are not clear under every choice."
 
 
 def about_pairs(content: Content) -> str:
