@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.naive.essential import shares
 
 from dagpost import BDe, BDeu, BGe, DagPosterior, EdgePrior, InDegreePrior, UniformPrior
 from dagpost.data.recipe import Recipe
+from dagpost.posterior.sample import DagSample
 
 
-def joined_under(table: Any, choice: str, value: str, **settings: Any) -> NDArray[np.float64]:
-    """The probability of every pair to be joined where one setting of a model is another."""
+def model_under(table: Any, choice: str, value: str, **settings: Any) -> DagPosterior:
+    """The model in which one setting is another."""
     number = float(value) if value[0].isdigit() else np.nan
     changes: dict[str, Callable[[], dict[str, Any]]] = {
         "equivalent sample size": lambda: {"score": BDeu(number)},
@@ -26,9 +28,34 @@ def joined_under(table: Any, choice: str, value: str, **settings: Any) -> NDArra
         "most parents": lambda: {"max_parents": int(number)},
     }
     changed = changes[choice]()
-    edges = DagPosterior(**{**settings, **changed}).fit(table).edge_probabilities_.to_numpy()
+    return DagPosterior(**{**settings, **changed}).fit(table)
+
+
+def joined_under(table: Any, choice: str, value: str, **settings: Any) -> NDArray[np.float64]:
+    """The probability of every pair to be joined where one setting of a model is another."""
+    edges = model_under(table, choice, value, **settings).edge_probabilities_.to_numpy()
     joined: NDArray[np.float64] = edges + edges.T
     return joined
+
+
+def compelled_share(model: DagPosterior, sample: DagSample, source: int, target: int) -> float:
+    """Which share of being joined is compelled by the data to point one way, graph by graph.
+
+    Edges of the model are exact; how many of them are compelled is counted among the drawn graphs that have them.
+    """
+    dags = [tuple(map(int, parents)) for parents in sample.parents]
+    by_data = shares(dags, sample.weights.tolist())[0]
+    drawn = sum(w for dag, w in zip(dags, sample.weights.tolist(), strict=True) if dag[target] >> source & 1)
+    edges = model.edge_probabilities_.to_numpy()
+    of_edge = by_data[source, target] / drawn if drawn else 0.0
+    return float(edges[source, target] * of_edge / (edges[source, target] + edges[target, source]))
+
+
+def fate_of_direction(own: float, others: list[float]) -> tuple[str, int, int]:
+    """What a direction is in the model, under how many choices it stays that, and of how many that is known."""
+    word, least = ("clear", 0.9) if own >= 0.9 else ("leaning", 0.6)
+    known = [share for share in others if not np.isnan(share)]
+    return word, sum(share >= least for share in known), len(known)
 
 
 def fate_of(own: float, others: list[float]) -> str:

@@ -41,6 +41,7 @@ def demo(
     from dagpost.data import datasets
     from dagpost.model import DagPosterior
     from dagpost.posterior.directions import quick_directions
+    from dagpost.posterior.variations import known_sensitivity
 
     if not output.suffix:
         output = output.with_suffix(".html")
@@ -63,7 +64,8 @@ def demo(
     typer.echo(datasets.describe("coronary"))
     typer.echo()
     shown = found.pairs(_MINIMUM)
-    print_pairs(found, shown)
+    # The report has tried them.
+    print_pairs(found, shown, tried=known_sensitivity(model.fitted_))
     print_pairs_left_out(found, shown, _MINIMUM)
     for line in summary(model):
         typer.echo(line)
@@ -77,10 +79,9 @@ def demo(
     clear = sum(pair.word == "clear" for pair in shown)
     typer.echo(f"How to read this: two variables joined at {joined:.2f} mean that, summed over every graph there is,")
     typer.echo(f"those with an arrow between the two hold {joined:.0%} of the posterior probability. A direction is")
-    typer.echo(
-        "clear where almost all of these, and all graphs that fit the data equally well, have the arrow the same"
-    )
-    typer.echo(f"way: here {clear or 'none'} of {len(shown)}. A common cause that is not in the table could undo each.")
+    typer.echo("clear where almost all of these, and all graphs that fit the data equally well, have the arrow the")
+    typer.echo(f"same way: here {clear or 'none'} of {len(shown)}. One that is not clear under every choice hangs on")
+    typer.echo("our choices (the report says on which), and a cause that is not in the table could undo each.")
     typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
     typer.echo(f"Model: {model_file}")
     typer.echo(f"Report, to open in a browser: {written}")

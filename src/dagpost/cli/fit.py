@@ -171,12 +171,12 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
         print_json({**content, **pairs_content(found), "sensitivity": sensitivity})
         return
     pairs = found.pairs()
-    print_pairs(found, pairs[:_SHOWN])
+    print_pairs(found, pairs[:_SHOWN], tried=tried.found)
     if len(pairs) > _SHOWN:
         typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
     for line in summary(model):
         typer.echo(printable(line))
-    print_about_pairs(found, model_file)
+    print_about_pairs(found, model_file, model.fitted_.data.recipe)
     print_tried(tried, quiet=quiet)
     typer.echo(assumptions(model))
     if model_file is not None:

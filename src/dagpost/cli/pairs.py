@@ -15,17 +15,28 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli.files import shell_command
 from dagpost.cli.output import drawable, print_columns
-from dagpost.posterior.directions import ASSUMPTION, MARKS, Directions, PairDirection
+from dagpost.posterior.directions import ASSUMPTION, MARKS, Directions, PairDirection, about_cuts
+from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 
 if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats
+    from dagpost.data.recipe import Recipe
 
 _BAR = 20
 _BLOCK = ("█", "#")
 
 
-def print_pairs(found: Directions, shown: Sequence[PairDirection], edges: Floats | None = None) -> None:
-    """One pair a line: with a bar, or with the probabilities of the two edges where these are given."""
+def print_pairs(
+    found: Directions,
+    shown: Sequence[PairDirection],
+    edges: Floats | None = None,
+    *,
+    tried: Sensitivity | None = None,
+) -> None:
+    """One pair a line: with a bar, or with the probabilities of the two edges where these are given.
+
+    Clear directions that do not survive other choices are marked so, where these were tried.
+    """
     plain = _plain()
     numbers = ("", "") if edges is None else ("->", "<-")
     heading = ("pair", "", "", "joined", *numbers[edges is None :], "direction")
@@ -37,7 +48,7 @@ def print_pairs(found: Directions, shown: Sequence[PairDirection], edges: Floats
         else:
             ways = (edges[pair.source, pair.target], edges[pair.target, pair.source])
             cells = [f"{number:.4f}" for number in (pair.joined, *ways)]
-        rows.append((ends[0], pair.mark(plain=plain), ends[1], *cells, pair.label))
+        rows.append((ends[0], pair.mark(plain=plain), ends[1], *cells, label_under_choices(pair, tried)))
     print_columns([heading, *rows], right=(3,) if edges is None else (3, 4, 5))
 
 
@@ -48,8 +59,8 @@ def print_pairs_left_out(found: Directions, shown: Sequence[PairDirection], leas
         typer.echo(f"({number} pair{'' if number == 1 else 's'} below {least} not shown)")
 
 
-def print_about_pairs(found: Directions, source: Path | None) -> None:
-    """What the directions rest on, or how to have them."""
+def print_about_pairs(found: Directions, source: Path | None, recipe: Recipe | None = None) -> None:
+    """What the directions rest on, or how to have them; and what makes them less reliable."""
     if found.computed:
         typer.echo(ASSUMPTION)
     else:
@@ -59,8 +70,9 @@ def print_about_pairs(found: Directions, source: Path | None) -> None:
             "Directions were not computed: that needs a sample of graphs, and drawing one could take longer than the "
             f"fit.\nTo have them: {printable(draw)}\n        then: {printable(shell_command('edges', graphs))}"
         )
-    if found.note:
-        typer.echo(found.note)
+    for remark in (found.note, about_cuts(found, recipe)):
+        if remark:
+            typer.echo(remark)
 
 
 def pairs_content(found: Directions, least: float = 0.0) -> dict[str, Any]:

@@ -37,12 +37,15 @@ def edges(
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
     from dagpost.posterior.directions import directions_of_sample, quick_directions
     from dagpost.posterior.sample import DagSample
+    from dagpost.posterior.variations import known_sensitivity
 
     origin = load_source(source, quiet=quiet)
     if isinstance(origin, DagSample):
         table, found, about = origin.edge_frequencies(), directions_of_sample(origin), about_sample(origin)
+        tried = recipe = None
     else:
         table, found, about = origin.edge_probabilities_, quick_directions(origin.fitted_), summary(origin)
+        tried, recipe = known_sensitivity(origin.fitted_), origin.fitted_.data.recipe
     if as_json:
         likely = [edge for edge in edge_list(table) if edge[2] >= minimum]
         content = (
@@ -51,11 +54,11 @@ def edges(
         print_json({**content, **pairs_content(found, minimum)})
         return
     shown = found.pairs(minimum)
-    print_pairs(found, shown, table.to_numpy())
+    print_pairs(found, shown, table.to_numpy(), tried=tried)
     print_pairs_left_out(found, shown, minimum)
     for line in about:
         typer.echo(printable(line))
-    print_about_pairs(found, source)
+    print_about_pairs(found, source, recipe)
 
 
 def _complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[str]:

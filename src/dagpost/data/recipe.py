@@ -111,13 +111,13 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     @property
     def feature_names_in_(self) -> Any:
-        """The columns that it was made for, as scikit-learn calls them."""
-        return np.array([step.name for step in self._decided()], dtype=object)
+        """The columns that it was made for, as scikit-learn calls them; as it expects, not there before."""
+        return np.array([step.name for step in self.steps_], dtype=object)
 
     @property
     def n_features_in_(self) -> int:
         """How many these are."""
-        return len(self._decided())
+        return len(self.steps_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The columns of the tables that it makes."""

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from dagpost._tools.text import printable
 from dagpost.plots.marks import mark
 from dagpost.plots.small_graph import small_graph
-from dagpost.posterior.directions import ASSUMPTION, Directions, directions_of_sample, quick_directions
+from dagpost.posterior.directions import ASSUMPTION, Directions, about_cuts, directions_of_sample, quick_directions
+from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
+from dagpost.posterior.variations import known_sensitivity
 
 if TYPE_CHECKING:
+    from dagpost.data.recipe import Recipe
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.sample import DagSample
 
@@ -29,7 +32,8 @@ def model_html(fitted: Fitted, title: str) -> str:
     directions = quick_directions(fitted)
     if not directions.computed:
         sentence += " Directions are not computed yet: own_sample() draws the graphs that they come from."
-    return f"<p>{html.escape(title)}</p><p>{html.escape(sentence)}</p>{_shown(directions, target.measure)}"
+    shown = _shown(directions, target.measure, known_sensitivity(fitted), fitted.data.recipe)
+    return f"<p>{html.escape(title)}</p><p>{html.escape(sentence)}</p>{shown}"
 
 
 def sample_html(sample: DagSample) -> str:
@@ -38,15 +42,16 @@ def sample_html(sample: DagSample) -> str:
     return f"<p>{html.escape(sentence)}</p>{_shown(directions_of_sample(sample), sample.target.measure)}"
 
 
-def _shown(directions: Directions, measure: str) -> str:
+def _shown(directions: Directions, measure: str, tried: Sensitivity | None = None, recipe: Recipe | None = None) -> str:
     """The picture, and the pairs that are joined most often, with the marks and words of every picture."""
     names = [html.escape(printable(name)) for name in directions.names]
     rows = "".join(
         f"<tr><td>{names[pair.source]}</td><td>{mark(pair.word)}</td><td>{names[pair.target]}</td>"
-        f"<td>{pair.joined:.3f}</td><td>{pair.label}</td></tr>"
+        f"<td>{pair.joined:.3f}</td><td>{label_under_choices(pair, tried)}</td></tr>"
         for pair in directions.pairs(_LEAST)[:_PAIRS]
     )
     heads = "".join(f"<th>{head}</th>" for head in ("from", "", "to", "joined", "direction"))
-    note = html.escape(f"{ASSUMPTION} {directions.note}".rstrip() if directions.computed else "")
+    remarks = [ASSUMPTION, directions.note, about_cuts(directions, recipe)] if directions.computed else []
+    note = html.escape(" ".join(filter(None, remarks)))
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"{small_graph(directions, measure=measure)}{table}<p>{note}</p>"
+    return f"{small_graph(directions, measure=measure, tried=tried)}{table}<p>{note}</p>"

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dagpost._tools.text import printable
 from dagpost.plots.marks import LEGEND, dashes_of, head_of, listed
 from dagpost.posterior.directions import Directions, PairDirection, Word
+from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 
 _WIDTH, _HEIGHT, _MARGIN = 460.0, 340.0, 60.0
 #: Pairs joined with less probability than this are left out, and at most this many are drawn.
@@ -25,7 +26,12 @@ _LINE = 16.0
 Point = tuple[float, float]
 
 
-def small_graph(directions: Directions, threshold: float = THRESHOLD, measure: str = "probability") -> str:
+def small_graph(
+    directions: Directions,
+    threshold: float = THRESHOLD,
+    measure: str = "probability",
+    tried: Sensitivity | None = None,
+) -> str:
     """SVG of the pairs that are joined, either way, with at least this probability, or share of bootstrap replicates.
 
     >>> import numpy as np
@@ -38,7 +44,7 @@ def small_graph(directions: Directions, threshold: float = THRESHOLD, measure: s
     points = [_place(number, len(names)) for number in range(len(names))]
     # The most probable ones last, on top of the others.
     said = directions.pairs(threshold)[:_MOST_EDGES][::-1]
-    drawn = [_edge(points, names, pair) for pair in said]
+    drawn = [_edge(points, names, pair, label_under_choices(pair, tried)) for pair in said]
     labels = [_label(point, name) for point, name in zip(points, names, strict=True)]
     words = listed(pair.word for pair in said)
     legend = [_explained(word, _HEIGHT + _LINE * (number + 0.5)) for number, word in enumerate(words)]
@@ -57,8 +63,8 @@ def _place(number: int, count: int) -> Point:
     return _WIDTH / 2.0 + across * math.cos(angle), _HEIGHT / 2.0 + down * math.sin(angle)
 
 
-def _edge(points: Sequence[Point], names: Sequence[str], pair: PairDirection) -> str:
-    """A slightly bent line with its mark."""
+def _edge(points: Sequence[Point], names: Sequence[str], pair: PairDirection, said: str) -> str:
+    """A slightly bent line with its mark, and what is said of its direction."""
     # Bent the same way whichever end has the head.
     start, end = (points[place] for place in sorted((pair.source, pair.target)))
     dx, dy = end[0] - start[0], end[1] - start[1]
@@ -70,7 +76,7 @@ def _edge(points: Sequence[Point], names: Sequence[str], pair: PairDirection) ->
     first, last = ends if pair.source < pair.target else ends[::-1]
     line = _line(first, bend, last, pair.word, pair.joined, f"rgb({grey},{grey},{grey})")
     both = f"{names[pair.source]} {'and' if head_of(pair.word) is None else '->'} {names[pair.target]}"
-    title = html.escape(printable(f"{both}: joined {pair.joined:.3f}; direction {pair.label}"))
+    title = html.escape(printable(f"{both}: joined {pair.joined:.3f}; direction {said}"))
     return f"<g><title>{title}</title>{line}</g>"
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats
+from dagpost._tools.text import printable, shortened
 from dagpost.families.masks import distinct_rows
 from dagpost.features import weighted_matrix
 from dagpost.posterior.estimate import Estimate, check_confidence
@@ -30,6 +31,7 @@ from dagpost.posterior.shares import estimate_share
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dagpost.data.recipe import Recipe
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.sample import DagSample
 
@@ -65,6 +67,12 @@ MARKS: dict[Word, tuple[str, str]] = {
 }
 #: What every list of directions rests on.
 ASSUMPTION = "Directions are those compelled by the data, assuming no hidden common causes."
+#: What is said where columns were cut and some direction is clear or leaning; measured (docs/calibration.md).
+_CUT = (
+    "Directions around cut columns ({names}) are less reliable: cutting makes dependences that the uncut columns do "
+    "not have. In simulated tables 22% of the clear directions were wrong where columns had been cut, and 7% where the "
+    "columns were levels from the start."
+)
 
 
 class PairDirection(NamedTuple):
@@ -176,6 +184,14 @@ class Directions:
         return PairDirection("open", first, second, share, joined)
 
 
+def about_cuts(found: Directions, recipe: Recipe | None) -> str:
+    """What cutting columns means for the directions that are shown; nothing where none was cut, or none is shown."""
+    cut = [] if recipe is None else [step.name for step in recipe.steps_ if step.used and step.cuts is not None]
+    if not cut or all(pair.word not in ("clear", "leaning") for pair in found.pairs(LEAST_SHOWN)):
+        return ""
+    return _CUT.format(names=shortened(list(map(printable, cut))))
+
+
 def directions_of(fitted: Fitted, confidence: float = 0.95) -> Directions:
     """The directions of a model, by its own sample, which is drawn if it is not there; remembered with the model."""
 
@@ -185,6 +201,12 @@ def directions_of(fitted: Fitted, confidence: float = 0.95) -> Directions:
         return found.directions(confidence)
 
     return fitted.once(f"directions {confidence!r}", find)
+
+
+def compelled_by_data(fitted: Fitted, sample: DagSample) -> Floats:
+    """`by_data` of a model by a sample of it, without the intervals, which take most of the time."""
+    edges = np.clip(fitted.results.edges, 0.0, 1.0)
+    return _Found(sample, knowledge_of(fitted), edges, exact=fitted.results.exact).shares()[0]
 
 
 def quick_directions(fitted: Fitted) -> Directions:
@@ -229,8 +251,8 @@ class _Found:
         """The weight of the graphs in which a is in the mask of b, for all pairs."""
         return weighted_matrix("->", masks, self.weights)
 
-    def directions(self, confidence: float) -> Directions:
-        """The posterior of every pair."""
+    def shares(self) -> tuple[Floats, Floats]:
+        """The probabilities that an edge is there and compelled by the data, and that it is there and decided."""
         frequencies = self.frequencies
         by_data, with_rules = (self._shares(masks) for masks in self.compelled)
         seen = frequencies > 0.0
@@ -238,7 +260,11 @@ class _Found:
         share_by_data = np.divide(by_data, frequencies, out=np.zeros_like(by_data), where=seen)
         share_decided = np.divide(with_rules, frequencies, out=self.known.settled.astype(np.float64), where=seen)
         by_data = self.edges * np.clip(share_by_data, 0.0, 1.0)
-        decided = self.edges * np.clip(share_decided, share_by_data, 1.0)
+        return by_data, self.edges * np.clip(share_decided, share_by_data, 1.0)
+
+    def directions(self, confidence: float) -> Directions:
+        """The posterior of every pair."""
+        by_data, decided = self.shares()
         open_edges = self.edges - decided
         joined = np.minimum(self.edges + self.edges.T, 1.0)
         lower, upper, confidence = self._intervals(by_data, joined, confidence)

@@ -134,7 +134,7 @@ class Fitted:
 
     def quick_sample(self) -> DagSample | None:
         """Its own sample, if it is there or quickly drawn."""
-        if self.drawn is None and not self.draws_quickly and not self.method.tables_at_hand(self.workspace):
+        if self.drawn is None and not self.can_draw_quickly:
             return None
         try:
             return self.own_sample()
@@ -150,6 +150,11 @@ class Fitted:
     def draws_quickly(self) -> bool:
         """Whether its own sample takes seconds at most."""
         return len(self.names) <= self.method.quick_nodes
+
+    @property
+    def can_draw_quickly(self) -> bool:
+        """The same, or whether the tables for it are still in memory."""
+        return self.draws_quickly or self.method.tables_at_hand(self.workspace)
 
     def rows(self, asked_by: str) -> Table:
         """The table, or an error that says what needs it."""

@@ -1,8 +1,9 @@
 """Does a finding hang on a choice? Every pair of variables under other choices, one at a time, and what survives.
 
 A pair is found if it is joined with at least `FOUND`. One that another sensible choice takes below that does not
-survive; one that another choice would have found is marked too. How the refits are made: variations.py. Models that a
-user made otherwise are set side by side by `compare` (summaries/sensitivity.py).
+survive; one that another choice would have found is marked too. What becomes of clear directions: direction_fates.py.
+How the refits are made: variations.py. Models that a user made otherwise are set side by side by `compare`
+(summaries/sensitivity.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.text import printable
+from dagpost.posterior.direction_fates import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
+from dagpost.posterior.directions import PairDirection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +65,8 @@ class Sensitivity:
 
     `joined[0]` is the symmetric matrix of the model as it is, `joined[1 + v]` that of variation `v`. `required` are the
     pairs that the user decided, which are no findings. `left_out` says of each variation that was not tried, why.
+    `compelled[v, a, b]` is the share of `joined[v, a, b]` in which the data compel `a -> b`: of pairs with a direction
+    that is clear or leaning in the model, else nan; None where directions were not tried.
 
     >>> from dagpost import DagPosterior, datasets
     >>> DagPosterior("bic").fit(datasets.load("coronary")).sensitivity()
@@ -73,6 +78,7 @@ class Sensitivity:
     joined: Floats
     required: tuple[tuple[int, int], ...] = ()
     left_out: tuple[str, ...] = ()
+    compelled: Floats | None = None
 
     def pairs(self) -> list[PairUnderChoices]:
         """All pairs that are joined with at least 0.1 under some choice, the most probable first."""
@@ -88,8 +94,53 @@ class Sensitivity:
     def shown(self, most: int = _MOST_ROWS) -> list[PairUnderChoices]:
         """As many pairs as a table has rows; where these are too few, the pairs that hang on a choice go first."""
         pairs = self.pairs()
-        kept = sorted(pairs, key=lambda pair: (pair.fate not in ("falls", "rises"), -pair.own))[:most]
+        lost = {frozenset((own.source, own.target)) for own in self.directions() if not own.survives}
+
+        def importance(pair: PairUnderChoices) -> tuple[bool, float]:
+            hangs = pair.fate in ("falls", "rises") or frozenset((pair.first, pair.second)) in lost
+            return not hangs, -pair.own
+
+        kept = sorted(pairs, key=importance)[:most]
         return sorted(kept, key=lambda pair: -pair.own)
+
+    def directions(self) -> list[DirectionUnderChoices]:
+        """What is clear or leaning in the model, and what becomes of it; those of the most probable pairs first."""
+        if self.compelled is None:
+            return []
+        known = np.argwhere(np.triu(~np.isnan(self.compelled[0]), 1)).tolist()
+        found = [own for pair in known if (own := self.direction(*pair)) is not None]
+        return sorted(found, key=lambda own: -own.joined)
+
+    def direction(self, first: int, second: int) -> DirectionUnderChoices | None:
+        """What becomes of the direction of a pair, where it has one."""
+        if self.compelled is None or np.isnan(self.compelled[0, first, second]):
+            return None
+        back = self.compelled[0, first, second] < self.compelled[0, second, first]
+        source, target = (second, first) if back else (first, second)
+        onward, backward = self.compelled[:, source, target].tolist(), self.compelled[1:, target, source].tolist()
+        joined = float(self.joined[0, source, target])
+        return DirectionUnderChoices(source, target, joined, onward[0], tuple(onward[1:]), tuple(backward))
+
+    def direction_verdict(self, pair: PairUnderChoices) -> str:
+        """What becomes of a pair's direction, in words: "→ stays clear in 4 of 5; open with 4 bins"; "" without one."""
+        own = self.direction(pair.first, pair.second)
+        return "" if own is None else own.verdict(self._words)
+
+    def directions_kept(self) -> str:
+        """How many clear directions of found pairs stay clear, in one sentence; nothing where there are none."""
+        return surviving(self._of_found_pairs())
+
+    def directions_lost(self) -> str:
+        """Which choices take clear directions of found pairs away; nothing where none does."""
+        return where_lost(self._of_found_pairs(), self._words)
+
+    @property
+    def _words(self) -> list[str]:
+        return [own.words for own in self.variations]
+
+    def _of_found_pairs(self) -> list[DirectionUnderChoices]:
+        """A report counts the directions of pairs that are found, and so does the sentence here."""
+        return [own for own in self.directions() if own.joined >= FOUND]
 
     def pair_text(self, pair: PairUnderChoices, dash: str = "—") -> str:
         """The names of a pair, safe to print."""
@@ -120,7 +171,10 @@ class Sensitivity:
         return f"{pair.fate} to {_beside(farthest)} with {words}{more}"
 
     def summary(self) -> str:
-        """How many of the pairs found survive, in one sentence."""
+        """How many of the pairs found survive, in one sentence, and how many of the clear directions, in another."""
+        return f"{self._pairs_in_words()} {self.directions_kept()}".rstrip()
+
+    def _pairs_in_words(self) -> str:
         fates = [pair.fate for pair in self.pairs()]
         held, found, rising = fates.count("holds"), fates.count("holds") + fates.count("falls"), fates.count("rises")
         if not self.variations:
@@ -137,16 +191,29 @@ class Sensitivity:
         return f"{of_all} found (joined with at least {FOUND:g}) {verb} under {tried}{more}."
 
     def table(self) -> pd.DataFrame:
-        """One row a pair, one column a choice, grouped by what is chosen; the last column says what becomes of it."""
+        """One row a pair, one column a choice, grouped by what is chosen; then what becomes of it in words.
+
+        Where directions are clear or leaning, more columns have the share that the data compel, in the model and where
+        it is lowest, and what becomes of the direction.
+        """
         import pandas as pd
 
         shown = self.shown()
         heads = [("this model", ""), *((own.choice, own.value) for own in self.variations), ("verdict", "")]
         rows = [[pair.own, *pair.others, f"{self.mark(pair)} {self.verdict(pair)}".strip()] for pair in shown]
+        if self.directions():
+            heads += [("direction", "share"), ("direction", "lowest"), ("direction", "verdict")]
+            rows = [[*row, *self._direction_cells(pair)] for row, pair in zip(rows, shown, strict=True)]
         index = pd.MultiIndex.from_tuples(
             [(self.names[pair.first], self.names[pair.second]) for pair in shown], names=["first", "second"]
         )
         return pd.DataFrame(rows, index=index, columns=pd.MultiIndex.from_tuples(heads))
+
+    def _direction_cells(self, pair: PairUnderChoices) -> list[float | str]:
+        own = self.direction(pair.first, pair.second)
+        if own is None:
+            return [np.nan, np.nan, ""]
+        return [own.own, min((own.others[place] for place in own.known), default=np.nan), own.verdict(self._words)]
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON can hold it, with every pair."""
@@ -162,8 +229,10 @@ class Sensitivity:
                     "under": list(pair.others),
                     "fate": pair.fate,
                     "verdict": self.verdict(pair),
+                    "direction": None if own is None else own.to_json(self.names, self._words),
                 }
                 for pair in self.pairs()
+                for own in [self.direction(pair.first, pair.second)]
             ],
         }
 
@@ -171,7 +240,7 @@ class Sensitivity:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        table = self.table().map(lambda cell: cell if isinstance(cell, str) else f"{cell:.2f}")
+        table = self.table().map(lambda cell: cell if isinstance(cell, str) else f"{cell:.2f}").replace("nan", "")
         table.index = table.index.map(lambda pair: tuple(map(printable, pair)))
         notes = [self.summary(), *(f"Left out: {reason}." for reason in self.left_out)]
         return "".join(f"<p>{html.escape(note)}</p>" for note in notes) + table.to_html(escape=True)
@@ -189,7 +258,7 @@ class Sensitivity:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The numbers that a file keeps."""
-        return {"joined": self.joined}
+        return {"joined": self.joined, **({} if self.compelled is None else {"compelled": self.compelled})}
 
 
 def sensitivity_from(
@@ -201,7 +270,17 @@ def sensitivity_from(
     if joined.shape != (1 + len(variations), len(names), len(names)):
         raise ValueError(f"sensitivity of shape {joined.shape}")
     required = tuple((int(first), int(second)) for first, second in about["required"])
-    return Sensitivity(names, variations, joined, required, tuple(map(str, about["left_out"])))
+    # Older files have none.
+    compelled = arrays["compelled"].astype(np.float64) if "compelled" in arrays else None
+    if compelled is not None and compelled.shape != joined.shape:
+        raise ValueError(f"compelled directions of shape {compelled.shape}")
+    return Sensitivity(names, variations, joined, required, tuple(map(str, about["left_out"])), compelled)
+
+
+def label_under_choices(pair: PairDirection, found: Sensitivity | None) -> str:
+    """What is said of the direction of a pair; of a clear one that another choice takes away, that too."""
+    own = None if found is None or pair.word != "clear" else found.direction(pair.source, pair.target)
+    return pair.label if own is None or own.survives else pair.label + NOT_UNDER_EVERY_CHOICE
 
 
 def _beside(probability: float) -> str:

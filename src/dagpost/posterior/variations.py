@@ -2,7 +2,8 @@
 
 One choice at a time: what the score says could be otherwise (`Score.alternatives`), how many bins numbers are cut into,
 the usual priors on edges, one parent less and one more. Each is a fit of the same table, with exact sums; where these
-are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone.
+are out of reach, as for chains, nothing is tried, since the answers would differ by chance alone. Where the model has
+directions that are clear or leaning, and draws are quick, each refit also draws graphs and says what it finds of these.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
 from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
 from dagpost.methods.choice import AUTO
+from dagpost.posterior.directions import LEAST_SHOWN, compelled_by_data, quick_directions
 from dagpost.posterior.fitting import fit_table
 from dagpost.posterior.plan import plan_fit
 from dagpost.posterior.sensitivity import Sensitivity, Variation
@@ -36,8 +38,18 @@ if TYPE_CHECKING:
 QUICK_SECONDS = 5.0
 _NAME, _WHO = "sensitivity", "Fits under other choices"
 _BINS = (2, 3, 4, 5)
-#: Stages of a plan that a refit goes through; it draws no graphs.
+#: Graphs that a refit draws for directions: a share near 0.9, from which on a direction is clear, is known to 0.005
+#: (one standard error). The seed is fixed, so that a model is always judged alike.
+_GRAPHS, _SEED = 4_000, 1
+#: Stages of a plan that every refit goes through.
 _STAGES = ("scores", "tables")
+
+
+class _Pairs(NamedTuple):
+    """Every pair: how probably joined, and in which share of that the data compel each direction."""
+
+    joined: Floats
+    compelled: Floats
 
 
 class Refit(NamedTuple):
@@ -154,12 +166,16 @@ def _seconds(fitted: Fitted, refit: Refit) -> float:
         return math.inf
     if not plan.exact or not plan.fits:
         return math.inf
-    return sum(stage.seconds for stage in plan.stages if stage.stage in _STAGES)
+    seconds = sum(stage.seconds for stage in plan.stages if stage.stage in _STAGES)
+    if _with_direction(fitted).any():
+        draws = fitted.method.cost_of_draws(fitted.method.usual_count(_GRAPHS), nodes, limit, engine.workers)
+        seconds += 0.0 if draws is None else draws.seconds
+    return seconds
 
 
 def _computed(fitted: Fitted) -> Sensitivity:
     refits, names = refits_of(fitted), fitted.names
-    variations, found, left_out = [], [_joined(fitted)], []
+    variations, found, left_out = [], [_own(fitted)], []
     with fitted.workspace.reporter.stage("other choices", len(refits)) as stage:
         for refit in refits:
             try:
@@ -169,11 +185,13 @@ def _computed(fitted: Fitted) -> Sensitivity:
                 left_out.append(f"{refit.variation.words} ({str(error).rstrip('.')})")
             stage.advance(1)
     required = tuple((names.index(parent), names.index(child)) for parent, child in fitted.settings["required"])
-    return Sensitivity(names, tuple(variations), np.stack(found), required, tuple(left_out))
+    joined = np.stack([own.joined for own in found])
+    compelled = np.stack([own.compelled for own in found]) if _with_direction(fitted).any() else None
+    return Sensitivity(names, tuple(variations), joined, required, tuple(left_out), compelled)
 
 
-def _refitted(fitted: Fitted, refit: Refit) -> Floats:
-    """The pairs that are joined under a variation; what a refit says of its table was said of the model's own."""
+def _refitted(fitted: Fitted, refit: Refit) -> _Pairs:
+    """What a variation says of every pair; what a refit says of its table was said of the model's own."""
     if not math.isfinite(_seconds(fitted, refit)):
         raise ResourceError("its exact sums would take too long or too much memory")
     settings = {
@@ -192,7 +210,46 @@ def _refitted(fitted: Fitted, refit: Refit) -> Floats:
     table = fitted.rows(_WHO)
     with collected_warnings():
         table = table if refit.bins is None else cut_otherwise(table, refit.bins)
-        return _joined(fit_table(SimpleNamespace(**settings), table, None))
+        refitted = fit_table(SimpleNamespace(**settings), table, None)
+        joined, of_pairs = _joined(refitted), _with_direction(fitted)
+        return _Pairs(joined, _shares(_drawn(refitted, bool(of_pairs.any())), joined, of_pairs))
+
+
+def _own(fitted: Fitted) -> _Pairs:
+    """What the model itself says of every pair."""
+    joined = _joined(fitted)
+    return _Pairs(joined, _shares(quick_directions(fitted).by_data, joined, _with_direction(fitted)))
+
+
+def _with_direction(fitted: Fitted) -> Flags:
+    """The pairs whose direction is clear or leaning in the model, both ways."""
+
+    def find() -> Flags:
+        flags = np.zeros((len(fitted.names), len(fitted.names)), dtype=np.bool_)
+        for pair in quick_directions(fitted).pairs(LEAST_SHOWN):
+            if pair.word in ("clear", "leaning"):
+                flags[pair.source, pair.target] = flags[pair.target, pair.source] = True
+        return flags
+
+    return fitted.once("pairs with a direction", find)
+
+
+def _drawn(refitted: Fitted, wanted: bool) -> Floats:
+    """How probably the data compel each direction, by graphs drawn for this; nan where that is not quick."""
+    unknown = np.full((len(refitted.names),) * 2, np.nan)
+    if not wanted or not refitted.can_draw_quickly:
+        return unknown
+    try:
+        sample = refitted.draw(refitted.method.usual_count(_GRAPHS), _SEED)
+    except ResourceError:
+        return unknown
+    return compelled_by_data(refitted, sample)
+
+
+def _shares(by_data: Floats, joined: Floats, of_pairs: Flags) -> Floats:
+    """Which share of being joined points one way; nothing of a pair that is never joined, nan of all but some."""
+    shares = np.divide(by_data, joined, out=np.zeros_like(joined), where=joined > 0.0)
+    return np.where(of_pairs, np.minimum(shares, 1.0), np.nan)
 
 
 def _joined(fitted: Fitted) -> Floats:

@@ -5,7 +5,7 @@ What the user decided is never called a finding, and what the data cannot tell i
 
 from __future__ import annotations
 
-from dagpost.posterior.directions import CLEAR, Word
+from dagpost.posterior.directions import CLEAR, Word, about_cuts
 from dagpost.posterior.sensitivity import FOUND
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
@@ -51,7 +51,8 @@ def found(content: Content) -> str:
         return f"{text} Which way they point was not computed; below the graph stands how to have it."
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
-    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)} {ASSUMED}"
+    kept = f" {content.sensitivity.directions_kept()}".rstrip() if content.sensitivity else ""
+    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)}{kept} {ASSUMED}"
 
 
 def _counts(words: list[Word], measure: str) -> str:
@@ -74,11 +75,12 @@ def about_pairs(content: Content) -> str:
         text += f" {content.target.directions}"
     if not content.directions.computed:
         return text if content.sample is not None else f"{text} {omitted(content, 'directions')}"
+    remarks = " ".join(filter(None, [content.directions.note, about_cuts(content.directions, content.recipe)]))
     drawn = f" {provenance_of_part(content, False)}" if content.exact else ""
     return (
         f"{text} “Compelled” is an edge whose direction is the same in every graph that fits the data equally well, "
         f"“reversible” one whose direction is not; no hidden common causes are assumed.{drawn} "
-        f"{content.directions.note}"
+        f"{remarks}"
     ).rstrip()
 
 

@@ -25,6 +25,7 @@ from dagpost.errors import InputError
 from dagpost.plots.layering import acyclic_orientation
 from dagpost.plots.marks import LEGEND, for_layers, head_of, listed, mark
 from dagpost.plots.small_graph import small_graph
+from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
@@ -71,7 +72,7 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "certainty": tables.text(words.certainty(content)),
         "prior": tables.text(words.prior(content)),
         "arrows": tables.text(direction_words.arrows(content)),
-        "picture": small_graph(content.directions, measure=content.target.measure),
+        "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
         "measure": content.target.measure,
         "legend": _legend(content),
         "pair_note": tables.text(direction_words.about_pairs(content)),
@@ -123,7 +124,7 @@ def _pairs(content: Content) -> list[dict[str, Any]]:
             "joined": _rounded(pair.joined),
             "word": pair.word,
             "head": head_of(pair.word) is not None,
-            "said": pair.label,
+            "said": label_under_choices(pair, content.sensitivity),
             "above": upper,
             "parts": [_rounded(matrix[way]) for matrix in (*matrices, directions.reversible)]
             if directions.computed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dagpost.plots.marks import mark
 from dagpost.plots.sources import interval_words
 from dagpost.posterior.directions import LEAST_SHOWN, PairDirection
+from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
 from dagpost.report.tables import bar, bounds, name, table
 from dagpost.report.words import counted, measure_of
@@ -65,7 +66,7 @@ def _row(content: Content, pair: PairDirection) -> str:
         f'<td class="sign">{mark(pair.word)}</td>',
         f"<td>{name(names[pair.target])}</td>",
         bar(pair.joined, "" if within is None else bounds(*within, 3)),
-        f'<td class="said">{pair.label}</td>',
+        f'<td class="said">{label_under_choices(pair, content.sensitivity)}</td>',
     ]
     if content.directions.computed:
         directions = content.directions

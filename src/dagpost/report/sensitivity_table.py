@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from dagpost.posterior.directions import CLEAR
 from dagpost.posterior.sensitivity import FOUND, PairUnderChoices, Sensitivity
 from dagpost.report.content import Content
 from dagpost.report.tables import heat_cell, name, text
@@ -12,6 +13,10 @@ _EXPLANATION = (
     "The score, the prior, the number of bins and the limit on parents are choices, and other people would have chosen "
     "otherwise. Here one choice at a time is made otherwise and everything is computed again. A pair that is lost, or "
     "found, by such a change rests on the choice as much as on the data."
+)
+_OF_DIRECTIONS = (
+    f"A direction stays clear if the data compel it in at least {100 * CLEAR:g}% of the probability of being joined "
+    "under the other choice too, by graphs that are drawn under that choice."
 )
 _OF_SAMPLE = "A sample of graphs does not say. The report of the model it was drawn from does."
 
@@ -24,7 +29,8 @@ def sensitivity_section(content: Content) -> str:
     not_tried = "".join(f'<p class="omitted">Not tried: {text(reason)}.</p>' for reason in found.left_out)
     if not found.pairs() or not found.variations:
         return f"<p>{text(found.summary())}</p>{not_tried}"
-    return f"<p><strong>{text(found.summary())}</strong> {text(_EXPLANATION)}</p>{_table(found)}{not_tried}"
+    sentence = f"<p><strong>{text(found.summary())}</strong> {text(_EXPLANATION)}</p>"
+    return f"{sentence}{_table(found)}{_directions(found)}{not_tried}"
 
 
 def _table(found: Sensitivity) -> str:
@@ -37,9 +43,10 @@ def _table(found: Sensitivity) -> str:
     ]
     spans = "".join(f'<th scope="colgroup" colspan="{len(values)}">{text(choice)}</th>' for choice, values in groups)
     values = "".join(f'<th scope="col">{text(value)}</th>' for _, own in groups for value in own)
+    direction = '<th scope="col" rowspan="2">And of its direction</th>' if found.directions() else ""
     head = (
         f'<tr><th scope="col" rowspan="2">Pair</th><th scope="col" rowspan="2">This model</th>{spans}'
-        f'<th scope="col" rowspan="2">What becomes of it</th></tr><tr>{values}</tr>'
+        f'<th scope="col" rowspan="2">What becomes of it</th>{direction}</tr><tr>{values}</tr>'
     )
     rows = "".join(_row(found, pair) for pair in shown)
     return (
@@ -54,5 +61,24 @@ def _row(found: Sensitivity, pair: PairUnderChoices) -> str:
     verdict = text(f"{found.mark(pair)} {found.verdict(pair)}".strip())
     return (
         f'<tr><th scope="row">{name(found.names[pair.first])} — {name(found.names[pair.second])}</th>{cells}'
-        f'<td class="{pair.fate}">{verdict}</td></tr>'
+        f'<td class="{pair.fate}">{verdict}</td>{_direction_cell(found, pair)}</tr>'
     )
+
+
+def _direction_cell(found: Sensitivity, pair: PairUnderChoices) -> str:
+    """What becomes of a direction that is clear or leaning; nothing where the model has none at all."""
+    if not found.directions():
+        return ""
+    own = found.direction(pair.first, pair.second)
+    if own is None:
+        return "<td></td>"
+    fate = "holds" if own.survives else "falls"
+    sign = "" if own.word != "clear" or not own.known else "✓ " if own.survives else "✗ "
+    return f'<td class="{fate}">{text(sign + found.direction_verdict(pair))}</td>'
+
+
+def _directions(found: Sensitivity) -> str:
+    """Which choices take clear directions away, and what the last column rests on."""
+    if not found.directions():
+        return ""
+    return f"<p>{text(f'{found.directions_lost()} {_OF_DIRECTIONS}'.strip())}</p>"

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.tools.cli_checks import ESCAPE_CODE, Run, one_message, process
 
-from dagpost import DagPosterior
+from dagpost import DagPosterior, datasets
 from dagpost.posterior import variations
 
 HEAD = "Other choices: equivalent sample size 5, 10; prior indegree, edge:0.1"
@@ -87,3 +89,49 @@ def test_names_are_not_obeyed_and_plain_terminals_get_plain_marks(tmp_path: Path
     line = next(line for line in result.stdout.splitlines() if "rises to" in line)
     assert " -- b" in line
     assert " ^ rises" in line
+
+
+def coronary(folder: Path) -> str:
+    datasets.load("coronary").to_pandas().to_csv(folder / "coronary.csv", index=False)
+    return "coronary.csv"
+
+
+def test_a_clear_direction_that_hangs_on_a_choice_is_said_to(run: Run, tmp_path: Path) -> None:
+    text = run("fit", coronary(tmp_path), "--counts", "counts", "--ess", "5", "--seed", "1", "-o", "m").stdout
+    label = "clear: compelled by the data in 96% of it, but not under every choice"
+    line = next(line for line in text.splitlines() if line.startswith("P. Work"))
+    assert line.endswith(label)
+    assert "None of 5 clear directions stays clear under every choice." in text
+    assert "Clear directions lost: 5 with equivalent sample size 1, " in text
+    table = text.split("Other choices: ")[1]
+    assert table.splitlines()[1].split() == ["pair", "joined", "lowest", "highest", "clear", "in"]
+    (row,) = [line for line in table.splitlines() if line.startswith("  M. Work — P. Work")]
+    assert row.endswith("← 3 of 5 ✗  ✓ holds in all 5")
+    assert label in run("edges", "m").stdout
+    run("report", "m", "-o", "r.html")
+    assert label in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert (
+        "not under every choice"
+        not in run("fit", "coronary.csv", "--counts", "counts", "--ess", "5", "--no-sensitivity", "-o", "n").stdout
+    )
+
+
+def test_without_clear_directions_there_is_no_such_column(run: Run, tmp_path: Path) -> None:
+    text = run("fit", coronary(tmp_path), "--counts", "counts", "--ess", "1", "--seed", "1").stdout
+    assert "clear in" not in text
+    assert "clear direction" not in text
+    assert "Other choices: " in text
+
+
+def test_cut_columns_make_directions_less_reliable_and_that_is_said(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    causes = rng.normal(size=(400, 2))
+    frame = pd.DataFrame({"one": causes[:, 0], "two": causes[:, 1]})
+    frame["effect"] = causes.sum(axis=1) + 0.3 * rng.normal(size=400)
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    warning = "Directions around cut columns (one, two, effect) are less reliable"
+    assert warning in run("fit", "numbers.csv", "-o", "m", "--score", "bdeu", "--no-sensitivity").stdout
+    assert warning in run("edges", "m").stdout
+    run("report", "m", "-o", "r.html")
+    assert warning in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "cut columns" not in run("fit", "numbers.csv", "-o", "n", "--score", "bge").stdout

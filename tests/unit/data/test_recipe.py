@@ -189,6 +189,11 @@ def test_a_recipe_is_given_as_an_object() -> None:
     assert resolve_recipe(Recipe(bins=4), "level").get_params()["missing"] == "level"
 
 
+def test_a_recipe_that_has_not_seen_a_table_can_be_looked_at() -> None:
+    assert "feature_names_in_" not in dir(Recipe())
+    assert "Recipe" in DagPosterior(recipe=Recipe(bins=4))._repr_html_()
+
+
 def test_a_recipe_stands_in_a_pipeline() -> None:
     frame = frame_with(id=WORDS, height=np.arange(ROWS) / 7)
     model = make_pipeline(Recipe(bins=2), DagPosterior(score="bdeu", samples=200, seed=1)).fit(frame)

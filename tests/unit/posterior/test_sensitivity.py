@@ -291,6 +291,8 @@ def test_the_table_groups_the_choices() -> None:
 def test_progress_counts_the_refits() -> None:
     seen: list[tuple[str, int, int]] = []
     model = DagPosterior(score="bdeu", progress=lambda *step: seen.append(step)).fit(random_table(4))
+    # Which directions are to be tried is known from the model's own graphs.
+    model.own_sample()
     seen.clear()
     found = model.sensitivity()
     total = len(found.variations)

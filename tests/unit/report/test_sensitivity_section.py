@@ -64,3 +64,22 @@ def test_many_pairs_are_counted_but_not_listed() -> None:
     listed, every = section.count('<th scope="row">'), len(model.sensitivity().pairs())
     assert listed == 25 < every
     assert f"({every - 25} more pairs are not listed)" in section
+
+
+def test_clear_directions_that_are_lost_are_marked_wherever_they_stand(tmp_path: Path) -> None:
+    model = DagPosterior(BDeu(5), seed=1).fit(datasets.load("coronary"))
+    page = written(model, tmp_path)
+    words = page.sections["choices"]
+    assert "And of its direction" in words
+    assert "✗ ← stays clear in 3 of 5; open with equivalent sample size 1" in words
+    assert "None of 5 clear directions stays clear under every choice." in words
+    assert model.sensitivity().directions_lost() in words
+    assert page.sections["pairs"].count("of it, but not under every choice") == 5
+    assert page.words.count("None of 5 clear directions stays clear under every choice.") == 2
+
+
+def test_a_model_without_directions_has_no_column_for_them() -> None:
+    two = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [35, 25, 25, 35]})
+    section = sensitivity_section(gather(DagPosterior(BDeu(1), tiers=[["a"], ["b"]]).fit(two, counts="n").fitted_))
+    assert "What becomes of it" in section
+    assert "direction" not in section

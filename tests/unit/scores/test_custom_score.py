@@ -13,7 +13,7 @@ import pytest
 from scipy.special import gammaln
 from sklearn.base import clone
 
-from dagpost import CustomPrior, CustomScore, DagPosterior, InputError, datasets, local_scores
+from dagpost import CustomPrior, CustomScore, DagPosterior, DagpostWarning, InputError, datasets, local_scores
 
 
 def k2(child: Any, parents: Any) -> float:
@@ -66,8 +66,8 @@ def test_continuous_columns_come_as_floats() -> None:
     found = local_scores(values, CustomScore(likelihood, columns="continuous"), max_parents=2)
     together = found.score("V0", []) + found.score("V1", ["V0"])
     assert together == pytest.approx(found.score("V1", []) + found.score("V0", ["V1"]))
-    with pytest.raises(InputError, match="continuous, and a discrete score needs levels"):
-        local_scores(values, CustomScore(likelihood))
+    with pytest.warns(DagpostWarning, match="Cut into levels for a discrete score: 'V0' at"):
+        local_scores(values, CustomScore(lambda child, _: float(child.nunique() == 3)), max_parents=1)
     assert DagPosterior(score=CustomScore(likelihood, "continuous")).fit(values).exact_
 
 
