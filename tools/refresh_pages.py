@@ -2,9 +2,8 @@
 
 A page is read from top to bottom, as a person would: its blocks share their names and one folder of example files.
 Blocks in `python` and `pycon` are executed, commands in `console` are given to the command line, and a `text` block
-after a `python` block is what that block prints; any other is what the demo prints. Sentences that
-quote a number have to be mended by hand. A test (tests/unit/project/test_documentation.py) fails where a page does not
-show what it prints.
+after a `python` block is what that block prints; any other is what the demo prints. Sentences that quote a number have
+to be mended by hand. A test (tests/unit/project/test_documentation.py) fails where a page does not show what it prints.
 """
 
 from __future__ import annotations
@@ -67,14 +66,17 @@ def refreshed(page: str) -> str:
     """The page with what its blocks print now; they run in the current folder."""
     text = (PROJECT / page).read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "__main__"}
-    parts, done, printed = [], 0, ""
-    for block in _BLOCK.finditer(text):
+    parts, done = [], 0
+    found = [*_BLOCK.finditer(text)]
+    kinds = [block.group(1) for block in found]
+    printed = ""
+    for block, before, after in zip(found, ["", *kinds], [*kinds[1:], ""], strict=False):
         kind, source = block.groups()
-        assert kind == "text" or not printed, f"{page}: no text block shows what a python block prints:\n{printed}"
         if kind == "text":
-            source, printed = printed or _command("dagpost demo"), ""
+            source = printed if before == "python" else _command("dagpost demo")
         elif kind == "python":
             printed = _python(source, page, names)
+            assert after == "text" or not printed, f"{page}: no text block shows what is printed:\n{source}"
         elif kind == "pycon":
             source = _session(source, page, names)
         elif kind == "console":
