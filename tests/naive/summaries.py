@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.naive.posterior import all_dags, subsets_in_order
 
-from dagpost.posterior.sample import DagSample, mask_type
+from dagpost.families.masks import mask_type
+from dagpost.posterior.sample import DagSample
 
 Dag = tuple[int, ...]
 Edge = tuple[int, int]

@@ -18,8 +18,9 @@ from dagpost.causal import causal_effect, causal_effects, discrete, intervention
 from dagpost.causal.groups import Groups, groups_of, share_out, speaking_rows
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
+from dagpost.families.masks import mask_type
 from dagpost.methods.targets import STRUCTURE
-from dagpost.posterior.sample import DagSample, mask_type
+from dagpost.posterior.sample import DagSample
 from dagpost.scores import BIC, K2, BDe, BDeu, BGe
 
 SCORES = [

@@ -17,8 +17,9 @@ from tests.tools.family_columns import family_log_predictive
 
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
+from dagpost.families.masks import mask_type
 from dagpost.methods.targets import STRUCTURE
-from dagpost.posterior.sample import DagSample, mask_type
+from dagpost.posterior.sample import DagSample
 from dagpost.prediction import (
     averaging,
     counting,

@@ -23,8 +23,9 @@ from tests.naive.causal import Pseudocounts
 from dagpost import DagPosterior
 from dagpost.causal import CausalEffect, causal_effect
 from dagpost.data.table import Table
+from dagpost.families.masks import mask_type
 from dagpost.methods.targets import STRUCTURE
-from dagpost.posterior.sample import DagSample, mask_type
+from dagpost.posterior.sample import DagSample
 from dagpost.scores import BIC, K2, BDeu, BGe
 
 RATE = 1e-7

@@ -274,8 +274,8 @@ def cancelled(bound: float) -> PrecisionError:
     """The error for sums that rounding has spoiled."""
     return PrecisionError(
         "The alternating sums over all graphs cancel too far: the error of a probability may be as large as "
-        f"{bound:.1g}. Use {setting('method', 'linear-extensions')}, which draws graphs of the same posterior without "
-        f"these sums; those of {setting('modularity', 'order')} do not alternate, but count a graph once an order."
+        f"{bound:.1g}. Use a method of weighted draws, which gives graphs of the same posterior without these sums; "
+        f"those of {setting('modularity', 'order')} do not alternate, but count a graph once an order."
     )
 
 

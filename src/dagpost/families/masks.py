@@ -62,3 +62,8 @@ def graph_of_masks(masks: NDArray[np.unsignedinteger[Any]], names: Iterable[str]
     for child, mask in zip(known, masks.tolist(), strict=True):
         graph.add_edges_from((parent, child) for bit, parent in enumerate(known) if mask >> bit & 1)
     return graph
+
+
+def mask_type(nodes: int) -> type[np.unsignedinteger[Any]]:
+    """The smallest type that holds a set of `nodes` nodes."""
+    return next(kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64) if nodes <= 8 * np.dtype(kind).itemsize)

@@ -18,6 +18,7 @@ from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.spelling import either
 from dagpost._tools.text import names_in, readable_level
 from dagpost.errors import InputError, ResourceError, warn
+from dagpost.families.masks import mask_type
 from dagpost.mcmc.chains import ChainRun
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
@@ -25,7 +26,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
 from dagpost.posterior.mixture import draw
 from dagpost.posterior.results import Results, compute
-from dagpost.posterior.sample import DagSample, mask_type
+from dagpost.posterior.sample import DagSample
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors.registry import PRIORS
 from dagpost.scores.registry import SCORES

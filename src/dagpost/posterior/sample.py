@@ -44,11 +44,6 @@ Statement = str | Feature | Query | Callable[..., bool]
 _ARRAYS = ("parents", "log_joint", "log_proposal", "log_extensions", "weights")
 
 
-def mask_type(nodes: int) -> type[np.unsignedinteger[Any]]:
-    """The smallest type that holds a set of `nodes` nodes."""
-    return next(kind for kind in (np.uint8, np.uint16, np.uint32, np.uint64) if nodes <= 8 * np.dtype(kind).itemsize)
-
-
 class Evidence:
     """The field `log_evidence`: a number, or a function that is called when the number is first needed."""
 
@@ -267,10 +262,7 @@ class DagSample:
         return estimates if several else estimates[0]
 
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Which way each pair points, and who says so: the data, the rules, or nobody; see `DagPosterior.directions`.
-
-        The rules, and which columns were set from outside, are those of the model that drew the sample.
-        """
+        """Which way each pair points, and who says so, under the rules of its model; see `DagPosterior.directions`."""
         from dagpost.posterior.directions import directions_of_sample
 
         return directions_of_sample(self, confidence).table()

@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.spelling import setting
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
@@ -141,5 +140,6 @@ def _binomials(modulus: int) -> Floats:
 def _too_tangled(number: int, largest_table: int) -> ResourceError:
     return ResourceError(
         f"The orders that graph number {number} fits cannot be counted: its nodes leave more than "
-        f"{largest_table * 3 // 4:,} sets to look at. Use {setting('method', 'iw-dds')}, which does not count them."
+        f"{largest_table * 3 // 4:,} sets to look at. Use estimator='iw', which does not count them, for draws that "
+        "know their own probability."
     )

@@ -15,8 +15,9 @@ from dagpost.causal.groups import Groups, groups_of, share_out
 from dagpost.data import Table, as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError, ResourceError
+from dagpost.families.masks import mask_type
 from dagpost.methods.targets import STRUCTURE
-from dagpost.posterior.sample import DagSample, mask_type
+from dagpost.posterior.sample import DagSample
 from dagpost.scores import BDeu, BGe, DirichletPrior
 
 

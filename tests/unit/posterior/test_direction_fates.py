@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,7 @@ def test_clear_directions_that_hang_on_the_equivalent_sample_size_do_not_survive
     assert all(own.others[0] < 0.6 and not own.survives for own in clear)
     assert found.summary().endswith("None of 5 clear directions stays clear under every choice.")
     assert "5 with equivalent sample size 1" in found.directions_lost()
-    row = found.table().loc[("M. Work", "P. Work")]
+    row: Any = found.table().loc[("M. Work", "P. Work")]
     assert row["direction", "verdict"] == "← stays clear in 3 of 5; open with equivalent sample size 1"
     assert row["direction", "share"] >= 0.9
     assert row["direction", "lowest"] < 0.6

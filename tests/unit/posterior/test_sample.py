@@ -16,8 +16,8 @@ from tests.naive import features as naive_features
 from tests.tools.answers import facts
 
 from dagpost import DagPosterior, DagSample, InputError, datasets, edge, path
+from dagpost.families.masks import mask_type
 from dagpost.methods.targets import STRUCTURE
-from dagpost.posterior.sample import mask_type
 
 NAMES = ("A", "B", "C")
 #: Methods, and the estimators that each can be asked for.
