@@ -21,7 +21,7 @@ def test_demo_shows_the_pairs_of_the_bundled_study_and_ends_with_the_path_of_a_r
     assert re.search(r"Smoking +— +Proteins +1\.00 +█+ +open: the data cannot tell", text)
     clear = len(re.findall(r"→ .* clear: compelled by the data", text))
     assert clear
-    assert f"{clear} of {len(re.findall('^.* +[—→⇢] +.*█', text, re.MULTILINE))}. A common cause" in text
+    assert f"{clear} of {len(re.findall('^.* +[—→⇢] +.*█', text, re.MULTILINE))}. One that is not clear" in text
     assert "assuming no hidden common causes" in text
     assert "(exact; each graph counted once)" in text
     assert "Next: dagpost fit" in text
