@@ -343,7 +343,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         return graph_standing(self.own_sample() if sample is None else sample, graph, self.log_joint(graph))
 
     def sensitivity(self) -> Sensitivity:
-        """Whether the pairs found hang on our choices: each under other ones, one at a time, and what survives.
+        """Whether the pairs found and clear directions hang on our choices: each made otherwise, one at a time.
 
         Tried are other settings of the score, other numbers of bins, other priors on edges, one parent less and one
         more; each is a fit with exact sums. Made once and kept with the model. `compare` is for models of your own.

@@ -35,7 +35,7 @@ def test_best_of_a_table_needs_its_scores_only(
     expected = run("best", model, "-k", "4", "--json").stdout
     for sums in ("structure_posterior", "family_probabilities"):
         monkeypatch.setattr(HostBackend, sums, lambda *_, **__: pytest.fail("computed the whole posterior"))
-    assert json.loads(run("best", table, "-k", "4", "--json").stdout) == json.loads(expected)
+    assert json.loads(run("best", table, "--ess", "1", "-k", "4", "--json").stdout) == json.loads(expected)
 
 
 def test_best_of_a_table_takes_the_settings_of_fit(run: Run, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_predict_takes_interventions_into_account(run: Run, model: str, tmp_path
 
 
 def test_info_of_a_model_says_what_is_in_it(run: Run, table: str, tmp_path: Path) -> None:
-    run("fit", table, "-o", "m", "--seed", "7", "--forbidden", "A -> C", "--prior", "edge:0.2", "-q")
+    run("fit", table, "-o", "m", "--seed", "7", "--ess", "1", "--forbidden", "A -> C", "--prior", "edge:0.2", "-q")
     text = run("info", "m").stdout
     fitted = DagPosterior.load(tmp_path / "m")
     for line in (

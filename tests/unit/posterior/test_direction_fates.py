@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,16 +74,16 @@ def test_clear_directions_that_hang_on_the_equivalent_sample_size_do_not_survive
     assert all(own.others[0] < 0.6 and not own.survives for own in clear)
     assert found.summary().endswith("None of 5 clear directions stays clear under every choice.")
     assert "5 with equivalent sample size 1" in found.directions_lost()
-    row: Any = found.table().loc[("M. Work", "P. Work")]
-    assert row["direction", "verdict"] == "← stays clear in 3 of 5; open with equivalent sample size 1"
-    assert row["direction", "share"] >= 0.9
-    assert row["direction", "lowest"] < 0.6
-    assert found.table().loc[("Smoking", "P. Work"), ("direction", "verdict")] == ""
+    share, lowest, verdict = found.table()["direction"].loc[("M. Work", "P. Work")].tolist()
+    assert verdict == "← stays clear in 3 of 5; open with equivalent sample size 1"
+    assert lowest < 0.6 < share
+    assert share >= 0.9
+    assert found.table()["direction"].loc[("Smoking", "P. Work")].tolist()[2] == ""
     labels = [label_under_choices(pair, found) for pair in directions_of(model.fitted_).pairs(0.5)]
     assert sum(label.endswith(NOT_UNDER_EVERY_CHOICE) for label in labels) == 5
     shown = found._repr_html_()
     assert "open with equivalent sample size 1" in shown
-    assert "nan" not in shown.replace("Finance", "")
+    assert "nan" not in shown
 
 
 def test_a_model_without_directions_tries_none(monkeypatch: pytest.MonkeyPatch) -> None:

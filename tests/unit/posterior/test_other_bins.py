@@ -35,7 +35,7 @@ def bins_tried(found: Sensitivity) -> list[str]:
 @pytest.mark.parametrize(("settings", "tried"), [({}, (2, 4, 5)), ({"recipe": Recipe(bins=4)}, (2, 3, 5))])
 def test_numbers_of_bins_are_tried_as_one_would_by_hand(settings: dict[str, Any], tried: tuple[int, ...]) -> None:
     table = measured()
-    found = DagPosterior(BDeu(1), **{"score": "bdeu", **settings}).fit(table).sensitivity()
+    found = DagPosterior(BDeu(1), **settings).fit(table).sensitivity()
     assert bins_tried(found) == [f"{bins} bins" for bins in tried]
     for place, own in enumerate(found.variations):
         by_hand = joined_under(table, own.choice, own.value, score=BDeu(1), **settings)
