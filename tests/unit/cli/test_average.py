@@ -49,7 +49,7 @@ def test_fit_info_and_report_say_how_probable_each_size_is(run: Run, table: str,
 
 def test_an_ordinary_fit_says_nothing_of_it(run: Run, table: str, tmp_path: Path) -> None:
     assert "Equivalent sample size:" not in run("fit", table, "--ess", "1", "-o", "m").stdout
-    assert json.loads(run("fit", table, "--json").stdout)["mixture"] is None
+    assert json.loads(run("fit", table, "--ess", "1", "--json").stdout)["mixture"] is None
     run("report", "m", "-o", "r.html")
     assert 'class="mixture"' not in (tmp_path / "r.html").read_text(encoding="utf-8")
 
