@@ -45,8 +45,8 @@ def _table(found: Sensitivity) -> str:
     values = "".join(f'<th scope="col">{text(value)}</th>' for _, own in groups for value in own)
     direction = '<th scope="col" rowspan="2">And of its direction</th>' if found.directions() else ""
     head = (
-        f'<tr><th scope="col" rowspan="2">Pair</th><th scope="col" rowspan="2">This model</th>{spans}'
-        f'<th scope="col" rowspan="2">What becomes of it</th>{direction}</tr><tr>{values}</tr>'
+        '<tr><th scope="col" rowspan="2">Pair</th><th scope="col" rowspan="2">What becomes of it</th>'
+        f'{direction}<th scope="col" rowspan="2">This model</th>{spans}</tr><tr>{values}</tr>'
     )
     rows = "".join(_row(found, pair) for pair in shown)
     return (
@@ -60,8 +60,8 @@ def _row(found: Sensitivity, pair: PairUnderChoices) -> str:
     cells = "".join(map(heat_cell, (pair.own, *pair.others)))
     verdict = text(f"{found.mark(pair)} {found.verdict(pair)}".strip())
     return (
-        f'<tr><th scope="row">{name(found.names[pair.first])} — {name(found.names[pair.second])}</th>{cells}'
-        f'<td class="{pair.fate}">{verdict}</td>{_direction_cell(found, pair)}</tr>'
+        f'<tr><th scope="row">{name(found.names[pair.first])} — {name(found.names[pair.second])}</th>'
+        f'<td class="{pair.fate}">{verdict}</td>{_direction_cell(found, pair)}{cells}</tr>'
     )
 
 
@@ -78,7 +78,7 @@ def _direction_cell(found: Sensitivity, pair: PairUnderChoices) -> str:
 
 
 def _directions(found: Sensitivity) -> str:
-    """Which choices take clear directions away, and what the last column rests on."""
+    """Which choices take clear directions away, and what the column of directions rests on."""
     if not found.directions():
         return ""
     return f"<p>{text(f'{found.directions_lost()} {_OF_DIRECTIONS}'.strip())}</p>"
