@@ -26,7 +26,7 @@ from benchmarks.calibration_tables import DOCUMENT, document
 from numpy.typing import NDArray
 
 from dagpost import BDeu, BGe, DagPosterior, Table, discretise
-from dagpost.data.discretise import Strategy
+from dagpost.data.cutting import Strategy
 from dagpost.posterior.summaries import essential_graphs
 from dagpost.scores.bdeu import SIZES as USUAL_GRID
 
