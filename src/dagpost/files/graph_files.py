@@ -22,7 +22,10 @@ from dagpost._tools.whole_files import replacing, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.files.frames import matrix_of_triples
-from dagpost.posterior.sources import edge_table_of
+from dagpost.posterior.directions import Directions, directions_of, directions_of_sample
+from dagpost.posterior.sample import DagSample
+from dagpost.posterior.sensitivity import FOUND
+from dagpost.posterior.sources import edge_table_of, is_model
 from dagpost.posterior.summaries.edges import check_probabilities, probability_graph
 
 if TYPE_CHECKING:
@@ -42,7 +45,9 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def write_graphml(graph: nx.DiGraph[str] | EdgeSource, path: str | os.PathLike[str]) -> None:
     """Write a graph, such as that of `to_networkx`, as GraphML.
 
-    A fitted model, a sample or a table of probabilities stands for its edges more probable than 1/2.
+    A fitted model or a sample stands for its pairs joined with a probability of at least 1/2, with `direction` as in
+    `model.directions()`; where that is open, the edge is there both ways with `directed` false. A table of
+    probabilities stands for its edges more probable than 1/2.
     """
     import networkx as nx
 
@@ -65,7 +70,8 @@ def write_graphml(graph: nx.DiGraph[str] | EdgeSource, path: str | os.PathLike[s
 def to_dot(graph: nx.DiGraph[str] | EdgeSource) -> str:
     r"""A graph in the language of Graphviz; edges show their `probability`, undirected ones have no arrow head.
 
-    A fitted model, a sample or a table of probabilities stands for its edges more probable than 1/2.
+    A fitted model or a sample stands for its pairs joined with a probability of at least 1/2, with an arrow head where
+    `model.directions()` has a direction. A table of probabilities stands for its edges more probable than 1/2.
 
     >>> import networkx as nx
     >>> graph = nx.DiGraph()
@@ -102,14 +108,36 @@ def write_dot(graph: nx.DiGraph[str] | EdgeSource, path: str | os.PathLike[str])
 
 
 def _graph_of(source: Any) -> nx.DiGraph[str]:
-    """A graph as it is; of probabilities, what is more probable than not."""
+    """A graph as it is; of a model or a sample, the pairs that are found; of probabilities, what is over 1/2."""
     import networkx as nx
 
     if isinstance(source, nx.DiGraph):
         return source
     if isinstance(source, nx.Graph):
         raise InputError("The edges of an undirected graph do not say which end is the parent. Give a DiGraph.")
-    return probability_graph(source, 0.5)
+    if isinstance(source, DagSample):
+        return _graph_of_pairs(directions_of_sample(source))
+    if is_model(source):
+        # Which says so if the model was not fitted.
+        source.own_sample()
+        return _graph_of_pairs(directions_of(source.fitted_))
+    return probability_graph(source, FOUND)
+
+
+def _graph_of_pairs(found: Directions) -> nx.DiGraph[str]:
+    """The pairs that are found, with their probability of being joined; what has no direction is there both ways."""
+    import networkx as nx
+
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(found.names)
+    for pair in found.pairs(FOUND):
+        source, target = found.names[pair.source], found.names[pair.target]
+        directed = pair.word in ("clear", "leaning", "rules")
+        about = {"probability": pair.joined, "direction": pair.word, "directed": directed}
+        graph.add_edge(source, target, **about)
+        if not directed:
+            graph.add_edge(target, source, **about)
+    return graph
 
 
 def _comes_later(graph: nx.DiGraph[str], parent: str, child: str) -> bool:

@@ -180,16 +180,54 @@ def test_a_model_and_a_sample_are_exported_as_their_edges(export: Any, model: Da
         export(DagPosterior(score="bdeu"), tmp_path / "x")
 
 
-def test_a_graph_of_a_model_has_the_edges_that_are_more_probable_than_not(model: DagPosterior, tmp_path: Path) -> None:
+def test_a_graph_of_a_table_has_the_edges_that_are_more_probable_than_not(model: DagPosterior) -> None:
     graph = to_networkx(model, 0.5)
     assert 0 < graph.number_of_edges() < to_networkx(model).number_of_edges()
-    assert to_dot(model) == to_dot(model.edge_probabilities_) == to_dot(graph)
-    write_graphml(model, tmp_path / "model.graphml")
-    assert set(nx.read_graphml(tmp_path / "model.graphml").edges) == set(graph.edges)
+    assert to_dot(model.edge_probabilities_) == to_dot(graph)
     with pytest.raises(InputError, match="do not say which end is the parent"):
         to_dot(nx.Graph())
     with pytest.raises(InputError, match=r"Probabilities of edges come from .* Got list instead"):
         to_dot([("A", "B")])
+    with pytest.raises(NotFittedError, match="has no data yet"):
+        to_dot(DagPosterior(score="bdeu"))
+
+
+def chain_of(rules: Any) -> DagPosterior:
+    """A model of a -- b -- c, of which the data tell no direction."""
+    generator = np.random.default_rng(2)
+    columns = [generator.integers(0, 2, 2000)]
+    for _ in range(2):
+        columns.append(np.where(generator.random(2000) < 0.85, columns[-1], 1 - columns[-1]))
+    frame = pd.DataFrame(dict(zip("abc", columns, strict=True)))
+    return DagPosterior(score="bdeu", samples=200, seed=1, **rules).fit(frame)
+
+
+@pytest.mark.parametrize("kind", ["model", "sample"])
+@pytest.mark.parametrize(
+    ("rules", "arrows", "lines"), [({}, [], ["ab", "bc"]), ({"required": [("c", "b")]}, ["cb", "ba"], [])]
+)
+def test_only_what_has_a_direction_is_exported_with_one(
+    kind: str, rules: Any, arrows: list[str], lines: list[str], tmp_path: Path
+) -> None:
+    model = chain_of(rules)
+    source: Any = model if kind == "model" else model.own_sample()
+    found = [line.split(" [") for line in to_dot(source).split("\n") if "->" in line]
+    drawn = {(edge.strip(), attributes.startswith('dir="none"')) for edge, attributes in found}
+    assert drawn == {(f'"{a}" -> "{b}"', (a + b) in lines) for a, b in [*arrows, *lines]}
+    write_graphml(source, tmp_path / "x.graphml")
+    graph = nx.read_graphml(tmp_path / "x.graphml")
+    assert {a + b for a, b, directed in graph.edges(data="directed") if directed} == set(arrows)
+    # As in the graph of a class, an edge without a direction is there both ways.
+    assert {a + b for a, b, directed in graph.edges(data="directed") if not directed} == {
+        *lines,
+        *(line[::-1] for line in lines),
+    }
+    words = {a + b: word for a, b, word in graph.edges(data="direction")}
+    for row in model.directions().to_dict("records"):
+        if row["joined"] >= 0.5:
+            assert words.pop(row["from"] + row["to"]) == row["direction"]
+            words.pop(row["to"] + row["from"], None)
+    assert words == {}
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "\x1b[31m", "\ufffe"])
