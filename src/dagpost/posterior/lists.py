@@ -11,6 +11,7 @@ from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.sensitivity import FOUND
 from dagpost.posterior.summaries.given import masks_of_graph
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def in_one_line(fitted: Fitted) -> str:
         return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"
     joined = (results.edges + results.edges.T)[np.triu_indices(len(data.names), 1)]
-    half = "with probability ≥ 0.5" if target.posterior else "in at least half of the replicates"
-    pairs = f"{int((joined >= 0.5).sum())} of {len(joined)} pair{'' if len(joined) == 1 else 's'} joined {half}"
+    half = f"with probability ≥ {FOUND:g}" if target.posterior else "in at least half of the replicates"
+    pairs = f"{int((joined >= FOUND).sum())} of {len(joined)} pair{'' if len(joined) == 1 else 's'} joined {half}"
     return f"{size}; {how} ({target.words}); {pairs}"
 
 
