@@ -203,7 +203,7 @@ def directions_of(fitted: Fitted, confidence: float = 0.95) -> Directions:
     return fitted.once(f"directions {confidence!r}", find)
 
 
-def compelled_by_data(fitted: Fitted, sample: DagSample) -> Floats:
+def by_data_of(fitted: Fitted, sample: DagSample) -> Floats:
     """`by_data` of a model by a sample of it, without the intervals, which take most of the time."""
     edges = np.clip(fitted.results.edges, 0.0, 1.0)
     return _Found(sample, knowledge_of(fitted), edges, exact=fitted.results.exact).shares()[0]

@@ -22,7 +22,7 @@ from dagpost._tools.text import duration
 from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
 from dagpost.methods.choice import AUTO
-from dagpost.posterior.directions import LEAST_SHOWN, compelled_by_data, quick_directions
+from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
 from dagpost.posterior.fitting import fit_table
 from dagpost.posterior.plan import plan_fit
 from dagpost.posterior.sensitivity import Sensitivity, Variation
@@ -243,7 +243,7 @@ def _drawn(refitted: Fitted, wanted: bool) -> Floats:
         sample = refitted.draw(refitted.method.usual_count(_GRAPHS), _SEED)
     except ResourceError:
         return unknown
-    return compelled_by_data(refitted, sample)
+    return by_data_of(refitted, sample)
 
 
 def _shares(by_data: Floats, joined: Floats, of_pairs: Flags) -> Floats:

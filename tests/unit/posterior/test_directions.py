@@ -22,6 +22,7 @@ from dagpost.posterior.directions import (
     MARKS,
     Directions,
     PairDirection,
+    by_data_of,
     directions_of,
     directions_of_sample,
     quick_directions,
@@ -131,6 +132,7 @@ def test_what_is_exact_for_edges_bounds_what_is_compelled(table: Any) -> None:
     np.testing.assert_allclose(found.joined, edges + edges.T, atol=1e-9)
     add_up(found)
     assert (found.upper <= edges + 1e-12).all()
+    np.testing.assert_array_equal(by_data_of(model.fitted_, model.own_sample()), found.by_data)
 
 
 def test_k2_is_judged_by_equivalence_although_its_score_is_not_equivalent(table: Any) -> None:
