@@ -20,6 +20,8 @@ from dagpost.families.essential import compelled_by_data, compelled_with_rules, 
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
 from dagpost.priors.constraints import Constraints
+from dagpost.scores import resolve_score
+from dagpost.scores.registry import SCORES
 
 if TYPE_CHECKING:
     from dagpost.families.essential import UnsignedMasks
@@ -27,9 +29,13 @@ if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.sample import DagSample
 
-_TARGETS_UNKNOWN = (
+TARGETS_UNKNOWN = (
     "Which columns were set in which rows was not kept, so only directions are called compelled that observed rows "
     "alone would show. Fit the model again to have the others."
+)
+_NOT_EQUIVALENT = (
+    "This score may itself prefer some graphs of an equivalence class to others; a direction is called compelled only "
+    "where all graphs of the class have it."
 )
 
 
@@ -68,12 +74,12 @@ class Knowledge:
 
 def knowledge_of(fitted: Fitted) -> Knowledge:
     """What is known about the directions of a model."""
-    return _knowledge(fitted.names, fitted.provenance, fitted.method)
+    return _knowledge(fitted.names, fitted.provenance, fitted.method, fitted.score)
 
 
 def knowledge_of_sample(sample: DagSample) -> Knowledge:
     """What is known about the directions of a sample, by its provenance."""
-    return _knowledge(sample.names, sample.provenance, _method_of(sample.provenance))
+    return _knowledge(sample.names, sample.provenance, _method_of(sample.provenance), sample.provenance.get("score"))
 
 
 def knowledge_from(
@@ -91,12 +97,13 @@ def knowledge_from(
     return Knowledge(settled, sets, note)
 
 
-def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None) -> Knowledge:
+def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
     constraints = Constraints(
         provenance.get("required", ()), provenance.get("forbidden", ()), provenance.get("tiers") or None
     )
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
-    known = knowledge_from(names, constraints, provenance.get("targets", ()), _TARGETS_UNKNOWN if unknown else "")
+    remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))
+    known = knowledge_from(names, constraints, provenance.get("targets", ()), " ".join(remarks))
     order = None if method is None else method.fixed_order(names)
     if order is None:
         return known
@@ -110,6 +117,19 @@ def _method_of(provenance: Mapping[str, Any]) -> Method | None:
         return resolve_method(from_json(provenance.get("method", ""), METHODS))
     except InputError:
         return None
+
+
+def _is_equivalent(score: Any) -> bool:
+    """Whether a score, an object or as a sample keeps it, never prefers one graph of a class.
+
+    Graphs that say nothing of a score were not found by one.
+    """
+    try:
+        found = from_json(score, SCORES) if isinstance(score, dict) else score
+        return found is None or resolve_score(found).equivalent
+    except InputError:
+        # A score that is not known here, or numbers from elsewhere.
+        return False
 
 
 def _as_flags(masks: Masks) -> Flags:

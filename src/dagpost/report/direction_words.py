@@ -6,6 +6,7 @@ What the user decided is never called a finding, and what the data cannot tell i
 from __future__ import annotations
 
 from dagpost.posterior.directions import CLEAR, Word, about_cuts
+from dagpost.posterior.knowledge import TARGETS_UNKNOWN
 from dagpost.posterior.sensitivity import FOUND
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
@@ -88,7 +89,8 @@ def about_classes(content: Content) -> str:
     """What graphs of one class have in common."""
     told = "data that were only observed"
     if content.interventions:
-        told = "rows in which nothing was set" if content.directions.note else "these data, with all that was set,"
+        unknown = TARGETS_UNKNOWN in content.directions.note
+        told = "rows in which nothing was set" if unknown else "these data, with all that was set,"
     rules = ""
     if content.directions.settled.any():
         rules = " Classes keep your rules: a direction may follow from a rule and not from the data."

@@ -47,14 +47,19 @@ class Score:
     citation: ClassVar[str] = ""
     #: Which columns it takes.
     columns: ClassVar[Literal["discrete", "continuous"]] = "discrete"
+    #: Whether all graphs of an equivalence class have the same score, whatever the data.
+    equivalent: ClassVar[bool] = False
     #: Settings that files written before there was such a setting do not mention: what they stand for there.
     in_old_files: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if vars(cls).keys() & {"fill", "terms"} and "parameter_prior" not in vars(cls):
-            # A class that scores in its own way (`terms`: CountedScore) does not inherit the prior of another way.
-            cls.parameter_prior = Score.parameter_prior  # type: ignore[method-assign]
+        if vars(cls).keys() & {"fill", "terms"}:
+            # A class that scores in its own way (`terms`: CountedScore) does not inherit what is true of another way.
+            if "parameter_prior" not in vars(cls):
+                cls.parameter_prior = Score.parameter_prior  # type: ignore[method-assign]
+            if "equivalent" not in vars(cls):
+                cls.equivalent = Score.equivalent
         if vars(cls).get("name"):
             SCORES.add(cls)
 

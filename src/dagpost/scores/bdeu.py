@@ -64,6 +64,7 @@ class BDeu(CountedScore):
 
     name: ClassVar[str] = "bdeu"
     summary: ClassVar[str] = "Dirichlet prior worth an equivalent sample size"
+    equivalent: ClassVar[bool] = True
     citation: ClassVar[str] = (
         "Heckerman, D., Geiger, D., & Chickering, D. M. (1995). Learning Bayesian networks: the combination of "
         "knowledge and statistical data. Machine Learning, 20."

@@ -73,6 +73,7 @@ class BGe(Score):
 
     name: ClassVar[str] = "bge"
     summary: ClassVar[str] = "Gaussian network of continuous columns"
+    equivalent: ClassVar[bool] = True
     citation: ClassVar[str] = (
         "Kuipers, J., Moffa, G., & Heckerman, D. (2014). Addendum on the scoring of Gaussian directed acyclic "
         "graphical models. Annals of Statistics, 42."

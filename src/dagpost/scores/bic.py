@@ -36,6 +36,7 @@ class BIC(CountedScore):
 
     name: ClassVar[str] = "bic"
     summary: ClassVar[str] = "likelihood with a penalty for parameters"
+    equivalent: ClassVar[bool] = True
     citation: ClassVar[str] = "Schwarz, G. (1978). Estimating the dimension of a model. Annals of Statistics, 6."
 
     def terms(self, arities: tuple[int, ...], max_size: int, variants: list[int], observations: int) -> CellFunction:  # noqa: ARG002

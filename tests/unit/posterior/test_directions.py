@@ -12,7 +12,7 @@ from tests.naive import essential as naive
 from tests.naive.posterior import all_dags
 from tests.naive.summaries import sample_of
 
-from dagpost import DagPosterior, DagSample, GivenOrder, PartitionMCMC, compelled, datasets
+from dagpost import BDeu, CustomScore, DagPosterior, DagSample, GivenOrder, PartitionMCMC, compelled, datasets
 from dagpost.errors import InputError
 from dagpost.features import evaluate
 from dagpost.files import archive
@@ -142,6 +142,43 @@ def test_k2_is_judged_by_equivalence_although_its_score_is_not_equivalent(table:
     by_data, _, _ = naive.shares(rows, sample.weights.tolist())
     for (a, b), share in by_data.items():
         assert found.lower[a, b] - 1e-9 <= share <= found.upper[a, b] + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("score", "equivalent"),
+    [
+        ("bdeu", True),
+        (BDeu("average"), True),
+        ("bic", True),
+        ("k2", False),
+        ("bde", False),
+        (CustomScore(lambda _, parents: -float(parents.shape[1])), False),
+    ],
+)
+def test_a_score_that_may_prefer_graphs_of_a_class_is_said_to(
+    score: Any, equivalent: bool, table: Any, tmp_path: Path
+) -> None:
+    model = DagPosterior(score=score, seed=1, samples=50).fit(table[:200])
+    model.save(tmp_path / "model.dagpost")
+    model.own_sample().save(tmp_path / "graphs.dags")
+    for found in (
+        directions_of(model.fitted_),
+        directions_of(DagPosterior.load(tmp_path / "model.dagpost").fitted_),
+        directions_of_sample(DagSample.load(tmp_path / "graphs.dags")),
+    ):
+        assert ("may itself prefer some graphs" in found.note) is not equivalent
+
+
+def test_a_score_of_continuous_columns_prefers_no_graph_of_a_class(table: Any) -> None:
+    model = DagPosterior(score="bge", seed=1, samples=50).fit(np.random.default_rng(1).normal(size=(50, 3)))
+    assert directions_of(model.fitted_).note == ""
+
+    class Other(BDeu):
+        def terms(self, *arguments: Any) -> Any:
+            return super().terms(*arguments)
+
+    # It may score in any way.
+    assert "may itself prefer" in directions_of(DagPosterior(score=Other(), seed=1).fit(table[:200]).fitted_).note
 
 
 def test_order_modular_directions_are_of_the_order_modular_posterior(table: Any) -> None:
