@@ -145,14 +145,14 @@ def causal_effect(
         outcome=outcome,
         do=do,
         outcome_level=outcome_level,
-        samples=_fixed(effects.draws[order]),
+        samples=effects.draws[order],
         zero_probability=min(groups.no_path, 1.0),
         mean=float(groups.weights @ effects.means),
         confidence=float(confidence),
         adjustment_sets=tuple(names_in(int(mask), sample.names) for mask in groups.masks),
-        set_probabilities=_fixed(groups.weights),
-        set_means=_fixed(effects.means),
-        set_of_sample=_fixed(np.where(set_of < len(effects.means), set_of, -1)[order]),
+        set_probabilities=groups.weights,
+        set_means=effects.means,
+        set_of_sample=np.where(set_of < len(effects.means), set_of, -1)[order],
         graphs=len(sample),
         observations=effects.observations,
         modularity=sample.target,
@@ -341,8 +341,3 @@ def _code(table: Table, node: int, level: object) -> int:
             f"{shortened([repr(known) for known in levels])}."
         )
     return code
-
-
-def _fixed(array: Any) -> Any:
-    array.setflags(write=False)
-    return array

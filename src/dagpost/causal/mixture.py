@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -39,26 +38,25 @@ def mixed_effect(
         np.add.at(totals, places[:-1], share * effect.set_probabilities * effect.set_means)
         samples.append(effect.samples[:number])
         set_of_sample.append(places[effect.set_of_sample[:number]])
+    # The product of two small shares may be 0.
+    kept = probabilities > 0.0
+    renumbered = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
     order = generator.permutation(draws)
     return replace(
         effects[0],
-        samples=_fixed(np.concatenate(samples)[order]),
+        samples=np.concatenate(samples)[order],
         zero_probability=float(shares @ [effect.zero_probability for effect in effects]),
         mean=float(totals.sum()),
-        adjustment_sets=tuple(sets),
-        set_probabilities=_fixed(probabilities),
-        set_means=_fixed(totals / probabilities),
-        set_of_sample=_fixed(np.concatenate(set_of_sample)[order]),
+        adjustment_sets=tuple(names for names, counts in zip(sets, kept, strict=True) if counts),
+        set_probabilities=probabilities[kept],
+        set_means=totals[kept] / probabilities[kept],
+        set_of_sample=renumbered[np.concatenate(set_of_sample)[order]],
     )
 
 
 def _shared_out(shares: Floats, draws: int, generator: np.random.Generator) -> list[int]:
     """How many draws each value gets: its share of them, rounded up or down at random without bias."""
     points = (np.arange(draws) + generator.random()) / draws
-    values = np.minimum(np.searchsorted(np.cumsum(shares), points, side="right"), len(shares) - 1)
+    # Rounding must not choose a value of share 0 at the end.
+    values = np.minimum(np.searchsorted(np.cumsum(shares), points, side="right"), np.flatnonzero(shares)[-1])
     return [int(number) for number in np.bincount(values, minlength=len(shares))]
-
-
-def _fixed(array: Any) -> Any:
-    array.setflags(write=False)
-    return array

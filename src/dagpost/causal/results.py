@@ -49,6 +49,11 @@ class CausalEffect:
     observations: int
     modularity: str
 
+    def __post_init__(self) -> None:
+        """Make the arrays read-only, as the rest is."""
+        for array in (self.samples, self.set_probabilities, self.set_means, self.set_of_sample):
+            array.setflags(write=False)
+
     @cached_property
     def median(self) -> float:
         """The median of the draws."""

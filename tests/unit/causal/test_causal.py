@@ -12,6 +12,7 @@ import pytest
 from dagpost import DagPosterior, datasets
 from dagpost.causal import CausalEffect, causal_effect, causal_effects, discrete, interventional_probabilities
 from dagpost.causal.groups import Groups, groups_of, share_out
+from dagpost.causal.mixture import mixed_effect
 from dagpost.data import Table, as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError, ResourceError
@@ -78,6 +79,31 @@ def test_without_the_common_cause_the_effect_is_confounded() -> None:
     effect = causal_effect(sample_of(table.names, [[0, 1, 0]]), table, "bge", "A", "B", seed=1)
     # The covariance of A and B, 2 * 2 - 3, by the variance of A, 2.
     assert effect.mean == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("share", [0.0, 5e-324])
+def test_a_value_of_no_probability_counts_for_nothing_in_a_mixture(coronary: Table, share: float) -> None:
+    names = coronary.names
+    # Without parents of the treatment; and with one, in graphs of which the mixture has none.
+    plain, other = sample_of(names, [[0, 1, 0, 0, 0, 0]]), sample_of(names, [[4, 1, 0, 0, 0, 0], [0] * 6], [0.5, 0.5])
+
+    def effect_of(value: int, draws: int, seed: int) -> CausalEffect:
+        return causal_effect((plain, other)[value], coronary, "bdeu", names[0], names[1], draws=draws, seed=seed)
+
+    mixed = mixed_effect([1.0, share], effect_of, 50, 1)
+    alone = effect_of(0, 50, 1)
+    assert mixed.adjustment_sets == alone.adjustment_sets == ((),)
+    np.testing.assert_array_equal(mixed.set_probabilities, [1.0])
+    np.testing.assert_allclose(mixed.set_means, alone.set_means)
+    assert mixed.set_of_sample.tolist() == [0] * 50
+    assert mixed.zero_probability < 1e-300
+    for array in (mixed.samples, mixed.set_probabilities, mixed.set_means, mixed.set_of_sample):
+        assert not array.flags.writeable
+
+    both = mixed_effect([0.5, 0.5], effect_of, 50, 1)
+    assert both.adjustment_sets == ((), (names[2],))
+    np.testing.assert_allclose(both.set_probabilities, [0.5, 0.25])
+    assert set(both.set_of_sample.tolist()) == {-1, 0, 1}
 
 
 def test_an_edge_without_direction_gives_a_mixture_of_zero_and_the_effect() -> None:
