@@ -316,6 +316,9 @@ def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str 
         return found
     found = copy.copy(found)
     found.missing = cast("Missing", one_of(missing, "missing", get_args(Missing)))
+    if found.fitted:
+        steps = tuple(step.with_gaps(are_level=missing == "level") for step in found.steps_)
+        found._adopt(steps, found.dropped_rows_, found.rows_)
     return found
 
 

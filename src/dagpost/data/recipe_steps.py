@@ -126,6 +126,13 @@ class Step:
         """The step of a number that stays a number."""
         return self if self.cuts is None else replace(self, cuts=None, levels=None, rule="")
 
+    def with_gaps(self, *, are_level: bool) -> Step:
+        """The step in which gaps have a level, where there were any, or have none."""
+        if self.levels is None:
+            return self
+        values = tuple(level for level in self.levels if level != MISSING_LEVEL)
+        return replace(self, levels=(*values, MISSING_LEVEL) if are_level and self.gaps else values)
+
     def to_json(self) -> dict[str, Any]:
         """The step as JSON can hold it."""
         described = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -137,6 +137,17 @@ def test_gaps_may_be_a_level() -> None:
         recipe.transform(frame.assign(group=None))
 
 
+@pytest.mark.parametrize(("own", "asked"), [("level", "drop"), ("drop", "level")])
+def test_what_is_asked_about_gaps_overrides_a_fitted_recipe(own: Any, asked: Any) -> None:
+    frame = frame_with(x=[0, 1, 1, 1, None] * (ROWS // 5), height=[None, *(np.arange(ROWS - 1) / 7)])
+    cut = {"height": [2, 4]}
+    fitted = Recipe(missing=own, cut=cut).fit(frame)
+    table = resolve_recipe(fitted, asked).transform(frame)
+    assert table.fingerprint() == Recipe(missing=asked, cut=cut).fit_transform(frame).fingerprint()
+    assert fitted.missing == own
+    assert (fitted.step("x").levels[-1] == "(missing)") == (own == "level")
+
+
 def test_new_rows_are_taken_as_the_old_ones() -> None:
     frame = frame_with(x=["1", "2", "x", "2"] * (ROWS // 4), flag=[True, False] * (ROWS // 2), n=[0, 1, 2, 2] * 10)
     recipe = Recipe().fit(frame)
