@@ -14,7 +14,7 @@ Decided from the values and the name, whatever the type and the order of the row
 7. numbers: levels if there are at most 10 different ones (and, for fractions, each occurs twice on average); a number
    otherwise.
 
-In a table that is coded throughout, each column with the whole numbers from 0 up to the number of its levels, as
+In a table that is coded throughout, each used column with the whole numbers from 0 up to the number of its levels, as
 repositories and scikit-learn's encoders have them, all columns are levels.
 """
 

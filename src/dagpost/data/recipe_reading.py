@@ -109,13 +109,7 @@ def decide(source: Source, choices: Choices) -> Reading:
     """Decide what is done with each column, and do it; numbers are not cut yet."""
     if not source.is_table:
         _check_choices(source, choices)
-    decided = [_decided(name, source, choices) for name in source.columns]
-    chosen = [cells for step, cells in decided if cells is not None]
-    if chosen and is_coded(chosen):
-        decided = [
-            (replace(step, use="levels") if step.use == "number" and step.name not in choices.cut else step, cells)
-            for step, cells in decided
-        ]
+    decided = _one_by_one(source, choices)
     complete = np.ones(source.rows, dtype=bool)
     while True:
         used = [(step, cells) for step, cells in decided if step.used and cells is not None]
@@ -149,7 +143,7 @@ def decide(source: Source, choices: Choices) -> Reading:
 def describe(source: Source, choices: Choices) -> tuple[Step, ...]:
     """What would be done with each column, looked at one by one: rows may be too few, columns too many."""
     _check_choices(source, choices)
-    decided = [_decided(name, source, choices) for name in source.columns]
+    decided = _one_by_one(source, choices)
     return tuple(step if cells is None or not step.used else _read(step, cells)[0] for step, cells in decided)
 
 
@@ -220,6 +214,18 @@ def _refuse_unseen(step: Step, cells: Cells, unseen: NDArray[np.bool_]) -> None:
             f"the recipe: there are {shortened([repr(level) for level in step.levels or ()])}. Drop such rows, or take "
             f"such cells as missing: {setting('unseen', 'missing')}."
         )
+
+
+def _one_by_one(source: Source, choices: Choices) -> list[tuple[Step, Cells | None]]:
+    """What each column is; in a table that is coded throughout, as far as it is used, all are levels."""
+    decided = [_decided(name, source, choices) for name in source.columns]
+    used = [cells for step, cells in decided if step.used and cells is not None]
+    if not used or not is_coded(used):
+        return decided
+    return [
+        (replace(step, use="levels") if step.use == "number" and step.name not in choices.cut else step, cells)
+        for step, cells in decided
+    ]
 
 
 def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells | None]:

@@ -81,6 +81,14 @@ def test_a_table_that_is_coded_throughout_has_levels_only() -> None:
     assert as_table(codes + np.array([0, 0, 1])).levels[2] is None
 
 
+def test_a_column_that_is_left_out_does_not_change_how_others_are_read() -> None:
+    codes = np.random.default_rng(0).integers(0, [15, 3], (400, 2))
+    frame = pd.DataFrame({"id": np.arange(400) + 1000, "a": codes[:, 0], "b": codes[:, 1]})
+    for recipe in (Recipe(), Recipe(drop=["id"]), Recipe(columns=["a", "b"])):
+        assert len(recipe.fit(frame).step("a").levels or ()) == 15
+        assert recipe.describe(frame).step("a").use == "levels"
+
+
 def test_what_is_kept_is_used_and_what_is_dropped_is_not() -> None:
     frame = frame_with(id=WORDS, day=pd.date_range("2024-05-01", periods=ROWS), same=1)
     table = as_table(frame, recipe=Recipe(keep=["id", "day", "same"], drop=["sex"]))
