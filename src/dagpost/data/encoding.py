@@ -252,6 +252,11 @@ def _parsed(words: list[str]) -> list[Any] | None:
     return None
 
 
+def reads_as_number(text: str) -> bool:
+    """Whether text is a number, with a decimal point or comma."""
+    return bool(_NUMBER.fullmatch(text) or _COMMA_NUMBER.fullmatch(text))
+
+
 def _number(word: str) -> int | float:
     return int(word) if word.lstrip("+-").isdecimal() else float(word)
 

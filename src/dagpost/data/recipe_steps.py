@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
-from dagpost.data.encoding import Cells, cells_of, number_text
+from dagpost.data.encoding import Cells, cells_of, number_text, reads_as_number
 from dagpost.data.table import MISSING_LEVEL
 from dagpost.errors import InputError
 
@@ -96,7 +96,7 @@ class Step:
         if cells.kind == "declared" and all(_is_number(value) for value in cells.values):
             return Cells("decimal", cells.places, np.array(cells.values, dtype=np.float64)).numbers()
         if cells.kind != "empty" and not cells.numeric:
-            wrong = next((value for value in cells.values if not _reads_as_number(value)), cells.values[0])
+            wrong = next((value for value in cells.values if not reads_as_number(str(value))), cells.values[0])
             row = int((cells.places == cells.values.index(wrong)).argmax()) + 1
             raise InputError(
                 f"Column {self.name!r} is a column of numbers, and holds {wrong!r} in row {row} (the first row is row "
@@ -153,11 +153,3 @@ class Step:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _reads_as_number(value: object) -> bool:
-    try:
-        float(str(value))
-    except ValueError:
-        return False
-    return True

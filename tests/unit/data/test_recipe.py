@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -87,6 +88,22 @@ def test_a_column_that_is_left_out_does_not_change_how_others_are_read() -> None
     for recipe in (Recipe(), Recipe(drop=["id"]), Recipe(columns=["a", "b"])):
         assert len(recipe.fit(frame).step("a").levels or ()) == 15
         assert recipe.describe(frame).step("a").use == "levels"
+
+
+@pytest.mark.parametrize("stray", ["?", "<18"])
+def test_a_cell_that_is_not_a_number_among_numbers_is_named(stray: str) -> None:
+    ages = [str(30 + i % 20) for i in range(ROWS)]
+    ages[6] = stray
+    frame = frame_with(age=ages)
+    with pytest.warns(
+        DagpostWarning, match=rf"'age' has 21 levels.*but '{re.escape(stray)}', first in row 7.*or leave them empty"
+    ):
+        table = as_table(frame)
+    assert table.recipe.step("age").why == f"text, 21 values; all but '{stray}' are numbers"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        as_table(frame, recipe=Recipe(keep=["age"]))
+        as_table(frame_with(grade=["1", "2", "3", "?"] * (ROWS // 4)))
 
 
 def test_what_is_kept_is_used_and_what_is_dropped_is_not() -> None:
