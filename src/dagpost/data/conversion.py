@@ -18,9 +18,9 @@ from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shortened
 from dagpost.data.column_kinds import stray_levels
-from dagpost.data.files import source_name
+from dagpost.data.files import MISSING_LEVEL, source_name
 from dagpost.data.frames import frame_of
-from dagpost.data.table import MISSING_LEVEL, Table, columns_are
+from dagpost.data.table import Table, columns_are
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.data.files import MISSING
+from dagpost.data.files import MISSING, MISSING_LEVEL
 from dagpost.errors import InputError
 
 Kind = Literal["text", "truth", "whole", "decimal", "declared", "dates", "empty"]
@@ -317,7 +317,12 @@ def _declared(name: str, series: Any, as_text: bool) -> Cells:
         return _of_text(name, series.cast(nw.String).to_numpy(), as_text)
     if any(level is None for level in levels):
         raise InputError(f"Column {name!r} has a missing value among its levels {levels!r}: give that level a name.")
-    return Cells("declared", np.asarray(codes, dtype=np.intp), [_plain_level(level) for level in levels])
+    places, values = np.asarray(codes, dtype=np.intp), [_plain_level(level) for level in levels]
+    if MISSING_LEVEL not in values:
+        return Cells("declared", places, values)
+    gap = values.index(MISSING_LEVEL)
+    places = np.where(places == gap, -1, places - (places > gap))
+    return Cells("declared" if (places >= 0).any() else "empty", places, [*values[:gap], *values[gap + 1 :]])
 
 
 def _plain_level(level: Any) -> object:

@@ -17,10 +17,11 @@ from dagpost._tools.spelling import either, quoted, setting
 from dagpost._tools.text import names_in, nearest, shortened
 from dagpost.data.column_kinds import is_coded, verdict
 from dagpost.data.encoding import Cells, cells_of, code_type
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.frames import ROW_NUMBERS, named_cells, no_name
 from dagpost.data.recipe_steps import Rule, Step
 from dagpost.data.rows import intervention_masks, row_counts
-from dagpost.data.table import MISSING_LEVEL, Table
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 
 MAX_COLUMNS = 64

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
 from dagpost.data.encoding import Cells, cells_of, number_text, reads_as_number
-from dagpost.data.table import MISSING_LEVEL
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
 
 _BINS_IN_WORDS = {"quantile": "quantiles", "uniform": "bins of equal width", "kmeans": "clusters"}
@@ -86,6 +86,8 @@ class Step:
         """
         if not isinstance(level, str | bool | int | float | np.generic):
             return len(self.levels or ())
+        if level == MISSING_LEVEL and self.missing_code >= 0:
+            return self.missing_code
         cells = cells_of(self.name, np.array([level], dtype=object), as_text=self.as_text)
         known = self.use != "number" or cells.numeric or level in (self.levels or ())
         code = int(self.codes(cells)[0]) if known else -1

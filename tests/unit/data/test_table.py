@@ -416,3 +416,19 @@ def test_names_and_levels_are_escaped_in_html() -> None:
 def test_a_narwhals_frame_is_a_table_too() -> None:
     frame = nw.from_native(eight_rows())
     assert isinstance(as_table(frame), Table)
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_the_name_of_gaps_is_read_as_a_gap(declared: bool) -> None:
+    cells = pd.Series(["u", "(missing)", None, "v"] * 5)
+    other = pd.Series(["p", "q", "q", "p", "q"] * 4)
+    frame = pd.DataFrame({"x": cells.astype("category") if declared else cells, "y": other})
+    table = as_table(frame, recipe=Recipe(missing="level"))
+    assert table.levels[0] == ("u", "v", "(missing)")
+    assert table.columns[0].tolist() == [0, 2, 2, 1] * 5
+    assert table.recipe is not None
+    assert table.recipe.step("x").code_of("(missing)") == 2
+    again = as_table(table.to_pandas(), recipe=Recipe(missing="level"))
+    assert again.fingerprint() == table.fingerprint()
+    with pytest.warns(DagpostWarning, match="10 of 20 rows have gaps"):
+        assert as_table(frame).levels[0] == ("u", "v")
