@@ -136,9 +136,9 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         The recipe of the table says what was done.
         """
         choices = self._choices()
-        if isinstance(X, str | os.PathLike):
-            X = frame_of(X)
-        source = source_of(X, counts, interventions)
+        source = source_of(frame_of(X) if isinstance(X, str | os.PathLike) else X, counts, interventions)
+        if isinstance(X, Table) and X.recipe is not None and any(step.cuts is not None for step in X.recipe.steps_):
+            return self._of_cut_table(X)
         reading = follow(source, self.steps_, choices) if self.fitted else decide(source, choices)
         return self._with_recipe(reading, source.rows)
 
@@ -250,6 +250,21 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     def _with_recipe(self, reading: Reading, rows: int) -> Table:
         return replace(reading.table, recipe=copy.copy(self)._adopt(reading.steps, reading.dropped, rows))
+
+    def _of_cut_table(self, table: Table) -> Table:
+        """A table whose numbers are cut already, if that is what this recipe does."""
+        assert table.recipe is not None
+        own, done = (
+            [(step.name, step.levels, step.cuts) for step in steps if step.used]
+            for steps in (self.steps_ if self.fitted else (), table.recipe.steps_)
+        )
+        if own != done:
+            raise InputError(
+                "The data is a Table whose numbers are cut already, by a recipe of its own, and another recipe would "
+                "lose these cuts: give the recipe to as_table or read_table with the data that the table was made of, "
+                "or leave it out."
+            )
+        return table
 
     def _choices(self) -> Choices:
         """The settings, once none is wrong."""

@@ -108,8 +108,7 @@ def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
 
 def decide(source: Source, choices: Choices) -> Reading:
     """Decide what is done with each column, and do it; numbers are not cut yet."""
-    if not source.is_table:
-        _check_choices(source, choices)
+    _check_choices(source, choices)
     decided = _one_by_one(source, choices)
     complete = np.ones(source.rows, dtype=bool)
     while True:
@@ -238,10 +237,10 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
     use, why = verdict(name, cells, source.counts, keep=name in choices.keep or name in choices.cut)
     if source.is_table:
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
-    elif name in choices.cut:
+    if name in choices.cut:
         use = "number"
         Step(name, use, why).numbers(cells)
-    elif name == ROW_NUMBERS and use != "left out" and name not in choices.keep:
+    elif not source.is_table and name == ROW_NUMBERS and use != "left out" and name not in choices.keep:
         raise no_name(list(source.columns).index(name), len(source.columns))
     return Step(name, use, why, gaps=int(cells.missing.sum())), cells
 

@@ -238,6 +238,22 @@ def test_a_recipe_stands_in_a_pipeline() -> None:
     assert model[0].n_features_in_ == 4
 
 
+def test_a_table_and_a_recipe_go_together_or_are_refused() -> None:
+    frame = frame_with(height=np.arange(ROWS) / 7, visits=np.arange(ROWS) % 4)
+    recipe = Recipe().fit(frame)
+    cut, uncut = recipe.transform(frame), Recipe().read(frame)
+    assert as_table(cut, recipe=recipe) is cut
+    assert recipe.transform(cut).fingerprint() == cut.fingerprint()
+    assert recipe.transform(uncut).fingerprint() == cut.fingerprint()
+    for other in (Recipe(), Recipe(bins=4).fit(frame)):
+        with pytest.raises(InputError, match=r"a Table whose numbers are cut already.*lose these cuts"):
+            as_table(cut, recipe=other)
+    for wrong in (Recipe(drop=["nope"]), Recipe(cut={"zz": 3})):
+        with pytest.raises(InputError, match="which is not a column"):
+            as_table(uncut, recipe=wrong)
+    assert Recipe(cut={"visits": 2}).fit_transform(uncut).levels[3] == ("<2", ">=2")
+
+
 def test_the_model_of_a_table_of_levels_has_a_recipe_too(tmp_path: Any) -> None:
     model = DagPosterior(score="bdeu", samples=200, seed=1).fit(datasets.load("coronary"))
     assert {step.why for step in model.recipe_.steps_} == {"levels as given"}
