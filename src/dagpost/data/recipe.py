@@ -137,8 +137,8 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         """
         choices = self._choices()
         source = source_of(frame_of(X) if isinstance(X, str | os.PathLike) else X, counts, interventions)
-        if isinstance(X, Table) and X.recipe is not None and any(step.cuts is not None for step in X.recipe.steps_):
-            return self._of_cut_table(X)
+        if isinstance(X, Table) and X.recipe is not None and self._has_made(X.recipe):
+            return X
         reading = follow(source, self.steps_, choices) if self.fitted else decide(source, choices)
         return self._with_recipe(reading, source.rows)
 
@@ -175,7 +175,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     def to_json(self) -> dict[str, Any]:
         """The settings and, of a fitted recipe, all decisions, as JSON can hold them."""
-        described: dict[str, Any] = {name: _plain(getattr(self, name)) for name in _SETTINGS}
+        described = self._settings()
         if self.fitted:
             described["rows"], described["dropped_rows"] = self.rows_, self.dropped_rows_
             described["steps"] = [step.to_json() for step in self.steps_]
@@ -251,20 +251,26 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
     def _with_recipe(self, reading: Reading, rows: int) -> Table:
         return replace(reading.table, recipe=copy.copy(self)._adopt(reading.steps, reading.dropped, rows))
 
-    def _of_cut_table(self, table: Table) -> Table:
-        """A table whose numbers are cut already, if that is what this recipe does."""
-        assert table.recipe is not None
-        own, done = (
-            [(step.name, step.levels, step.cuts) for step in steps if step.used]
-            for steps in (self.steps_ if self.fitted else (), table.recipe.steps_)
-        )
-        if own != done:
+    def _has_made(self, done: Recipe) -> bool:
+        """Whether a table with the recipe `done` is one that this recipe makes; another that is cut is an error."""
+        steps = {step.name: step for step in done.steps_ if step.used}
+        own = {step.name: step for step in self.steps_ if step.used} if self.fitted else steps
+        if (
+            self._settings() == done._settings()
+            and own.keys() == steps.keys()
+            and all(step.levels in (None, steps[name].levels) for name, step in own.items())
+        ):
+            return True
+        if any(step.cuts is not None for step in steps.values()):
             raise InputError(
                 "The data is a Table whose numbers are cut already, by a recipe of its own, and another recipe would "
                 "lose these cuts: give the recipe to as_table or read_table with the data that the table was made of, "
                 "or leave it out."
             )
-        return table
+        return False
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: _plain(getattr(self, name)) for name in _SETTINGS}
 
     def _choices(self) -> Choices:
         """The settings, once none is wrong."""
@@ -310,11 +316,9 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
-    return (
-        [_plain(entry) for entry in value]
-        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-        else value
-    )
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        return [_plain(entry) for entry in value]
+    return value
 
 
 def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str | None = None) -> Recipe:

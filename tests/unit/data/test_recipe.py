@@ -245,12 +245,16 @@ def test_a_table_and_a_recipe_go_together_or_are_refused() -> None:
     assert as_table(cut, recipe=recipe) is cut
     assert recipe.transform(cut).fingerprint() == cut.fingerprint()
     assert recipe.transform(uncut).fingerprint() == cut.fingerprint()
-    for other in (Recipe(), Recipe(bins=4).fit(frame)):
+    assert as_table(cut, recipe=Recipe()) is cut
+    for other in (Recipe(bins=4), Recipe(bins=4).fit(frame), Recipe().fit(frame[::2])):
         with pytest.raises(InputError, match=r"a Table whose numbers are cut already.*lose these cuts"):
             as_table(cut, recipe=other)
     for wrong in (Recipe(drop=["nope"]), Recipe(cut={"zz": 3})):
         with pytest.raises(InputError, match="which is not a column"):
             as_table(uncut, recipe=wrong)
+    chosen = Recipe(drop=["sex"], cut={"height": 2})
+    refitted = DagPosterior(score="bdeu", recipe=chosen).fit(chosen.fit_transform(frame))
+    assert refitted.recipe_.step("height").cuts == (2.0,), "so that it takes raw rows"
     assert Recipe(cut={"visits": 2}).fit_transform(uncut).levels[3] == ("<2", ">=2")
 
 
