@@ -287,6 +287,11 @@ def _of_objects(name: str, values: NDArray[Any], missing: NDArray[np.bool_], as_
             return _of_floats(name, np.where(missing, np.nan, values).astype("f4" if narrow else "f8"), missing)
         case "date" | "datetime" | "datetime64":
             return _of_dates(_blanked(values, missing))
+    if all(isinstance(value, str | int | float | np.number) and not isinstance(value, bool) for value in there):
+        # Numbers and words in one column, as a spreadsheet gives them: what a CSV file of these cells says.
+        texts = np.full(len(values), None, dtype=object)
+        texts[~missing] = [number_text(value) for value in there]
+        return _of_text(name, texts, as_text)
     rows = np.flatnonzero(~missing)
     kinds = [type(value) for value in there]
     other = next((place for place, kind in enumerate(kinds) if kind is not kinds[0]), None)

@@ -24,7 +24,6 @@ from dagpost._tools.text import nearest
 from dagpost.data import recipe_words as words
 from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.encoding import code_type
-from dagpost.data.frames import frame_of
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
 from dagpost.data.recipe_steps import Rule, Step
@@ -136,7 +135,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         The recipe of the table says what was done.
         """
         choices = self._choices()
-        source = source_of(frame_of(X) if isinstance(X, str | os.PathLike) else X, counts, interventions)
+        source = source_of(X, counts, interventions)
         if isinstance(X, Table) and X.recipe is not None and self._has_made(X.recipe):
             return X
         reading = follow(source, self.steps_, choices) if self.fitted else decide(source, choices)
@@ -145,7 +144,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
     def describe(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Recipe:
         """What would be done with each column, also of a table that nothing can be fitted to as it is."""
         source = source_of(X, counts, interventions)
-        return copy.copy(self)._adopt(describe(source, self._choices()), 0, source.rows)
+        return copy.copy(self)._adopt(*describe(source, self._choices()), source.rows)
 
     def transform(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Table:
         """The table of some rows, with numbers cut where the recipe has cuts."""

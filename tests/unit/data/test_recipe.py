@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,6 +126,30 @@ def test_a_constant_among_the_complete_rows_is_left_out() -> None:
     other = as_table(frame_with(some=[None, 1, None, 2] * (ROWS // 4)))
     assert other.names == ("group", "some")
     assert other.recipe.step("sex").why == "constant: one value in the complete rows"
+
+
+@pytest.mark.parametrize("missing", ["drop", "level"])
+def test_what_is_described_is_what_is_done(missing: Any, tmp_path: Path) -> None:
+    frame = frame_with(some=[None, 1, None, 2] * (ROWS // 4), height=np.arange(ROWS) / 7)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    done = Recipe(missing=missing).read(frame).recipe
+    for source in (frame, tmp_path / "table.csv"):
+        described = Recipe(missing=missing).describe(source)
+        assert described.to_json() == done.to_json()
+    few = frame_with(x=[1, 2] + [None] * (ROWS - 2), y=[None] + [0, 1, 1] * 13)
+    levels = Recipe(missing=missing).describe(few).step("x").levels
+    assert levels == ((1, 2) if missing == "drop" else (1, 2, "(missing)"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [pd.to_timedelta(range(ROWS), "D"), [datetime.time(1)] * ROWS, [[1]] * ROWS, [np.inf, 1.0] * (ROWS // 2)],
+)
+def test_a_column_that_cannot_be_read_is_described_too(cells: Any) -> None:
+    described = Recipe().describe(frame_with(x=cells))
+    assert described.step("x").use == "left out"
+    assert re.match("cannot be read: Column 'x' (is of type|holds inf)", described.step("x").why)
+    assert described.step("group").levels == ("a", "b", "c")
 
 
 def test_only_what_was_not_asked_for_is_said() -> None:

@@ -341,9 +341,23 @@ def test_arrays_of_other_types_are_refused(array: Any) -> None:
 
 
 def test_mixed_types_in_a_column_are_an_error_that_names_the_row() -> None:
-    column = pd.Series(["a", "b", 3, "a", "b", "a", "b", "a"], dtype=object)
-    with pytest.raises(InputError, match=r"'x' mixes types: 'a' \(str\) in row 1, 3 \(int\) in row 3"):
+    column = pd.Series(["a", "b", True, "a", "b", "a", "b", "a"], dtype=object)
+    with pytest.raises(InputError, match=r"'x' mixes types: 'a' \(str\) in row 1, True \(bool\) in row 3"):
         as_table(eight_rows(x=column))
+
+
+def test_numbers_and_words_in_a_column_are_read_as_a_file_of_them_is(tmp_path: Any) -> None:
+    frame = eight_rows(
+        x=pd.Series([5, 7.0, "n.k.", np.int64(5), None, "7", 7, 2.5], dtype=object),
+        y=pd.Series([5, "7", 5, 7.0, "5", 5, np.nan, 7], dtype=object),
+    )
+    recipe = Recipe(missing="level", keep=["x"])
+    table = as_table(frame, recipe=recipe)
+    assert table.levels[2:] == (("2.5", "5", "7", "n.k.", "(missing)"), (5, 7, "(missing)"))
+    assert table.columns[2].tolist() == [1, 2, 3, 1, 4, 2, 2, 0]
+    plain = frame.map(lambda cell: "" if pd.isna(cell) else str(cell).removesuffix(".0"))
+    plain.to_csv(tmp_path / "mixed.csv", index=False)
+    assert as_table(tmp_path / "mixed.csv", recipe=recipe).fingerprint() == table.fingerprint()
 
 
 @pytest.mark.parametrize("data", [[1, 2], 5, {"a": [1]}, pd.Series([1, 2]), None, pl.LazyFrame({"a": [1]})])
