@@ -140,11 +140,12 @@ def table_of(
 
 def show_recipe(source: str, table: Table) -> None:
     """Say what is done with the columns, where that is more than taking each value as a level."""
+    from dagpost.data.column_kinds import stray_levels
     from dagpost.data.recipe_words import cells, notice_of_reading
 
     recipe = table.recipe
     assert recipe is not None
-    told = [step for step in recipe.steps_ if step.use != "levels" or step.gaps]
+    told = [step for step in recipe.steps_ if step.use != "levels" or step.gaps or stray_levels(step.levels or ())]
     if not told:
         return
     typer.echo(f"What is done with the columns of {printable(source_name(source))}:", err=True)

@@ -14,20 +14,21 @@ Decided from the values and the name, whatever the type and the order of the row
 7. numbers: levels if there are at most 10 different ones (and, for fractions, each occurs twice on average); a number
    otherwise.
 
-In a table that is coded throughout, each column with the whole numbers from 0 up to the number of its levels, as
+In a table that is coded throughout, each used column with the whole numbers from 0 up to the number of its levels, as
 repositories and scikit-learn's encoders have them, all columns are levels.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.data.encoding import Cells
+from dagpost._tools.text import shortened
+from dagpost.data.encoding import Cells, reads_as_number
 from dagpost.data.frames import ROW_NUMBERS
 
 Use = Literal["levels", "number", "left out"]
@@ -93,11 +94,25 @@ def verdict(name: str, cells: Cells, counts: NDArray[np.int64] | None, *, keep: 
     if words is not None:
         return Verdict("levels", words)
     if not cells.numeric:
-        return Verdict("levels", f"{cells.kind}, {_times(different, 'value')}")
+        stray = stray_levels(cells.levels())
+        but = f"; all but {shortened([repr(level) for level in stray])} are numbers" if stray else ""
+        return Verdict("levels", f"{cells.kind}, {_times(different, 'value')}{but}")
     kind = "whole numbers" if cells.kind == "whole" else "numbers"
     why = f"{kind}, {_times(different, 'value')}"
     repeated = cells.kind == "whole" or 2 * different <= observations
     return Verdict("levels" if different <= MOST_LEVELS and repeated else "number", why)
+
+
+def stray_levels(levels: Sequence[object]) -> list[str]:
+    """The few levels but for which a column of text would be one of many numbers; none in other columns.
+
+    >>> stray_levels([*map(str, range(30, 60)), "?"])
+    ['?']
+    """
+    texts = [level for level in levels if isinstance(level, str)]
+    stray = [text for text in texts if not reads_as_number(text)]
+    numbers = len(texts) - len(stray)
+    return stray if numbers > MOST_LEVELS and len(stray) <= max(1, (1 - _NEARLY_ALL) * len(texts)) else []
 
 
 def is_coded(columns: Iterable[Cells]) -> bool:

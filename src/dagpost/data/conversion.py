@@ -11,11 +11,14 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
-from dagpost.data.files import source_name
+from dagpost._tools.text import shortened
+from dagpost.data.column_kinds import stray_levels
+from dagpost.data.files import MISSING_LEVEL, source_name
 from dagpost.data.frames import frame_of
 from dagpost.data.table import Table, columns_are
 from dagpost.errors import InputError, warn
@@ -98,8 +101,9 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
 
 
 def warn_of_many_levels(table: Table) -> None:
-    """Warn of columns that look like identifiers."""
+    """Warn of columns that would be numbers but for a few cells, and of columns that look like identifiers."""
     kept = () if table.recipe is None else table.recipe.keep
+    kept = (*kept, *_warn_of_stray_cells(table, kept))
     many = [
         name
         for name, levels in zip(table.names, table.levels, strict=True)
@@ -110,6 +114,25 @@ def warn_of_many_levels(table: Table) -> None:
             f"{columns_are(many, 'has', 'have')} more levels than half of the {table.observations:,} rows. An "
             f"identifier? Then leave it out: {either(f'Recipe(drop={many!r})', '--drop')}."
         )
+
+
+def _warn_of_stray_cells(table: Table, kept: Sequence[str]) -> list[str]:
+    found = []
+    for name, column, levels in zip(table.names, table.columns, table.levels, strict=True):
+        stray = stray_levels([level for level in levels or () if level != MISSING_LEVEL])
+        if name in kept or not stray:
+            continue
+        found.append(name)
+        first = int(np.isin(column, [(levels or ()).index(level) for level in stray]).argmax())
+        # Where rows were dropped, those of the table are not those of the data.
+        whole = table.recipe is None or not table.recipe.dropped_rows_
+        row = f", first in row {first + 1} (the first row is row 1)" if whole else ""
+        warn(
+            f"Column {name!r} has {len(levels or ())} levels of text, all of them numbers but "
+            f"{shortened([repr(level) for level in stray])}{row}. Correct such cells, or leave them empty, and it is "
+            f"a column of numbers; or keep it as it is: {either(f'Recipe(keep=[{name!r}])', '--keep')}."
+        )
+    return found
 
 
 def read_table(

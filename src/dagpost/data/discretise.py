@@ -16,6 +16,7 @@ from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest
 from dagpost.data.conversion import TableLike, checked_table, warn_about
 from dagpost.data.cutting import LARGEST_BINS, Strategy
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 
@@ -53,7 +54,7 @@ def discretise(
     for position in _chosen(result, named):
         name, numbers = result.names[position], _numbers(result, position)
         result = cut_column(result, name, numbers, Rule(None, bins, strategy))
-        found = len([level for level in result.levels[position] or () if level != "(missing)"])
+        found = len([level for level in result.levels[position] or () if level != MISSING_LEVEL])
         if found < bins:
             _warn_collapsed(name, numbers, found, bins)
     warn_about(result)

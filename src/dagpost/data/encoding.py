@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost.data.files import MISSING
+from dagpost.data.files import MISSING, MISSING_LEVEL
 from dagpost.errors import InputError
 
 Kind = Literal["text", "truth", "whole", "decimal", "declared", "dates", "empty"]
@@ -252,6 +252,11 @@ def _parsed(words: list[str]) -> list[Any] | None:
     return None
 
 
+def reads_as_number(text: str) -> bool:
+    """Whether text is a number, with a decimal point or comma."""
+    return bool(_NUMBER.fullmatch(text) or _COMMA_NUMBER.fullmatch(text))
+
+
 def _number(word: str) -> int | float:
     return int(word) if word.lstrip("+-").isdecimal() else float(word)
 
@@ -282,6 +287,11 @@ def _of_objects(name: str, values: NDArray[Any], missing: NDArray[np.bool_], as_
             return _of_floats(name, np.where(missing, np.nan, values).astype("f4" if narrow else "f8"), missing)
         case "date" | "datetime" | "datetime64":
             return _of_dates(_blanked(values, missing))
+    if all(isinstance(value, str | int | float | np.number) and not isinstance(value, bool) for value in there):
+        # Numbers and words in one column, as a spreadsheet gives them: what a CSV file of these cells says.
+        texts = np.full(len(values), None, dtype=object)
+        texts[~missing] = [number_text(value) for value in there]
+        return _of_text(name, texts, as_text)
     rows = np.flatnonzero(~missing)
     kinds = [type(value) for value in there]
     other = next((place for place, kind in enumerate(kinds) if kind is not kinds[0]), None)
@@ -312,7 +322,12 @@ def _declared(name: str, series: Any, as_text: bool) -> Cells:
         return _of_text(name, series.cast(nw.String).to_numpy(), as_text)
     if any(level is None for level in levels):
         raise InputError(f"Column {name!r} has a missing value among its levels {levels!r}: give that level a name.")
-    return Cells("declared", np.asarray(codes, dtype=np.intp), [_plain_level(level) for level in levels])
+    places, values = np.asarray(codes, dtype=np.intp), [_plain_level(level) for level in levels]
+    if MISSING_LEVEL not in values:
+        return Cells("declared", places, values)
+    gap = values.index(MISSING_LEVEL)
+    places = np.where(places == gap, -1, places - (places > gap))
+    return Cells("declared" if (places >= 0).any() else "empty", places, [*values[:gap], *values[gap + 1 :]])
 
 
 def _plain_level(level: Any) -> object:

@@ -24,7 +24,6 @@ from dagpost._tools.text import nearest
 from dagpost.data import recipe_words as words
 from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.encoding import code_type
-from dagpost.data.frames import frame_of
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
 from dagpost.data.recipe_steps import Rule, Step
@@ -136,16 +135,16 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         The recipe of the table says what was done.
         """
         choices = self._choices()
-        if isinstance(X, str | os.PathLike):
-            X = frame_of(X)
         source = source_of(X, counts, interventions)
+        if isinstance(X, Table) and X.recipe is not None and self._has_made(X.recipe):
+            return X
         reading = follow(source, self.steps_, choices) if self.fitted else decide(source, choices)
         return self._with_recipe(reading, source.rows)
 
     def describe(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Recipe:
         """What would be done with each column, also of a table that nothing can be fitted to as it is."""
         source = source_of(X, counts, interventions)
-        return copy.copy(self)._adopt(describe(source, self._choices()), 0, source.rows)
+        return copy.copy(self)._adopt(*describe(source, self._choices()), source.rows)
 
     def transform(self, X: Any, *, counts: Any = None, interventions: Any = None) -> Table:
         """The table of some rows, with numbers cut where the recipe has cuts."""
@@ -175,7 +174,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     def to_json(self) -> dict[str, Any]:
         """The settings and, of a fitted recipe, all decisions, as JSON can hold them."""
-        described: dict[str, Any] = {name: _plain(getattr(self, name)) for name in _SETTINGS}
+        described = self._settings()
         if self.fitted:
             described["rows"], described["dropped_rows"] = self.rows_, self.dropped_rows_
             described["steps"] = [step.to_json() for step in self.steps_]
@@ -251,6 +250,27 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
     def _with_recipe(self, reading: Reading, rows: int) -> Table:
         return replace(reading.table, recipe=copy.copy(self)._adopt(reading.steps, reading.dropped, rows))
 
+    def _has_made(self, done: Recipe) -> bool:
+        """Whether a table with the recipe `done` is one that this recipe makes; another that is cut is an error."""
+        steps = {step.name: step for step in done.steps_ if step.used}
+        own = {step.name: step for step in self.steps_ if step.used} if self.fitted else steps
+        if (
+            self._settings() == done._settings()
+            and own.keys() == steps.keys()
+            and all(step.levels in (None, steps[name].levels) for name, step in own.items())
+        ):
+            return True
+        if any(step.cuts is not None for step in steps.values()):
+            raise InputError(
+                "The data is a Table whose numbers are cut already, by a recipe of its own, and another recipe would "
+                "lose these cuts: give the recipe to as_table or read_table with the data that the table was made of, "
+                "or leave it out."
+            )
+        return False
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: _plain(getattr(self, name)) for name in _SETTINGS}
+
     def _choices(self) -> Choices:
         """The settings, once none is wrong."""
         whole_number(self.bins, "bins", "Recipe", least=2, most=LARGEST_BINS)
@@ -295,11 +315,9 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
-    return (
-        [_plain(entry) for entry in value]
-        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-        else value
-    )
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        return [_plain(entry) for entry in value]
+    return value
 
 
 def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str | None = None) -> Recipe:
@@ -316,6 +334,9 @@ def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str 
         return found
     found = copy.copy(found)
     found.missing = cast("Missing", one_of(missing, "missing", get_args(Missing)))
+    if found.fitted:
+        steps = tuple(step.with_gaps(are_level=missing == "level") for step in found.steps_)
+        found._adopt(steps, found.dropped_rows_, found.rows_)
     return found
 
 

@@ -20,7 +20,7 @@ from dagpost._tools.text import nearest, printable
 from dagpost._tools.toml_text import toml_comment, toml_key, toml_value
 from dagpost._tools.whole_files import read_text, write_text
 from dagpost.data.cutting import bin_names
-from dagpost.data.table import MISSING_LEVEL
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
 
 _VERSION = "dagpost_recipe"
@@ -172,6 +172,10 @@ class _Reader:
             raise self._error(
                 f'{where}levels must be a list of texts, numbers or truth values, as ["no", "yes"]. Got {levels!r} '
                 "instead."
+            )
+        if MISSING_LEVEL in levels:
+            raise self._error(
+                f'{where}{MISSING_LEVEL!r} is what gaps are called. Take it out; missing = "level" gives gaps a level.'
             )
         # True is 1 to Python, but another level.
         kinds = [(isinstance(level, str), isinstance(level, bool), level) for level in levels]

@@ -6,6 +6,8 @@ dropped, refused, or get a level of their own. Linear in the cells.
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -17,10 +19,11 @@ from dagpost._tools.spelling import either, quoted, setting
 from dagpost._tools.text import names_in, nearest, shortened
 from dagpost.data.column_kinds import is_coded, verdict
 from dagpost.data.encoding import Cells, cells_of, code_type
-from dagpost.data.frames import ROW_NUMBERS, named_cells, no_name
+from dagpost.data.files import MISSING_LEVEL
+from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells, no_name
 from dagpost.data.recipe_steps import Rule, Step
 from dagpost.data.rows import intervention_masks, row_counts
-from dagpost.data.table import MISSING_LEVEL, Table
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 
 MAX_COLUMNS = 64
@@ -72,7 +75,7 @@ def source_of(data: Any, counts: Any, interventions: Any) -> Source:
                 "give them to as_table or read_table, or start again from table.to_pandas()."
             )
         return _source_of_table(data)
-    names, cells = named_cells(data)
+    names, cells = named_cells(frame_of(data) if isinstance(data, str | os.PathLike) else data)
     rows = len(cells[0]) if cells else 0
     if rows == 0:
         raise InputError(f"The table is empty: {len(names)} columns and {rows} rows. At least one row is needed.")
@@ -107,50 +110,37 @@ def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
 
 def decide(source: Source, choices: Choices) -> Reading:
     """Decide what is done with each column, and do it; numbers are not cut yet."""
-    if not source.is_table:
-        _check_choices(source, choices)
-    decided = [_decided(name, source, choices) for name in source.columns]
-    chosen = [cells for step, cells in decided if cells is not None]
-    if chosen and is_coded(chosen):
-        decided = [
-            (replace(step, use="levels") if step.use == "number" and step.name not in choices.cut else step, cells)
-            for step, cells in decided
-        ]
-    complete = np.ones(source.rows, dtype=bool)
-    while True:
-        used = [(step, cells) for step, cells in decided if step.used and cells is not None]
-        if choices.missing != "level":
-            gaps = [(step.name, cells.missing) for step, cells in used]
-            complete = _complete_rows(gaps, source.rows, choices.missing, least=2)
-        seen = complete if source.counts is None else complete & (source.counts > 0)
-        emptied = {
-            step.name
-            for step, cells in used
-            if choices.missing != "level"
-            and not complete.all()
-            and cells.kind != "declared"
-            and step.name not in {*choices.keep, *choices.cut}
-            and len(np.unique(cells.places[seen])) < 2
-        }
-        if not emptied:
-            break
-        constant = "constant: one value in the complete rows"
-        decided = [
-            (replace(step, use="left out", why=constant) if step.name in emptied else step, cells)
-            for step, cells in decided
-        ]
+    _check_choices(source, choices)
+    decided, complete = _settled(_one_by_one(source, choices), source, choices)
     whole = bool(complete.all())
-    read = [_read(step, cells if whole else cells.occurring(complete)) for step, cells in used]
+    read = [
+        _read(step, cells if whole else cells.occurring(complete))
+        for step, cells in decided
+        if step.used and cells is not None
+    ]
     finished = {step.name: step for step, _ in read}
     steps = tuple(finished.get(step.name, step) for step, _ in decided)
     return _assembled(source, steps, read, complete)
 
 
-def describe(source: Source, choices: Choices) -> tuple[Step, ...]:
-    """What would be done with each column, looked at one by one: rows may be too few, columns too many."""
+def describe(source: Source, choices: Choices) -> tuple[tuple[Step, ...], int]:
+    """What would be done with each column, and how many rows would be dropped.
+
+    A column may be unreadable: it is left out. Rows may be too few, columns too many.
+    """
     _check_choices(source, choices)
-    decided = [_decided(name, source, choices) for name in source.columns]
-    return tuple(step if cells is None or not step.used else _read(step, cells)[0] for step, cells in decided)
+    decided = _one_by_one(source, choices, unreadable_left_out=True)
+    complete = np.ones(source.rows, dtype=bool)
+    # With too few rows without gaps, levels are those of all rows.
+    with contextlib.suppress(InputError):
+        decided, complete = _settled(decided, source, choices)
+    steps = tuple(
+        step
+        if cells is None or not step.used
+        else _read(step, cells.occurring(complete))[0].with_gaps(are_level=choices.missing == "level")
+        for step, cells in decided
+    )
+    return steps, int((~complete).sum())
 
 
 def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
@@ -222,6 +212,56 @@ def _refuse_unseen(step: Step, cells: Cells, unseen: NDArray[np.bool_]) -> None:
         )
 
 
+def _one_by_one(
+    source: Source, choices: Choices, *, unreadable_left_out: bool = False
+) -> list[tuple[Step, Cells | None]]:
+    """What each column is; in a table that is coded throughout, as far as it is used, all are levels."""
+    decided: list[tuple[Step, Cells | None]] = []
+    for name in source.columns:
+        try:
+            decided.append(_decided(name, source, choices))
+        except InputError as error:
+            if not unreadable_left_out:
+                raise
+            decided.append((Step(name, "left out", f"cannot be read: {error}"), None))
+    used = [cells for step, cells in decided if step.used and cells is not None]
+    if not used or not is_coded(used):
+        return decided
+    return [
+        (replace(step, use="levels") if step.use == "number" and step.name not in choices.cut else step, cells)
+        for step, cells in decided
+    ]
+
+
+def _settled(
+    decided: list[tuple[Step, Cells | None]], source: Source, choices: Choices
+) -> tuple[list[tuple[Step, Cells | None]], NDArray[np.bool_]]:
+    """The rows that stay, and the columns, without those that are constant in these rows."""
+    complete = np.ones(source.rows, dtype=bool)
+    if choices.missing == "level":
+        return decided, complete
+    while True:
+        used = [(step, cells) for step, cells in decided if step.used and cells is not None]
+        gaps = [(step.name, cells.missing) for step, cells in used]
+        complete = _complete_rows(gaps, source.rows, choices.missing, least=2)
+        seen = complete if source.counts is None else complete & (source.counts > 0)
+        emptied = {
+            step.name
+            for step, cells in used
+            if not complete.all()
+            and cells.kind != "declared"
+            and step.name not in {*choices.keep, *choices.cut}
+            and len(np.unique(cells.places[seen])) < 2
+        }
+        if not emptied:
+            return decided, complete
+        constant = "constant: one value in the complete rows"
+        decided = [
+            (replace(step, use="left out", why=constant) if step.name in emptied else step, cells)
+            for step, cells in decided
+        ]
+
+
 def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells | None]:
     if name in choices.drop:
         return Step(name, "left out", "dropped as asked"), None
@@ -231,10 +271,10 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
     use, why = verdict(name, cells, source.counts, keep=name in choices.keep or name in choices.cut)
     if source.is_table:
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
-    elif name in choices.cut:
+    if name in choices.cut:
         use = "number"
         Step(name, use, why).numbers(cells)
-    elif name == ROW_NUMBERS and use != "left out" and name not in choices.keep:
+    elif not source.is_table and name == ROW_NUMBERS and use != "left out" and name not in choices.keep:
         raise no_name(list(source.columns).index(name), len(source.columns))
     return Step(name, use, why, gaps=int(cells.missing.sum())), cells
 

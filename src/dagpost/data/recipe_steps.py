@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
-from dagpost.data.encoding import Cells, cells_of, number_text
-from dagpost.data.table import MISSING_LEVEL
+from dagpost.data.encoding import Cells, cells_of, number_text, reads_as_number
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
 
 _BINS_IN_WORDS = {"quantile": "quantiles", "uniform": "bins of equal width", "kmeans": "clusters"}
@@ -86,6 +86,8 @@ class Step:
         """
         if not isinstance(level, str | bool | int | float | np.generic):
             return len(self.levels or ())
+        if level == MISSING_LEVEL and self.missing_code >= 0:
+            return self.missing_code
         cells = cells_of(self.name, np.array([level], dtype=object), as_text=self.as_text)
         known = self.use != "number" or cells.numeric or level in (self.levels or ())
         code = int(self.codes(cells)[0]) if known else -1
@@ -96,7 +98,7 @@ class Step:
         if cells.kind == "declared" and all(_is_number(value) for value in cells.values):
             return Cells("decimal", cells.places, np.array(cells.values, dtype=np.float64)).numbers()
         if cells.kind != "empty" and not cells.numeric:
-            wrong = next((value for value in cells.values if not _reads_as_number(value)), cells.values[0])
+            wrong = next((value for value in cells.values if not reads_as_number(str(value))), cells.values[0])
             row = int((cells.places == cells.values.index(wrong)).argmax()) + 1
             raise InputError(
                 f"Column {self.name!r} is a column of numbers, and holds {wrong!r} in row {row} (the first row is row "
@@ -126,6 +128,13 @@ class Step:
         """The step of a number that stays a number."""
         return self if self.cuts is None else replace(self, cuts=None, levels=None, rule="")
 
+    def with_gaps(self, *, are_level: bool) -> Step:
+        """The step in which gaps have a level, where there were any, or have none."""
+        if self.levels is None:
+            return self
+        values = tuple(level for level in self.levels if level != MISSING_LEVEL)
+        return replace(self, levels=(*values, MISSING_LEVEL) if are_level and self.gaps else values)
+
     def to_json(self) -> dict[str, Any]:
         """The step as JSON can hold it."""
         described = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -146,11 +155,3 @@ class Step:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _reads_as_number(value: object) -> bool:
-    try:
-        float(str(value))
-    except ValueError:
-        return False
-    return True

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import names_in, shortened
 from dagpost.data.encoding import code_type
+from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 
 _DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
-
-
-#: The level of cells without a value, where these have one.
-MISSING_LEVEL = "(missing)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

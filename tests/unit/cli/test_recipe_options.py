@@ -47,6 +47,15 @@ def test_before_a_fit_the_recipe_is_shown_unless_there_is_nothing_to_say(run: Ru
     assert run("fit", clinic, *FAST, "-q").stderr == ""
 
 
+def test_a_column_of_numbers_but_for_one_cell_is_shown_before_a_fit(run: Run, tmp_path: Path) -> None:
+    frame = clinical_frame()[["age", "sex", "diagnosis"]].astype({"age": str})
+    frame.loc[4, "age"] = "?"
+    frame.to_csv(tmp_path / "stray.csv", index=False)
+    said = " ".join(run("fit", "stray.csv", *FAST).stderr.split())
+    assert "all but '?' are numbers" in said
+    assert "but '?', first in row 5" in said
+
+
 def test_info_describes_a_table_and_writes_a_recipe_that_fit_reads(run: Run, clinic: str, tmp_path: Path) -> None:
     text = run("info", clinic, "--recipe", "r.toml", "--cut", "systolic=140").stdout
     for word in (*LEFT_OUT, *USED, "gaps", "<140, >=140", "Recipe: r.toml"):

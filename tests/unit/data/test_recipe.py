@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +84,30 @@ def test_a_table_that_is_coded_throughout_has_levels_only() -> None:
     assert as_table(codes + np.array([0, 0, 1])).levels[2] is None
 
 
+def test_a_column_that_is_left_out_does_not_change_how_others_are_read() -> None:
+    codes = np.random.default_rng(0).integers(0, [15, 3], (400, 2))
+    frame = pd.DataFrame({"id": np.arange(400) + 1000, "a": codes[:, 0], "b": codes[:, 1]})
+    for recipe in (Recipe(), Recipe(drop=["id"]), Recipe(columns=["a", "b"])):
+        assert len(recipe.fit(frame).step("a").levels or ()) == 15
+        assert recipe.describe(frame).step("a").use == "levels"
+
+
+@pytest.mark.parametrize("stray", ["?", "<18"])
+def test_a_cell_that_is_not_a_number_among_numbers_is_named(stray: str) -> None:
+    ages = [str(30 + i % 20) for i in range(ROWS)]
+    ages[6] = stray
+    frame = frame_with(age=ages)
+    with pytest.warns(
+        DagpostWarning, match=rf"'age' has 21 levels.*but '{re.escape(stray)}', first in row 7.*or leave them empty"
+    ):
+        table = as_table(frame)
+    assert table.recipe.step("age").why == f"text, 21 values; all but '{stray}' are numbers"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        as_table(frame, recipe=Recipe(keep=["age"]))
+        as_table(frame_with(grade=["1", "2", "3", "?"] * (ROWS // 4)))
+
+
 def test_what_is_kept_is_used_and_what_is_dropped_is_not() -> None:
     frame = frame_with(id=WORDS, day=pd.date_range("2024-05-01", periods=ROWS), same=1)
     table = as_table(frame, recipe=Recipe(keep=["id", "day", "same"], drop=["sex"]))
@@ -99,6 +126,30 @@ def test_a_constant_among_the_complete_rows_is_left_out() -> None:
     other = as_table(frame_with(some=[None, 1, None, 2] * (ROWS // 4)))
     assert other.names == ("group", "some")
     assert other.recipe.step("sex").why == "constant: one value in the complete rows"
+
+
+@pytest.mark.parametrize("missing", ["drop", "level"])
+def test_what_is_described_is_what_is_done(missing: Any, tmp_path: Path) -> None:
+    frame = frame_with(some=[None, 1, None, 2] * (ROWS // 4), height=np.arange(ROWS) / 7)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    done = Recipe(missing=missing).read(frame).recipe
+    for source in (frame, tmp_path / "table.csv"):
+        described = Recipe(missing=missing).describe(source)
+        assert described.to_json() == done.to_json()
+    few = frame_with(x=[1, 2] + [None] * (ROWS - 2), y=[None] + [0, 1, 1] * 13)
+    levels = Recipe(missing=missing).describe(few).step("x").levels
+    assert levels == ((1, 2) if missing == "drop" else (1, 2, "(missing)"))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [pd.to_timedelta(range(ROWS), "D"), [datetime.time(1)] * ROWS, [[1]] * ROWS, [np.inf, 1.0] * (ROWS // 2)],
+)
+def test_a_column_that_cannot_be_read_is_described_too(cells: Any) -> None:
+    described = Recipe().describe(frame_with(x=cells))
+    assert described.step("x").use == "left out"
+    assert re.match("cannot be read: Column 'x' (is of type|holds inf)", described.step("x").why)
+    assert described.step("group").levels == ("a", "b", "c")
 
 
 def test_only_what_was_not_asked_for_is_said() -> None:
@@ -135,6 +186,17 @@ def test_gaps_may_be_a_level() -> None:
     assert table.columns[3][0] == 3
     with pytest.raises(InputError, match=r"'group' has no value in row 1.*missing='drop'"):
         recipe.transform(frame.assign(group=None))
+
+
+@pytest.mark.parametrize(("own", "asked"), [("level", "drop"), ("drop", "level")])
+def test_what_is_asked_about_gaps_overrides_a_fitted_recipe(own: Any, asked: Any) -> None:
+    frame = frame_with(x=[0, 1, 1, 1, None] * (ROWS // 5), height=[None, *(np.arange(ROWS - 1) / 7)])
+    cut = {"height": [2, 4]}
+    fitted = Recipe(missing=own, cut=cut).fit(frame)
+    table = resolve_recipe(fitted, asked).transform(frame)
+    assert table.fingerprint() == Recipe(missing=asked, cut=cut).fit_transform(frame).fingerprint()
+    assert fitted.missing == own
+    assert (fitted.step("x").levels[-1] == "(missing)") == (own == "level")
 
 
 def test_new_rows_are_taken_as_the_old_ones() -> None:
@@ -200,6 +262,26 @@ def test_a_recipe_stands_in_a_pipeline() -> None:
     assert model.score_samples(frame).shape == (ROWS,)
     assert model[0].get_feature_names_out().tolist() == ["sex", "group", "height"]
     assert model[0].n_features_in_ == 4
+
+
+def test_a_table_and_a_recipe_go_together_or_are_refused() -> None:
+    frame = frame_with(height=np.arange(ROWS) / 7, visits=np.arange(ROWS) % 4)
+    recipe = Recipe().fit(frame)
+    cut, uncut = recipe.transform(frame), Recipe().read(frame)
+    assert as_table(cut, recipe=recipe) is cut
+    assert recipe.transform(cut).fingerprint() == cut.fingerprint()
+    assert recipe.transform(uncut).fingerprint() == cut.fingerprint()
+    assert as_table(cut, recipe=Recipe()) is cut
+    for other in (Recipe(bins=4), Recipe(bins=4).fit(frame), Recipe().fit(frame[::2])):
+        with pytest.raises(InputError, match=r"a Table whose numbers are cut already.*lose these cuts"):
+            as_table(cut, recipe=other)
+    for wrong in (Recipe(drop=["nope"]), Recipe(cut={"zz": 3})):
+        with pytest.raises(InputError, match="which is not a column"):
+            as_table(uncut, recipe=wrong)
+    chosen = Recipe(drop=["sex"], cut={"height": 2})
+    refitted = DagPosterior(score="bdeu", recipe=chosen).fit(chosen.fit_transform(frame))
+    assert refitted.recipe_.step("height").cuts == (2.0,), "so that it takes raw rows"
+    assert Recipe(cut={"visits": 2}).fit_transform(uncut).levels[3] == ("<2", ">=2")
 
 
 def test_the_model_of_a_table_of_levels_has_a_recipe_too(tmp_path: Any) -> None:

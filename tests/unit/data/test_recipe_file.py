@@ -122,6 +122,7 @@ def test_gaps_become_a_level_where_a_person_says_so(file: Path) -> None:
         ('use = "levels"', 'use = "levels"\nlevel = 1', "column 'sex': the key 'level' is not known. Did you mean 'le"),
         ('levels = ["f", "m"]', "levels = []", "column 'sex': levels must be a list of texts.*Got \\[\\]"),
         ('levels = ["f", "m"]', 'levels = ["f", "f"]', "column 'sex': the level 'f' is there twice"),
+        ('levels = ["f", "m"]', 'levels = ["f", "(missing)"]', r"column 'sex': '\(missing\)' is what gaps are called"),
         ("cuts = [", "cuts = [1e9, ", "column 'age': cuts must be numbers in increasing order"),
         ("cuts = [", 'cuts = "4:median" #', "column 'age': cuts must be .*Got '4:median'"),
         ("cuts = [", 'cuts = "1:quantile" #', "column 'age': cuts: bins must be .*Got '1:quantile'"),

@@ -341,9 +341,23 @@ def test_arrays_of_other_types_are_refused(array: Any) -> None:
 
 
 def test_mixed_types_in_a_column_are_an_error_that_names_the_row() -> None:
-    column = pd.Series(["a", "b", 3, "a", "b", "a", "b", "a"], dtype=object)
-    with pytest.raises(InputError, match=r"'x' mixes types: 'a' \(str\) in row 1, 3 \(int\) in row 3"):
+    column = pd.Series(["a", "b", True, "a", "b", "a", "b", "a"], dtype=object)
+    with pytest.raises(InputError, match=r"'x' mixes types: 'a' \(str\) in row 1, True \(bool\) in row 3"):
         as_table(eight_rows(x=column))
+
+
+def test_numbers_and_words_in_a_column_are_read_as_a_file_of_them_is(tmp_path: Any) -> None:
+    frame = eight_rows(
+        x=pd.Series([5, 7.0, "n.k.", np.int64(5), None, "7", 7, 2.5], dtype=object),
+        y=pd.Series([5, "7", 5, 7.0, "5", 5, np.nan, 7], dtype=object),
+    )
+    recipe = Recipe(missing="level", keep=["x"])
+    table = as_table(frame, recipe=recipe)
+    assert table.levels[2:] == (("2.5", "5", "7", "n.k.", "(missing)"), (5, 7, "(missing)"))
+    assert table.columns[2].tolist() == [1, 2, 3, 1, 4, 2, 2, 0]
+    plain = frame.map(lambda cell: "" if pd.isna(cell) else str(cell).removesuffix(".0"))
+    plain.to_csv(tmp_path / "mixed.csv", index=False)
+    assert as_table(tmp_path / "mixed.csv", recipe=recipe).fingerprint() == table.fingerprint()
 
 
 @pytest.mark.parametrize("data", [[1, 2], 5, {"a": [1]}, pd.Series([1, 2]), None, pl.LazyFrame({"a": [1]})])
@@ -416,3 +430,19 @@ def test_names_and_levels_are_escaped_in_html() -> None:
 def test_a_narwhals_frame_is_a_table_too() -> None:
     frame = nw.from_native(eight_rows())
     assert isinstance(as_table(frame), Table)
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_the_name_of_gaps_is_read_as_a_gap(declared: bool) -> None:
+    cells = pd.Series(["u", "(missing)", None, "v"] * 5)
+    other = pd.Series(["p", "q", "q", "p", "q"] * 4)
+    frame = pd.DataFrame({"x": cells.astype("category") if declared else cells, "y": other})
+    table = as_table(frame, recipe=Recipe(missing="level"))
+    assert table.levels[0] == ("u", "v", "(missing)")
+    assert table.columns[0].tolist() == [0, 2, 2, 1] * 5
+    assert table.recipe is not None
+    assert table.recipe.step("x").code_of("(missing)") == 2
+    again = as_table(table.to_pandas(), recipe=Recipe(missing="level"))
+    assert again.fingerprint() == table.fingerprint()
+    with pytest.warns(DagpostWarning, match="10 of 20 rows have gaps"):
+        assert as_table(frame).levels[0] == ("u", "v")
