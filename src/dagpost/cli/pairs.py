@@ -15,7 +15,7 @@ import typer
 from dagpost._tools.text import printable
 from dagpost.cli.files import shell_command
 from dagpost.cli.output import drawable, print_columns
-from dagpost.posterior.directions import ASSUMPTION, MARKS, Directions, PairDirection, about_cuts
+from dagpost.posterior.directions import MARKS, Directions, PairDirection, about_cuts
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def print_pairs_left_out(found: Directions, shown: Sequence[PairDirection], leas
 def print_about_pairs(found: Directions, source: Path | None, recipe: Recipe | None = None) -> None:
     """What the directions rest on, or how to have them; and what makes them less reliable."""
     if found.computed:
-        typer.echo(ASSUMPTION)
+        typer.echo(found.assumption)
     else:
         model, graphs = ("MODEL" if source is None else source), Path("graphs.dagpost")
         draw = shell_command("sample", model, "-n", "10000", "-o", graphs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dagpost._tools.text import printable
 from dagpost.plots.marks import mark
 from dagpost.plots.small_graph import small_graph
-from dagpost.posterior.directions import ASSUMPTION, Directions, about_cuts, directions_of_sample, quick_directions
+from dagpost.posterior.directions import Directions, about_cuts, directions_of_sample, quick_directions
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 from dagpost.posterior.variations import known_sensitivity
 
@@ -51,7 +51,7 @@ def _shown(directions: Directions, measure: str, tried: Sensitivity | None = Non
         for pair in directions.pairs(_LEAST)[:_PAIRS]
     )
     heads = "".join(f"<th>{head}</th>" for head in ("from", "", "to", "joined", "direction"))
-    remarks = [ASSUMPTION, directions.note, about_cuts(directions, recipe)] if directions.computed else []
+    remarks = [directions.assumption, directions.note, about_cuts(directions, recipe)] if directions.computed else []
     note = html.escape(" ".join(filter(None, remarks)))
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
     return f"{small_graph(directions, measure=measure, tried=tried)}{table}<p>{note}</p>"

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
     from dagpost.posterior.sample import DagSample
 
+#: From this probability of being joined on, a pair counts as found: only then is there a direction to speak of.
+FOUND = 0.5
 #: From this share of the probability of being joined on, a compelled direction is clear.
 CLEAR = 0.9
 #: From this share on it leans one way.
@@ -67,6 +69,9 @@ MARKS: dict[Word, tuple[str, str]] = {
 }
 #: What every list of directions rests on.
 ASSUMPTION = "Directions are those compelled by the data, assuming no hidden common causes."
+#: What is added where the user has rules: they may leave one graph of a class that the data alone cannot pick.
+_UNDER_RULES = "They are compelled among the graphs that your rules allow; without your rules some may be open."
+_ALL_SETTLED = "All directions are decided by your rules, not by the data."
 #: What is said where columns were cut and some direction is clear or leaning; measured (docs/calibration.md).
 _CUT = (
     "Directions around cut columns ({names}) are less reliable: cutting makes dependences that the uncut columns do "
@@ -132,6 +137,18 @@ class Directions:
         """Whether anything but `joined` is known."""
         return not bool(np.isnan(self.by_data).any())
 
+    @property
+    def assumption(self) -> str:
+        """What all directions rest on, in a sentence or two."""
+        if not self.settled.any():
+            return ASSUMPTION
+        return _ALL_SETTLED if self.all_settled else f"{ASSUMPTION} {_UNDER_RULES}"
+
+    @property
+    def all_settled(self) -> bool:
+        """Whether the user's rules leave one direction for every pair, as a given order does."""
+        return bool((self.settled | self.settled.T | np.eye(len(self.names), dtype=bool)).all())
+
     def pairs(self, least: float = 0.0) -> list[PairDirection]:
         """What is said of all pairs that are joined with at least this probability, most probable first."""
         nodes = len(self.names)
@@ -175,7 +192,7 @@ class Directions:
             (first, second) if self.by_data[first, second] >= self.by_data[second, first] else (second, first)
         )
         share = float(self.by_data[source, target]) / joined
-        if share >= LEANING:
+        if share >= LEANING and joined >= FOUND:
             return PairDirection("clear" if share >= CLEAR else "leaning", source, target, share, joined)
         decided = self.by_data + self.by_rules
         for source, target in ((first, second), (second, first)):

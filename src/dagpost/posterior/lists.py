@@ -10,8 +10,8 @@ from dagpost._tools.arrays import labelled
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix
+from dagpost.posterior.directions import FOUND
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.sensitivity import FOUND
 from dagpost.posterior.summaries.given import masks_of_graph
 
 if TYPE_CHECKING:

@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost._tools.text import printable
 from dagpost.posterior.direction_fates import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
-from dagpost.posterior.directions import PairDirection
+from dagpost.posterior.directions import FOUND, PairDirection
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: From this probability of being joined on, a pair counts as found; the first sentence of a report counts the same.
-FOUND = 0.5
 #: Pairs that are joined less often than this under every choice are not listed.
 LEAST_LISTED = 0.1
 #: A table of more rows is not read; those that do not survive are listed first.

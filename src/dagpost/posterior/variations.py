@@ -105,7 +105,7 @@ def refits_of(fitted: Fitted) -> list[Refit]:
         for key, alternatives in (("score", fitted.score.alternatives()), ("prior", other_priors(prior)))
         for choice, value, other in alternatives
     ]
-    return [*refits, *_other_bins(table), *_other_limits(fitted)]
+    return [*refits, *_other_bins(table), *_other_limits(fitted), *_without_rules(fitted)]
 
 
 def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
@@ -153,6 +153,13 @@ def _other_limits(fitted: Fitted) -> list[Refit]:
         for limit in (own - 1, own + 1)
         if 1 <= limit <= most
     ]
+
+
+def _without_rules(fitted: Fitted) -> list[Refit]:
+    """No rules of the user's, where there are some: a direction that needs them is not a finding of the data."""
+    if not any(fitted.settings[rule] for rule in ("required", "forbidden", "tiers")):
+        return []
+    return [Refit(Variation("rules", "none", "none of your rules"), {"required": (), "forbidden": (), "tiers": None})]
 
 
 def _seconds(fitted: Fitted, refit: Refit) -> float:

@@ -5,9 +5,8 @@ What the user decided is never called a finding, and what the data cannot tell i
 
 from __future__ import annotations
 
-from dagpost.posterior.directions import CLEAR, Word, about_cuts
+from dagpost.posterior.directions import CLEAR, FOUND, Word, about_cuts
 from dagpost.posterior.knowledge import TARGETS_UNKNOWN
-from dagpost.posterior.sensitivity import FOUND
 from dagpost.report.content import Content
 from dagpost.report.words import counted, omitted, provenance_of_part
 
@@ -53,7 +52,14 @@ def found(content: Content) -> str:
     if content.trusted is False:
         return f"{text} Their directions come from chains that are not to be trusted yet."
     kept = f" {content.sensitivity.directions_kept()}".rstrip() if content.sensitivity else ""
-    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)}{kept} {ASSUMED}"
+    return f"{text} {_counts([pair.word for pair in pairs], content.target.measure)}{kept} {_assumed(content)}"
+
+
+def _assumed(content: Content) -> str:
+    """What the directions rest on; where the user has rules, that the data did not pick among all graphs."""
+    if not content.directions.settled.any():
+        return ASSUMED
+    return f"{ASSUMED} Only graphs that your rules allow were considered: without your rules some may be open."
 
 
 def _counts(words: list[Word], measure: str) -> str:

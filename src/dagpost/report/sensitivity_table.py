@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from dagpost.posterior.directions import CLEAR
-from dagpost.posterior.sensitivity import FOUND, PairUnderChoices, Sensitivity
+from dagpost.posterior.directions import CLEAR, FOUND
+from dagpost.posterior.sensitivity import PairUnderChoices, Sensitivity
 from dagpost.report.content import Content
 from dagpost.report.tables import heat_cell, name, text
 
