@@ -74,7 +74,8 @@ def check_averaging(score: Score, method: Method | None, nodes: int, max_parents
     else:
         return
     way_out = "fewer columns" if method is None or method.mixes else "another method"
-    fixed = setting(mixture.setting.replace(" ", "_"), mixture.values[0])
+    # One in the middle: the ends of a grid are there to be unlikely.
+    fixed = setting(mixture.setting.replace(" ", "_"), mixture.values[(len(mixture.values) - 1) // 2])
     raise InputError(
         f"To average over the {mixture.setting} takes the exact evidence of each, {why}. Set it, as in "
         f"{fixed}, and compare a few values; or use {way_out}."

@@ -46,8 +46,8 @@ class Constraints:
 
     def __post_init__(self) -> None:
         """Bring all three into tuples, so that constraints can be compared and stored."""
-        object.__setattr__(self, "required", _pairs("required", self.required))
-        object.__setattr__(self, "forbidden", _pairs("forbidden", self.forbidden))
+        object.__setattr__(self, "required", edge_pairs("required", self.required))
+        object.__setattr__(self, "forbidden", edge_pairs("forbidden", self.forbidden))
         object.__setattr__(self, "tiers", _tiers(self.tiers))
 
     def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -108,7 +108,7 @@ class Constraints:
         return tier
 
 
-def _pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
+def edge_pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
     if not isinstance(edges, Iterable):
         raise InputError(f"{quoted(setting)} must be a list of edges. Got {edges!r} instead. {_WRITTEN}")
     return tuple(_pair(setting, edge) for edge in ([edges] if isinstance(edges, str) else edges))

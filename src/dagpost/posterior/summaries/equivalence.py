@@ -24,7 +24,7 @@ from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.posterior.summaries.graphs import distinct_graphs
-from dagpost.priors.constraints import Constraints, Edge
+from dagpost.priors.constraints import Constraints, Edge, edge_pairs
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -166,7 +166,8 @@ def essential_graph(
     import networkx as nx
 
     if not isinstance(graph, nx.Graph):
-        graph = [tuple(edge) for edge in graph]  # type: ignore[misc]
+        # Pairs, or "A -> B", as rules are given: checked in the same way.
+        graph = list(edge_pairs("graph", graph))
     nodes = graph.nodes if isinstance(graph, nx.Graph) else (name for edge in graph for name in edge)
     names = tuple(dict.fromkeys(nodes))
     masks = masks_of_graph(graph, names)[None, :]
