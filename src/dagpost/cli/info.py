@@ -202,20 +202,29 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     return lines
 
 
+def _steps(about: dict[str, Any]) -> list[str]:
+    """What was done with each column, as lines of text."""
+    from dagpost.files.archive import complete
+    from dagpost.files.model_file import recipe_in
+
+    with complete(about["file"], "model", "Fit the model again."):
+        recipe = recipe_in(about)
+        return [] if recipe is None else recipe.lines()
+
+
 def _print(lines: list[Line], about: dict[str, Any]) -> None:
     from dagpost._tools.memory import readable
 
+    steps = _steps(about) if about.get("recipe") else []
     file = f"{about['file']}, {readable(about['bytes'])}"
     head = [
         (f"{about['dagpost']} file", file),
         ("written", f"{about['created']} by dagpost {about['version']} (format {about['format']})"),
     ]
     print_columns([(label, printable(words)) for label, words in [*head, *lines]])
-    if about.get("recipe"):
-        from dagpost.data.recipe import Recipe
-
+    if steps:
         typer.echo("columns")
-        for line in Recipe.from_json(about["recipe"]).lines():
+        for line in steps:
             typer.echo(f"  {line}")
         return
     levels = about.get("levels") or [None] * len(about["names"])

@@ -81,7 +81,7 @@ def complete(path: str | os.PathLike[str], kind: str, remedy: str) -> Iterator[N
         yield
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{os.fspath(path)!r} lacks parts of a {kind} ({error}). {remedy}") from error
 
 

@@ -40,7 +40,7 @@ from dagpost.posterior.sensitivity import sensitivity_from
 from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
 from dagpost.posterior.workspace import ExactWorkspace, Workspace
 from dagpost.prediction.fitted import statistics_to_keep
-from dagpost.prediction.statistics import statistics_from
+from dagpost.prediction.statistics import DiscreteStatistics, Statistics, statistics_from
 from dagpost.priors.registry import PRIORS
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
@@ -115,10 +115,12 @@ def load_model(
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
         workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress), chosen["score"])
-        levels = tuple(None if levels is None else tuple(levels) for levels in about["levels"])
-        recipe = _recipe(about, names, levels)
+        levels = _levels(about)
+        recipe = recipe_in(about)
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
         table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
+        if table is not None and (table.names, table.levels) != (names, levels):
+            raise ValueError("its rows are of other variables or levels")
         data = DataFacts(
             names,
             levels,
@@ -138,18 +140,45 @@ def load_model(
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if parts[_STATISTICS] is not None:
-            fitted.remember("statistics", statistics_from(*parts[_STATISTICS]))
+            fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_SENSITIVITY] is not None:
             remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
     return fitted, {**settings, **chosen}
 
 
-def _recipe(about: dict[str, Any], names: tuple[str, ...], levels: Sequence[Any]) -> Recipe | None:
-    """What was done with each column; of older files as much as is known."""
+def recipe_in(about: dict[str, Any]) -> Recipe | None:
+    """What was done with each column; of older files as much as is known. One of other columns is a `ValueError`."""
     if about["observations"] is None:
         return None
-    described = about.get("recipe")
-    return Recipe.of_levels(names, levels) if described is None else Recipe.from_json(described)
+    names, levels, described = tuple(map(str, about["names"])), _levels(about), about.get("recipe")
+    if described is None:
+        return Recipe.of_levels(names, levels)
+    recipe = Recipe.from_json(described)
+    used = [step for step in recipe.steps_ if step.used]
+    if tuple(step.name for step in used) != names:
+        raise ValueError("its recipe is of other variables")
+    for step, own in zip(used, levels, strict=True):
+        # A score that takes columns as they are may have been given bins; its recipe leaves numbers uncut.
+        uncut = step.use == "number" and step.cuts is None
+        bins = None if step.cuts is None else len(step.cuts) + 1 + (step.missing_code >= 0)
+        if step.levels != (None if uncut else own) or bins not in (None, len(step.levels or ())):
+            raise ValueError(f"its recipe has other levels of {step.name!r}")
+    return recipe
+
+
+def _levels(about: dict[str, Any]) -> tuple[tuple[Any, ...] | None, ...]:
+    return tuple(None if levels is None else tuple(levels) for levels in about["levels"])
+
+
+def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:
+    """What was counted, if it was for these variables: codes of new rows are those of the recipe's levels."""
+    fits = statistics.names == data.names
+    if isinstance(statistics, DiscreteStatistics):
+        known = None if data.recipe is None else tuple(step.levels for step in data.recipe.steps_ if step.used)
+        fits = fits and statistics.levels == data.levels and known in (None, data.levels)
+    if not fits:
+        raise ValueError("its counts are of other variables or levels")
+    return statistics
 
 
 def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], Arrays]]:

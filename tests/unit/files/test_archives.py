@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
-from dagpost import DagPosterior, DagSample, InputError
+from dagpost import DagPosterior, DagSample, InputError, Recipe
 from dagpost._tools.whole_files import replacing, write_text
+from dagpost.cli import app
 from dagpost.files import archive as storage
 
 ABOUT = {"names": ["A", "ä \x1b[31m"], "number": 0.1}
@@ -355,6 +358,55 @@ def test_a_model_whose_parts_do_not_fit_is_refused(fields: dict[str, Any], model
     other = rewritten(tmp_path / "x", tmp_path / "y", {"about.json": changed_about(tmp_path / "x", **fields)})
     with pytest.raises(InputError, match=r"lacks parts of a model|Fit the model again"):
         DagPosterior.load(other)
+
+
+def other_step(**fields: Any) -> Any:
+    """Change the last step of the recipe, that of a number cut in two."""
+    return lambda about: about["recipe"]["steps"][-1].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda about: about["recipe"]["steps"].pop(), "its recipe is of other variables"),
+        (lambda about: about["recipe"]["steps"].reverse(), "its recipe is of other variables"),
+        (other_step(name="x"), "its recipe is of other variables"),
+        (other_step(use="left out"), "its recipe is of other variables"),
+        (other_step(levels=["<1", "[1, 2)", ">=2"], cuts=[1.0, 2.0]), "its recipe has other levels of 'c'"),
+        (other_step(levels=[">=0.5", "<0.5"]), "its recipe has other levels of 'c'"),
+        (other_step(cuts=[0.5, 0.6, 0.7]), "its recipe has other levels of 'c'"),
+        (other_step(levels=None), "its recipe has other levels of 'c'"),
+        (other_step(levels=None, cuts=None), "its counts are of other variables or levels"),
+        (lambda about: about.update(recipe=[1]), "lacks parts of a model"),
+        (lambda about: about["recipe"].update(steps=[3]), "lacks parts of a model"),
+    ],
+)
+def test_a_recipe_of_other_columns_is_refused(change: Any, message: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.integers(0, 2, 60), "b": rng.integers(0, 2, 60), "c": rng.random(60)})
+    model = DagPosterior(score="bdeu", samples=5, seed=1, recipe=Recipe(cut={"c": [0.5]})).fit(frame)
+    model.save(tmp_path / "x")
+    about, arrays = storage.read_archive(tmp_path / "x", "model")
+    assert len(DagPosterior.load(tmp_path / "x").score_samples(frame)) == 60
+    change(about)
+    storage.write_archive(tmp_path / "y", "model", about, arrays)
+    with pytest.raises(InputError, match=r"lacks parts of a model.*Fit the model again") as refused:
+        DagPosterior.load(tmp_path / "y")
+    assert message in str(refused.value)
+    if "counts" not in message:
+        shown = CliRunner().invoke(app, ["info", str(tmp_path / "y")], prog_name="dagpost")
+        assert (shown.exit_code, shown.stdout) == (2, "")
+        assert "lacks parts of a model" in " ".join(shown.stderr.split())
+
+
+def test_counts_and_rows_of_other_levels_are_refused(model: DagPosterior, tmp_path: Path) -> None:
+    model.save(tmp_path / "x", rows=True)
+    for part, words in (("statistics", "its counts are of other"), ("rows", "its rows are of other")):
+        about, arrays = storage.read_archive(tmp_path / "x", "model")
+        about[part]["levels"][0].append(7)
+        storage.write_archive(tmp_path / "y", "model", about, arrays)
+        with pytest.raises(InputError, match=words):
+            DagPosterior.load(tmp_path / "y")
 
 
 @pytest.mark.parametrize("array", ["log_weights", "edges"])
