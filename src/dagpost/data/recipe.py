@@ -195,6 +195,8 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         if described.get("steps") is None:
             return recipe
         steps = tuple(Step.from_json(step) for step in described["steps"])
+        if len({step.name for step in steps}) < len(steps):
+            raise InputError("The recipe has two steps for one column. Make the recipe again.")
         return recipe._adopt(steps, int(described.get("dropped_rows", 0)), int(described.get("rows", 0)))
 
     def save(self, path: str | os.PathLike[str]) -> None:

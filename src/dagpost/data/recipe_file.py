@@ -33,8 +33,9 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "unseen": ("error", "missing", "prior"),
     "strategy": _STRATEGIES,
 }
-_KEYS = ("use", "why", "gaps", "levels", "cuts")
-_RULE = "as the recipe says"
+_KEYS = ("use", "why", "gaps", "levels", "cuts", "rule")
+_AS_WRITTEN = "as the recipe says"
+_RULES = f'a number of bins with a rule ({", ".join(_STRATEGIES)}), as "4:quantile"'
 
 _HEAD = """\
 # What is done with each column of a table. Change what you like, and fit with it:
@@ -46,6 +47,7 @@ _HEAD = """\
 # levels  for "levels": the values, in the order in which they are shown. Without this key, those of the table.
 # cuts    for "number": where it is cut, as [40, 60]; a value on a cut lies above it. Or into how many bins by which
 #         rule, as "4:quantile". Without this key, as bins and strategy say.
+# rule    by which rule the cuts were found. Take it out where you set cuts: they are then a decision of yours.
 # why     what the column is, in words.
 # gaps    how many cells have no value. With missing = "level", they are a level of their own.
 #
@@ -86,11 +88,12 @@ def toml_of(described: Mapping[str, Any]) -> str:
         _line("strategy", described["strategy"]),
     ]
     own = described.get("cut") or {}
-    columns = [_column(step, own.get(step["name"])) for step in described["steps"]]
+    usual = [described["bins"], described["strategy"]]
+    columns = [_column(step, own.get(step["name"]), usual) for step in described["steps"]]
     return "\n".join([_HEAD, *top, *columns]) + "\n"
 
 
-def _column(step: Mapping[str, Any], rule: Any) -> str:
+def _column(step: Mapping[str, Any], own: Any, usual: list[Any]) -> str:
     lines = ["", f"[columns.{toml_key(step['name'])}]", _line("use", step["use"]), _line("why", step["why"])]
     if step.get("gaps"):
         lines.append(_line("gaps", step["gaps"]))
@@ -98,13 +101,19 @@ def _column(step: Mapping[str, Any], rule: Any) -> str:
         lines.append(_line("levels", [level for level in step["levels"] if level != MISSING_LEVEL]))
     if step["use"] == _NUMBER and step["cuts"] is not None:
         lines += [toml_comment(step["rule"]), _line("cuts", step["cuts"])]
-    elif step["use"] == _NUMBER and rule is not None:
-        lines.append(_line("cuts", f"{rule[0]}:{rule[1]}" if _is_rule(rule) else rule))
+        if own is None or _is_rule(own):
+            lines.append(_line("rule", _rule_text(usual if own is None else own)))
+    elif step["use"] == _NUMBER and own is not None:
+        lines.append(_line("cuts", _rule_text(own) if _is_rule(own) else own))
     return "\n".join(lines)
 
 
 def _line(key: str, value: object) -> str:
     return f"{key} = {toml_value(value)}"
+
+
+def _rule_text(rule: Any) -> str:
+    return f"{rule[0]}:{rule[1]}"
 
 
 def _is_rule(rule: Any) -> bool:
@@ -149,7 +158,7 @@ class _Reader:
         if "use" not in column:
             raise self._error(f"{where}use is missing. It is one of {_listed(_USES)}.")
         use = self._word(column["use"], f"{where}use", _USES)
-        why, gaps = column.get("why", "as the recipe says"), column.get("gaps", 0)
+        why, gaps = column.get("why", _AS_WRITTEN), column.get("gaps", 0)
         if not isinstance(why, str):
             raise self._error(f"{where}why must be text. Got {why!r} instead.")
         if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
@@ -160,10 +169,11 @@ class _Reader:
             step["levels"] = [*self._levels(column["levels"], where), *missing]
         if use == _NUMBER and "cuts" in column:
             cuts = self._cuts(column["cuts"], where)
-            if _is_rule(cuts):
+            if not _is_rule(cuts):
+                step |= {"cuts": cuts, "rule": _AS_WRITTEN, "levels": [*bin_names(tuple(cuts)), *missing]}
+                cuts = self._rule(column["rule"], f"{where}rule") if "rule" in column else cuts
+            if cuts and cuts != [described.get("bins"), described.get("strategy")]:
                 described["cut"][name] = cuts
-            else:
-                step |= {"cuts": cuts, "rule": _RULE, "levels": [*bin_names(tuple(cuts)), *missing]}
         return step
 
     def _levels(self, levels: Any, where: str) -> list[Any]:
@@ -188,21 +198,20 @@ class _Reader:
 
     def _cuts(self, cuts: Any, where: str) -> Any:
         if isinstance(cuts, str):
-            bins, colon, strategy = (part.strip() for part in cuts.partition(":"))
-            if not colon or strategy not in _STRATEGIES or not bins.isdecimal():
-                raise self._error(self._cuts_are(cuts, where))
-            return [self._bins(int(bins), f"{where}cuts", cuts), strategy]
+            return self._rule(cuts, f"{where}cuts")
         given = cuts if isinstance(cuts, list) else [cuts]
         numbers = [isinstance(cut, int | float) and not isinstance(cut, bool) and math.isfinite(cut) for cut in given]
         if not all(numbers) or any(low >= high for low, high in pairwise(given)):
-            raise self._error(self._cuts_are(cuts, where))
+            raise self._error(
+                f"{where}cuts must be numbers in increasing order, as [40, 60], or {_RULES}. Got {cuts!r} instead."
+            )
         return [float(cut) for cut in given]
 
-    def _cuts_are(self, cuts: Any, where: str) -> str:
-        return (
-            f"{where}cuts must be numbers in increasing order, as [40, 60], or a number of bins with a rule "
-            f'({", ".join(_STRATEGIES)}), as "4:quantile". Got {cuts!r} instead.'
-        )
+    def _rule(self, rule: Any, what: str) -> list[Any]:
+        bins, colon, strategy = (part.strip() for part in str(rule).partition(":"))
+        if not colon or strategy not in _STRATEGIES or not bins.isdecimal():
+            raise self._error(f"{what} must be {_RULES}. Got {rule!r} instead.")
+        return [self._bins(int(bins), what, rule), strategy]
 
     def _bins(self, bins: Any, what: str, given: Any) -> int:
         if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= 256:

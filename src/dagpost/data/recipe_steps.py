@@ -6,9 +6,11 @@ the cuts that are there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +144,11 @@ class Step:
 
     @classmethod
     def from_json(cls, described: Mapping[str, Any]) -> Step:
-        """The step that `to_json` described."""
+        """The step that `to_json` described; what cannot be a step is an error, for codes are made by it."""
+        fault = _fault(described)
+        if fault:
+            name = described.get("name") if isinstance(described, Mapping) else described
+            raise InputError(f"The recipe's step for the column {name!r} has {fault}. Make the recipe again.")
         levels, cuts = described.get("levels"), described.get("cuts")
         return cls(
             **{
@@ -151,6 +157,43 @@ class Step:
                 "cuts": None if cuts is None else tuple(float(cut) for cut in cuts),
             }
         )
+
+
+def _fault(described: Any) -> str:
+    """What is wrong with the description of a step; empty if nothing is."""
+    known = {field.name for field in fields(Step)}
+    if not isinstance(described, Mapping) or not {"name", "use", "why"} <= described.keys() <= known:
+        return f"other keys than {', '.join(sorted(known))}"
+    given = {"rule": "", "gaps": 0, "levels": None, "cuts": None, **described}
+    use, levels, cuts, gaps = given["use"], given["levels"], given["cuts"], given["gaps"]
+    if not all(isinstance(given[key], str) for key in ("name", "use", "why", "rule")) or use not in get_args(Use):
+        return f"the use {use!r}, or words that are not text"
+    if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
+        return f"{gaps!r} gaps"
+    if levels is not None and not _can_be_levels(levels):
+        return f"levels that cannot be: {levels!r}"
+    if cuts is not None and (not isinstance(cuts, Sequence) or not _increase(cuts)):
+        return f"cuts that are not numbers in increasing order: {cuts!r}"
+    if use == "levels" and cuts is not None:
+        return "cuts, and is not a number"
+    values = None if levels is None else len([level for level in levels if level != MISSING_LEVEL])
+    if use == "number" and values != (None if cuts is None else len(cuts) + 1):
+        return f"other levels than cuts: {levels!r} and {cuts!r}"
+    return ""
+
+
+def _can_be_levels(levels: Any) -> bool:
+    if not isinstance(levels, Sequence) or isinstance(levels, str) or not levels or MISSING_LEVEL in levels[:-1]:
+        return False
+    # True is 1 to Python, but another level.
+    different = {(isinstance(level, bool), level) for level in levels if isinstance(level, str | bool | int | float)}
+    infinite = any(isinstance(level, float) and not math.isfinite(level) for level in levels)
+    return len(different) == len(levels) and not infinite
+
+
+def _increase(cuts: Sequence[Any]) -> bool:
+    numbers = all(_is_number(cut) and math.isfinite(cut) for cut in cuts)
+    return numbers and all(low < high for low, high in pairwise(cuts))
 
 
 def _is_number(value: object) -> bool:

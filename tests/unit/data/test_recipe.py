@@ -244,6 +244,31 @@ def test_settings_that_cannot_be_are_named(settings: Any, message: str) -> None:
         Recipe(**settings).fit(frame_with(height=np.arange(ROWS) / 7))
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("sex", {"use": "bogus"}, "column 'sex' has the use 'bogus'"),
+        ("sex", {"usage": "levels"}, "column 'sex' has other keys than cuts, gaps"),
+        ("sex", {"gaps": -1}, "column 'sex' has -1 gaps"),
+        ("sex", {"levels": ["f", "f"]}, "column 'sex' has levels that cannot be"),
+        ("sex", {"levels": ["(missing)", "f"]}, "column 'sex' has levels that cannot be"),
+        ("sex", {"levels": ["f", ["m"]]}, "column 'sex' has levels that cannot be"),
+        ("sex", {"levels": []}, "column 'sex' has levels that cannot be"),
+        ("sex", {"cuts": [1.0]}, "column 'sex' has cuts, and is not a number"),
+        ("sex", {"name": "group"}, "two steps for one column"),
+        ("height", {"cuts": [3.0, 2.0]}, "'height' has cuts that are not numbers in increasing order"),
+        ("height", {"cuts": [2.0, float("nan")]}, "'height' has cuts that are not numbers in increasing order"),
+        ("height", {"levels": ["<2", ">=2"]}, "'height' has other levels than cuts"),
+        ("height", {"levels": None}, "'height' has other levels than cuts"),
+    ],
+)
+def test_a_description_that_cannot_be_a_recipe_is_refused(name: str, change: dict[str, Any], message: str) -> None:
+    described = Recipe().fit(frame_with(height=np.arange(ROWS) / 7)).to_json()
+    next(step for step in described["steps"] if step["name"] == name).update(change)
+    with pytest.raises(InputError, match=message):
+        Recipe.from_json(described)
+
+
 def test_a_recipe_is_given_as_an_object() -> None:
     with pytest.raises(InputError, match="must be a Recipe, or the path of a recipe file"):
         DagPosterior(score="bdeu", recipe=5).fit(frame_with())

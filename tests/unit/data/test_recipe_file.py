@@ -19,6 +19,7 @@ from tests.tools.clinical import clinical_frame
 from dagpost import Recipe, as_table
 from dagpost.data.recipe import cut_numbers
 from dagpost.data.recipe_file import read_description, toml_of
+from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import DagpostWarning, InputError
 
 
@@ -99,6 +100,23 @@ def test_what_a_person_changes_is_done(file: Path) -> None:
     assert cut.recipe.step("patient_id").rule == "3 bins of equal width"
 
 
+def test_points_that_a_person_gave_stay_theirs_in_a_file(tmp_path: Path) -> None:
+    frame = clinical_frame()
+    made = Recipe(cut={"systolic": [120, 140], "BMI": (4, "uniform")}).fit(frame)
+    made.save(tmp_path / "r.toml")
+    read = Recipe.load(tmp_path / "r.toml")
+    assert read.cut == {"systolic": [120.0, 140.0], "BMI": [4, "uniform"]}
+    assert bins_of(read.transform(frame)) == bins_of(made.transform(frame)) == {3, 4}
+    halves = cut_otherwise(read.transform(frame), 2).recipe
+    assert halves is not None
+    assert [len(halves.step(name).cuts or ()) for name in ("systolic", "BMI", "age")] == [2, 1, 1]
+    read.save(tmp_path / "again.toml")
+    assert Recipe.load(tmp_path / "again.toml").to_json() == read.to_json()
+    text = (tmp_path / "r.toml").read_text()
+    (tmp_path / "r.toml").write_text("".join(line for line in text.splitlines(True) if not line.startswith("rule")))
+    assert bins_of(Recipe.load(tmp_path / "r.toml").transform(frame)) == frozenset()
+
+
 def test_gaps_become_a_level_where_a_person_says_so(file: Path) -> None:
     frame = clinical_frame()
     edited(file, 'missing = "drop"', 'missing = "level"')
@@ -126,6 +144,7 @@ def test_gaps_become_a_level_where_a_person_says_so(file: Path) -> None:
         ("cuts = [", "cuts = [1e9, ", "column 'age': cuts must be numbers in increasing order"),
         ("cuts = [", 'cuts = "4:median" #', "column 'age': cuts must be .*Got '4:median'"),
         ("cuts = [", 'cuts = "1:quantile" #', "column 'age': cuts: bins must be .*Got '1:quantile'"),
+        ('rule = "3:quantile"', "rule = 3", "column 'age': rule must be a number of bins with a rule.*Got 3 instead"),
         ("gaps = ", "gaps = -", "column 'smoking': gaps must be a whole number"),
     ],
 )
