@@ -77,9 +77,9 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
     >>> recipe = Recipe(cut={"age": [40, 50]}).fit(frame)
     >>> recipe
     Recipe for 3 columns: 2 used, 1 left out
-    column   what it is                       what is done          levels
-    age      whole numbers, 24 values         cut: cut where asked  <40, [40, 50), >=50
-    sex      text, 2 values                   levels                f, m
+    column   what it is                       what is done      levels
+    age      whole numbers, 24 values         cut: where asked  <40, [40, 50), >=50
+    sex      text, 2 values                   levels            f, m
     country  constant: one value in all rows  left out
     >>> recipe.transform(frame[:3]).columns[0].tolist()
     [0, 0, 0]

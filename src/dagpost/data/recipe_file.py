@@ -201,7 +201,7 @@ class _Reader:
             return self._rule(cuts, f"{where}cuts")
         given = cuts if isinstance(cuts, list) else [cuts]
         numbers = [isinstance(cut, int | float) and not isinstance(cut, bool) and math.isfinite(cut) for cut in given]
-        if not all(numbers) or any(low >= high for low, high in pairwise(given)):
+        if not given or not all(numbers) or any(low >= high for low, high in pairwise(given)):
             raise self._error(
                 f"{where}cuts must be numbers in increasing order, as [40, 60], or {_RULES}. Got {cuts!r} instead."
             )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.spelling import either
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
 from dagpost.data.encoding import Cells, cells_of, number_text, reads_as_number
@@ -116,7 +117,8 @@ class Step:
         """The step with cuts that are found from numbers (NaN: no value) by a rule."""
         gap = np.isnan(numbers)
         if rule.points is not None:
-            cuts, words = rule.points, "cut where asked"
+            cuts, words = rule.points, "where asked"
+            self._refuse_one_bin(numbers[~gap], cuts)
         else:
             there = ~gap
             cuts = cut_points(numbers[there], None if counts is None else counts[there], rule.bins, rule.strategy)
@@ -125,6 +127,16 @@ class Step:
                 words = f"{len(cuts) + 1} of {words}: frequent values leave no room for more"
         levels = (*bin_names(cuts), *((MISSING_LEVEL,) if gap.any() else ()))
         return replace(self, use="number", cuts=cuts, levels=levels, rule=words)
+
+    def _refuse_one_bin(self, numbers: NDArray[np.float64], cuts: tuple[float, ...]) -> None:
+        """Refuse points that leave all values in one bin: a column of one level is joined by the prior alone."""
+        if len(numbers) and len(np.unique(bin_of(numbers, cuts))) < 2:
+            points = ", ".join(f"{cut:g}" for cut in cuts)
+            bins = either(f"Recipe(cut={{{self.name!r}: (4, 'quantile')}})", f"--cut {self.name}=4:quantile")
+            raise InputError(
+                f"Column {self.name!r} is to be cut at {points}, but its values, {numbers.min():g} to "
+                f"{numbers.max():g}, all fall into one bin. Cut inside that range; 4 bins, for instance, are {bins}."
+            )
 
     def uncut(self) -> Step:
         """The step of a number that stays a number."""

@@ -109,6 +109,7 @@ class Constraints:
 
 
 def edge_pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
+    """The edges of a setting as pairs of names; anything else is an error that names the setting."""
     if not isinstance(edges, Iterable):
         raise InputError(f"{quoted(setting)} must be a list of edges. Got {edges!r} instead. {_WRITTEN}")
     return tuple(_pair(setting, edge) for edge in ([edges] if isinstance(edges, str) else edges))

@@ -62,4 +62,4 @@ def test_the_best_graphs_of_a_table_are_those_of_the_average(run: Run, table: st
 
 def test_chains_are_refused_in_the_words_of_the_command_line(run: Run, table: str) -> None:
     result = run("fit", table, "--ess", "average", "--method", "partition-mcmc", status=2)
-    assert "which the method 'partition-mcmc' does not have. Set it, as in --ess 1.0, and compare" in result.stderr
+    assert "which the method 'partition-mcmc' does not have. Set it, as in --ess 5.0, and compare" in result.stderr

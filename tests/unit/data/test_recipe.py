@@ -327,3 +327,10 @@ def test_a_table_with_many_columns_of_no_use_is_read() -> None:
     frame = pd.DataFrame({f"c{i}": rng.integers(0, 2, 30) if i < 60 else 1 for i in range(80)})
     with pytest.warns(DagpostWarning, match=r"'c60' \(constant\).*and 16 more"):
         assert len(as_table(frame).names) == 60
+
+
+def test_points_that_leave_one_bin_are_refused_with_what_was_meant() -> None:
+    """`cut={"age": 4}` is one point, not four bins."""
+    frame = pd.DataFrame({"age": range(20, 60), "sex": ["f", "m"] * 20})
+    with pytest.raises(InputError, match=r"'age' is to be cut at 4, but its values, 20 to 59, .*\(4, 'quantile'\)"):
+        Recipe(cut={"age": 4}).fit(frame)
