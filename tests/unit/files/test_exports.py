@@ -213,9 +213,9 @@ def test_only_what_has_a_direction_is_exported_with_one(
     source: Any = model if kind == "model" else model.own_sample()
     found = [line.split(" [") for line in to_dot(source).split("\n") if "->" in line]
     drawn = {(edge.strip(), attributes.startswith('dir="none"')) for edge, attributes in found}
-    assert drawn == {(f'"{a}" -> "{b}"', (a + b) in lines) for a, b in [*arrows, *lines]}
+    assert drawn == {(f'"{edge[0]}" -> "{edge[1]}"', edge in lines) for edge in [*arrows, *lines]}
     write_graphml(source, tmp_path / "x.graphml")
-    graph = nx.read_graphml(tmp_path / "x.graphml")
+    graph: Any = nx.read_graphml(tmp_path / "x.graphml")
     assert {a + b for a, b, directed in graph.edges(data="directed") if directed} == set(arrows)
     # As in the graph of a class, an edge without a direction is there both ways.
     assert {a + b for a, b, directed in graph.edges(data="directed") if not directed} == {
