@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _CUT = "--cut is written COLUMN=NUMBER, COLUMN=NUMBER,NUMBER or COLUMN=BINS:RULE, as in --cut age=4:quantile."
 #: Columns that are shown before a fit.
 _TOLD = 12
-_RULES = ("quantile", "uniform", "kmeans")
 
 
 def parse_recipe(
@@ -95,10 +94,12 @@ def parse_cuts(texts: list[str] | None) -> dict[str, Any] | None:
 
 
 def _rule(text: str, written: str) -> tuple[int, str]:
-    bins, _, rule = (part.strip() for part in written.partition(":"))
-    if not bins.isdecimal() or rule not in _RULES:
-        raise InputError(f"{_CUT} Rules are {', '.join(_RULES)}. Got {text!r} instead.")
-    return int(bins), rule
+    from dagpost.data.cutting import STRATEGIES, bins_and_strategy
+
+    found = bins_and_strategy(written)
+    if found is None:
+        raise InputError(f"{_CUT} Rules are {', '.join(STRATEGIES)}. Got {text!r} instead.")
+    return found
 
 
 def _numbers(text: str, written: str) -> list[float]:

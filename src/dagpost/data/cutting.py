@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from dagpost.data.encoding import number_text
 
 Strategy = Literal["quantile", "uniform", "kmeans"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 LARGEST_BINS = 256
 _FEW_DIGITS = 3
@@ -48,6 +49,16 @@ def cut_points(
     weights = np.bincount(place, weights=None if counts is None else counts[seen]).astype(np.int64)
     find = {"quantile": _quantiles, "uniform": _equal_widths, "kmeans": _between_clusters}[strategy]
     return _rounded(find(distinct, weights, bins), distinct)
+
+
+def bins_and_strategy(text: str) -> tuple[int, str] | None:
+    """A number of bins with a strategy, as people write it; None if the text is something else.
+
+    >>> bins_and_strategy("4:quantile"), bins_and_strategy("4")
+    ((4, 'quantile'), None)
+    """
+    bins, _, strategy = (part.strip() for part in text.partition(":"))
+    return (int(bins), strategy) if bins.isdecimal() and strategy in STRATEGIES else None
 
 
 def bin_of(values: NDArray[np.float64], cuts: tuple[float, ...]) -> NDArray[np.intp]:

@@ -16,6 +16,7 @@ from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest
 from dagpost.data.conversion import TableLike, checked_table, warn_about
 from dagpost.data.cutting import LARGEST_BINS, Strategy
+from dagpost.data.encoding import is_number
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
@@ -75,7 +76,7 @@ def _numbers(table: Table, position: int) -> NDArray[np.float64]:
     if levels is None:
         return np.asarray(column, dtype=np.float64)
     for level in levels:
-        if isinstance(level, bool) or not isinstance(level, (int, float)):
+        if not is_number(level):
             raise InputError(
                 f"'columns' names {table.names[position]!r}, whose levels are not numbers (one is "
                 f"{level!r}). Only columns of numbers can be cut into bins: leave it out."

@@ -252,6 +252,11 @@ def _parsed(words: list[str]) -> list[Any] | None:
     return None
 
 
+def is_number(level: object) -> bool:
+    """Whether a level is a number; truth values are not."""
+    return isinstance(level, int | float) and not isinstance(level, bool)
+
+
 def reads_as_number(text: str) -> bool:
     """Whether text is a number, with a decimal point or comma."""
     return bool(_NUMBER.fullmatch(text) or _COMMA_NUMBER.fullmatch(text))

@@ -9,12 +9,13 @@ applied to new rows it decides nothing anew.
 from __future__ import annotations
 
 import copy
+import html
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Self, cast, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -26,12 +27,9 @@ from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.encoding import code_type
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
-from dagpost.data.recipe_steps import Rule, Step
+from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
-
-Missing = Literal["drop", "level", "refuse"]
-Unseen = Literal["error", "missing", "prior"]
 
 #: What a column is cut by: one point, several, or a number of bins with a strategy.
 Cut = float | Sequence[float] | tuple[int, str]
@@ -223,7 +221,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         return "\n".join([self.summary(), *self.lines()])
 
     def _repr_html_(self) -> str:
-        return words.to_html(self.steps_, self.summary()) if self.fitted else f"<pre>{self!r}</pre>"
+        return words.to_html(self.steps_, self.summary()) if self.fitted else f"<pre>{html.escape(repr(self))}</pre>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -14,28 +14,28 @@ import os
 import tomllib
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from dagpost._tools.text import nearest, printable
 from dagpost._tools.toml_text import toml_comment, toml_key, toml_value
 from dagpost._tools.whole_files import read_text, write_text
-from dagpost.data.cutting import bin_names
+from dagpost.data.cutting import LARGEST_BINS, STRATEGIES, bin_names, bins_and_strategy
 from dagpost.data.files import MISSING_LEVEL
+from dagpost.data.recipe_steps import Missing, Unseen
 from dagpost.errors import InputError
 
 _VERSION = "dagpost_recipe"
 _LEVELS, _NUMBER, _LEFT_OUT = "levels", "number", "left out"
 _USES = (_LEVELS, _NUMBER, _LEFT_OUT)
-_STRATEGIES = ("quantile", "uniform", "kmeans")
 #: What may stand at the top, with what it may be.
 _WORDS: dict[str, tuple[str, ...]] = {
-    "missing": ("drop", "level", "refuse"),
-    "unseen": ("error", "missing", "prior"),
-    "strategy": _STRATEGIES,
+    "missing": get_args(Missing),
+    "unseen": get_args(Unseen),
+    "strategy": STRATEGIES,
 }
 _KEYS = ("use", "why", "gaps", "levels", "cuts", "rule")
 _AS_WRITTEN = "as the recipe says"
-_RULES = f'a number of bins with a rule ({", ".join(_STRATEGIES)}), as "4:quantile"'
+_RULES = f'a number of bins with a rule ({", ".join(STRATEGIES)}), as "4:quantile"'
 
 _HEAD = """\
 # What is done with each column of a table. Change what you like, and fit with it:
@@ -208,14 +208,14 @@ class _Reader:
         return [float(cut) for cut in given]
 
     def _rule(self, rule: Any, what: str) -> list[Any]:
-        bins, colon, strategy = (part.strip() for part in str(rule).partition(":"))
-        if not colon or strategy not in _STRATEGIES or not bins.isdecimal():
+        found = bins_and_strategy(str(rule))
+        if found is None:
             raise self._error(f"{what} must be {_RULES}. Got {rule!r} instead.")
-        return [self._bins(int(bins), what, rule), strategy]
+        return [self._bins(found[0], what, rule), found[1]]
 
     def _bins(self, bins: Any, what: str, given: Any) -> int:
-        if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= 256:
-            raise self._error(f"{what}: bins must be a whole number from 2 to 256. Got {given!r} instead.")
+        if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= LARGEST_BINS:
+            raise self._error(f"{what}: bins must be a whole number from 2 to {LARGEST_BINS}. Got {given!r} instead.")
         return bins
 
     def _word(self, value: Any, what: str, allowed: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,13 @@ from numpy.typing import NDArray
 from dagpost._tools.spelling import either
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
-from dagpost.data.encoding import Cells, cells_of, number_text, reads_as_number
+from dagpost.data.encoding import Cells, cells_of, is_number, number_text, reads_as_number
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
+
+#: What is done about gaps, and about levels of new rows that are not known.
+Missing = Literal["drop", "level", "refuse"]
+Unseen = Literal["error", "missing", "prior"]
 
 _BINS_IN_WORDS = {"quantile": "quantiles", "uniform": "bins of equal width", "kmeans": "clusters"}
 
@@ -98,7 +102,7 @@ class Step:
 
     def numbers(self, cells: Cells) -> NDArray[np.float64]:
         """The numbers of cells, NaN where there is no value."""
-        if cells.kind == "declared" and all(_is_number(value) for value in cells.values):
+        if cells.kind == "declared" and all(is_number(value) for value in cells.values):
             return Cells("decimal", cells.places, np.array(cells.values, dtype=np.float64)).numbers()
         if cells.kind != "empty" and not cells.numeric:
             wrong = next((value for value in cells.values if not reads_as_number(str(value))), cells.values[0])
@@ -204,9 +208,5 @@ def _can_be_levels(levels: Any) -> bool:
 
 
 def _increase(cuts: Sequence[Any]) -> bool:
-    numbers = all(_is_number(cut) and math.isfinite(cut) for cut in cuts)
+    numbers = all(is_number(cut) and math.isfinite(cut) for cut in cuts)
     return numbers and all(low < high for low, high in pairwise(cuts))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

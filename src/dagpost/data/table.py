@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either, setting
-from dagpost._tools.text import names_in, shortened
-from dagpost.data.encoding import code_type
+from dagpost._tools.text import names_in, printable, shortened
+from dagpost.data.encoding import code_type, is_number
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
 
@@ -120,7 +120,7 @@ class Table:
         return [
             name
             for name, levels in zip(self.names, self.levels, strict=True)
-            if levels is not None and not all(_is_number(level) for level in levels if level != MISSING_LEVEL)
+            if levels is not None and not all(is_number(level) for level in levels if level != MISSING_LEVEL)
         ]
 
     def _with_gaps(self) -> list[str]:
@@ -197,8 +197,9 @@ class Table:
         ]
 
     def __repr__(self) -> str:
-        width = max(len(name) for name in self.names)
-        lines = [f"  {n:<{width}}  {d}" for n, d in zip(self.names, self.descriptions(), strict=True)]
+        names = [printable(name) for name in self.names]
+        width = max(len(name) for name in names)
+        lines = [f"  {n:<{width}}  {printable(d)}" for n, d in zip(names, self.descriptions(), strict=True)]
         return "\n".join([self.summary(), *lines])
 
     def _repr_html_(self) -> str:
@@ -207,10 +208,6 @@ class Table:
             for name, description in zip(self.names, self.descriptions(), strict=True)
         )
         return f"<table><caption>{html.escape(self.summary())}</caption>{rows}</table>"
-
-
-def _is_number(level: object) -> bool:
-    return isinstance(level, int | float) and not isinstance(level, bool)
 
 
 def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:

@@ -316,7 +316,10 @@ def test_the_model_of_a_table_of_levels_has_a_recipe_too(tmp_path: Any) -> None:
 
 
 def test_names_and_levels_are_shown_safely() -> None:
-    recipe = Recipe().fit(pd.DataFrame({"<b>": ["<i>", "&"] * 4, "y\x1b[31m": ["u", "v", "v", "u"] * 2}))
+    frame = pd.DataFrame({"<b>": ["<i>", "&"] * 4, "y\x1b[31m": ["u\x1b[0m", "v", "v", "u\x1b[0m"] * 2})
+    assert "<b>" not in Recipe(drop=["<b>"])._repr_html_()
+    recipe = Recipe().fit(frame)
+    assert "\x1b" not in repr(recipe.transform(frame))
     assert "<b>" not in recipe._repr_html_()
     assert "&lt;i&gt;" in recipe._repr_html_()
     assert "\x1b" not in repr(recipe)
