@@ -26,6 +26,7 @@ def model_under(table: Any, choice: str, value: str, **settings: Any) -> DagPost
         },
         "bins": lambda: {"recipe": Recipe(bins=int(number))},
         "most parents": lambda: {"max_parents": int(number)},
+        "rules": lambda: {"required": (), "forbidden": (), "tiers": None},
     }
     changed = changes[choice]()
     return DagPosterior(**{**settings, **changed}).fit(table)

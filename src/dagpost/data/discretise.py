@@ -41,7 +41,7 @@ def discretise(
         Which columns to cut: all that are not levels unless given. Columns of a few numbers, which are levels, can be
         cut, too, by naming them.
 
-    >>> heights = np.array([[1.52, 0.5], [1.61, 1.5], [1.75, 0.1], [1.80, 0.9], [1.93, 0.3], [1.66, 2.2]])
+    >>> heights = np.array([[1.52, 0.5], [1.61, 1.5], [1.75, 0.1], [1.80, 0.9], [1.92, 0.3], [1.66, 2.2]])
     >>> discretise(heights, bins=2, strategy="uniform").levels[0]
     ('<1.72', '>=1.72')
     """

@@ -188,7 +188,9 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         unknown = described.keys() - {*_SETTINGS, "rows", "dropped_rows", "steps"}
         if unknown:
             raise InputError(f"A recipe has no {min(unknown)!r}.{nearest(min(unknown), [*_SETTINGS, 'steps'])}")
-        recipe = cls(**{name: described[name] for name in _SETTINGS if name in described})
+        # JSON has no tuples: nothing is the empty one, as it is unless told otherwise.
+        settings = {name: () if described[name] == [] else described[name] for name in _SETTINGS if name in described}
+        recipe = cls(**settings)
         recipe._choices()
         if described.get("steps") is None:
             return recipe

@@ -57,8 +57,8 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
 def test_the_names_that_shells_complete_are_those_of_the_library() -> None:
     assert list(choices.methods()) == ["auto", *METHODS.names()]
     assert list(choices.engines()) == ["auto", *ENGINES.names()]
-    assert [name for name, _ in choices.complete_score("")] == list(SCORES.names())
-    assert all(resolve_score(name) is not None for name in SCORES.names())
+    assert [name for name, _ in choices.complete_score("")] == ["auto", *SCORES.names()]
+    assert all(resolve_score(name) is not None for name in choices.scores())
     assert all(":" in prior or resolve_prior(prior) is not None for prior in choices.priors())
     assert choices.complete_method("part") == [
         (name, words) for name, words in choices.methods().items() if name.startswith("part")

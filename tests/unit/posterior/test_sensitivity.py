@@ -79,6 +79,7 @@ def of_pair(own: float, *others: float) -> Sensitivity:
                 "equivalent sample size": ["5", "10"],
                 "prior": ["uniform", "indegree", "edge:0.1"],
                 "most parents": ["2"],
+                "rules": ["none"],
             },
         ),
     ],

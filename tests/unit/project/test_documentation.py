@@ -13,11 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tools.refresh_pages import PAGES, PROJECT, blocks, refreshed, write_example_files
 
 import dagpost
 from dagpost.cli import app
 from dagpost.exact import paths, structure
+
+PROJECT = Path(__file__).resolve().parents[3]
+# By its path: the tools of the project are not a package, and tests have tools of their own.
+_PAGES = runpy.run_path(str(PROJECT / "tools" / "refresh_pages.py"))
+PAGES, blocks, refreshed, write_example_files = (
+    _PAGES[name] for name in ("PAGES", "blocks", "refreshed", "write_example_files")
+)
 
 GALLERY = sorted(script.name for script in (PROJECT / "docs" / "gallery").glob("plot_*.py"))
 

@@ -117,7 +117,7 @@ def test_a_file_made_with_another_package_says_which_one_is_missing(made: Path) 
     ("method", "kind", "words"),
     [
         ("auto", None, "exact"),
-        ("toy-chain:chains=2,burn_in=200", "ToyChain", "exact"),
+        ("toy-chain:chains=2,burn_in=200", "ToyChain", "estimated from graphs by toy-chain"),
         ("empty-graphs", "EmptyGraphs", "the graph without edges only"),
     ],
     ids=lambda value: str(value).partition(":")[0],

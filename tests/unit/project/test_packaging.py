@@ -71,7 +71,7 @@ def check_installed_demo(binaries: Path, folder: Path) -> None:
     assert Path(where).is_relative_to(binaries.parent)
     assert run(binaries / "dagpost", "--version", cwd=folder).split() == ["dagpost", dagpost.__version__]
     result = json.loads(run(binaries / "dagpost", "demo", "--json", cwd=folder))
-    assert result["log_evidence"] == pytest.approx(-6727.9977, abs=1e-3)
+    assert result["log_evidence"] == pytest.approx(-6684.7626, abs=1e-3)
     assert "M. Work" in run(binaries / "dagpost", "demo", cwd=folder)
 
 
@@ -101,7 +101,7 @@ def test_wheel_holds_the_whole_package_and_nothing_else(distributions: tuple[Pat
     there = {
         file.relative_to(PACKAGE.parent).as_posix()
         for file in PACKAGE.rglob("*")
-        if file.is_file() and file.suffix not in MADE
+        if file.is_file() and file.suffix not in MADE and "__pycache__" not in file.parts
     }
     assert held == there
     assert "dagpost/py.typed" in held

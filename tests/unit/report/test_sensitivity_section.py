@@ -18,8 +18,9 @@ def test_the_section_says_what_does_not_survive(tmp_path: Path) -> None:
     model = DagPosterior(BDeu(1), samples=500, seed=1).fit(datasets.load("coronary"))
     words = written(model, tmp_path).sections["choices"]
     assert model.sensitivity().summary() in words
-    assert "Smoking — Pressure0.890.890.950.660.470.89✗ falls to 0.47 with prior edge:0.1" in words
-    assert "M. Work — P. Work1.001.001.001.001.001.00✓ holds in all 5" in words
+    assert "Smoking — Pressure✗ falls to 0.47 with prior edge:0.1" in words
+    assert "0.890.890.950.660.470.89" in words
+    assert "M. Work — P. Work✓ holds in all 5" in words
 
 
 def test_names_stay_text() -> None:
