@@ -192,7 +192,9 @@ class Directions:
             (first, second) if self.by_data[first, second] >= self.by_data[second, first] else (second, first)
         )
         share = float(self.by_data[source, target]) / joined
-        if share >= LEANING and joined >= FOUND:
+        if joined < FOUND:
+            return PairDirection("open", first, second, share, joined)
+        if share >= LEANING:
             return PairDirection("clear" if share >= CLEAR else "leaning", source, target, share, joined)
         decided = self.by_data + self.by_rules
         for source, target in ((first, second), (second, first)):

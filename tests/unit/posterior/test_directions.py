@@ -17,6 +17,7 @@ from dagpost.errors import InputError
 from dagpost.features import evaluate
 from dagpost.files import archive
 from dagpost.posterior.directions import (
+    ASSUMPTION,
     CLEAR,
     LABELS,
     MARKS,
@@ -236,6 +237,36 @@ def test_what_tiers_decide_is_never_a_finding(collider: Any) -> None:
     # Still, how far the data would have said so is there to be read.
     (share,) = [row["by_data"] for row in ruled.directions().to_dict("records") if row["from"] + row["to"] == "AC"]
     assert share > 0.9
+
+
+def test_what_directions_rest_on_is_said_with_and_without_rules(collider: Any) -> None:
+    free, tiers, ordered = (
+        directions_of(DagPosterior(score="bdeu", seed=1, **rules).fit(collider).fitted_)
+        for rules in ({}, {"tiers": [["A"], ["C", "D"]]}, {"method": GivenOrder(["A", "B", "C", "D"])})
+    )
+    assert free.assumption == ASSUMPTION
+    assert tiers.assumption.startswith(ASSUMPTION)
+    assert tiers.assumption.endswith("without your rules some may be open.")
+    assert ordered.assumption == "All directions are decided by your rules, not by the data."
+
+
+def test_a_clear_direction_is_tried_without_the_rules(collider: Any) -> None:
+    """Tiers that allow one collider only compel what hangs on it, among the graphs that they allow."""
+    chain = collider[["A", "C", "D"]]
+    model = DagPosterior(score="bdeu", seed=1, tiers=[["A"], ["C", "D"]]).fit(chain)
+    found = model.sensitivity()
+    assert found.variations[-1].words == "none of your rules"
+    free = DagPosterior(score="bdeu", seed=1).fit(chain).edge_probabilities_.to_numpy()
+    np.testing.assert_allclose(found.joined[-1], free + free.T, atol=1e-9)
+
+
+@pytest.mark.parametrize(("joined", "word"), [(0.49, "open"), (0.5, "clear")])
+def test_only_a_pair_that_is_found_has_a_clear_direction(joined: float, word: str) -> None:
+    pairs, none = np.array([[0.0, joined], [joined, 0.0]]), np.zeros((2, 2))
+    by_data = np.array([[0.0, 0.95 * joined], [0.0, 0.0]])
+    settled = np.zeros((2, 2), dtype=bool)
+    found = Directions(("A", "B"), pairs, by_data, none, pairs - by_data - by_data.T, settled, none, pairs, 0.95)
+    assert found.pair(0, 1).word == word
 
 
 def test_what_follows_from_a_rule_is_decided_by_rules(table: Any) -> None:
