@@ -189,8 +189,8 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         if unknown:
             raise InputError(f"A recipe has no {min(unknown)!r}.{nearest(min(unknown), [*_SETTINGS, 'steps'])}")
         # JSON has no tuples: nothing is the empty one, as it is unless told otherwise.
-        settings = {name: () if described[name] == [] else described[name] for name in _SETTINGS if name in described}
-        recipe = cls(**settings)
+        given = {name: described[name] for name in _SETTINGS if name in described}
+        recipe = cls(**{name: cast("Any", () if value == [] else value) for name, value in given.items()})
         recipe._choices()
         if described.get("steps") is None:
             return recipe
