@@ -18,6 +18,9 @@ from scipy import stats
 MOST_WRONG = 0.10
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
     return [case for case in discrete_cases(calibration.ROWS, 4, published=()) if len(case.truth) <= 12]

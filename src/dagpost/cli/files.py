@@ -70,8 +70,8 @@ def may_write(output: Path, kind: str) -> Path:
     _check_place(output)
     if output.exists() and not _is_of_kind(output, kind):
         raise InputError(
-            f"{str(output)!r} is there already and is not a dagpost {kind}; it is not written over. Name another "
-            "file, or move that one away."
+            f"{str(output)!r} is there already and is not a dagpost {kind}; it is not written over. Name another file "
+            f"with {'--recipe' if kind == 'recipe' else '-o'}, or move that one away."
         )
     return output
 

@@ -153,7 +153,11 @@ def recipe_in(about: dict[str, Any]) -> Recipe | None:
     names, levels, described = tuple(map(str, about["names"])), _levels(about), about.get("recipe")
     if described is None:
         return Recipe.of_levels(names, levels)
-    recipe = Recipe.from_json(described)
+    try:
+        recipe = Recipe.from_json(described)
+    except InputError as error:
+        # What to do about it is another matter in a file: the model has to be made again.
+        raise ValueError(str(error).removesuffix(" Make the recipe again.")) from error
     used = [step for step in recipe.steps_ if step.used]
     if tuple(step.name for step in used) != names:
         raise ValueError("its recipe is of other variables")
