@@ -155,7 +155,7 @@ def test_ctrl_c_ends_a_long_run_soon_with_status_130_and_no_file(tmp_path: Path)
 @POSIX
 def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> None:
     write_wide_table(tmp_path, 17)
-    arguments = ["fit", "wide.csv", "--max-parents", "2", "--json"]
+    arguments = ["fit", "wide.csv", "--max-parents", "2", "--ess", "1", "--json"]
     environment = {"DAGPOST_CHECKPOINT_SECONDS": "0"}
     kept = tmp_path / "wide.dagpost.partial"
     _, errors = interrupted(started(tmp_path, *arguments, **environment), (kept / "manifest.json").exists)
@@ -170,7 +170,7 @@ def test_the_same_command_goes_on_where_ctrl_c_stopped_it(tmp_path: Path) -> Non
     result = process(tmp_path, *arguments)
     assert "an earlier run was interrupted; resuming from wide.dagpost.partial" in result.stderr
     assert not kept.exists()
-    whole = DagPosterior(max_parents=2).fit(tmp_path / "wide.csv")
+    whole = DagPosterior(score="bdeu", max_parents=2).fit(tmp_path / "wide.csv")
     assert json.loads(result.stdout)["log_evidence"] == whole.log_evidence_
 
 

@@ -75,6 +75,7 @@ def check_installed_demo(binaries: Path, folder: Path) -> None:
     assert "M. Work" in run(binaries / "dagpost", "demo", cwd=folder)
 
 
+@pytest.mark.long  # compiles everything anew
 def test_demo_runs_from_the_wheel_in_another_environment(
     distributions: tuple[Path, Path], empty_environment: Path, tmp_path: Path
 ) -> None:
