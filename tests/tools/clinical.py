@@ -11,6 +11,11 @@ import pandas as pd
 
 #: Pairs with an edge in the network that makes the rows, strong enough to be seen in 900 of them.
 STRONG_PAIRS = (("age", "systolic"), ("BMI", "systolic"), ("systolic", "diastolic"), ("systolic", "diagnosis"))
+#: All edges of that network.
+TRUE_EDGES = (
+    *(("age", "BMI"), ("sex", "BMI"), ("age", "systolic"), ("BMI", "systolic"), ("smoking", "systolic")),
+    *(("systolic", "diastolic"), ("BMI", "diastolic"), ("systolic", "diagnosis"), ("age", "diagnosis")),
+)
 LEFT_OUT = ("patient_id", "visit_date")
 USED = ("age", "sex", "smoking", "BMI", "systolic", "diastolic", "diagnosis")
 

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.tools.clinical import LEFT_OUT, STRONG_PAIRS, USED, clinical_frame
+from tests.tools.clinical import LEFT_OUT, STRONG_PAIRS, TRUE_EDGES, USED, clinical_frame
 
 from dagpost import DagPosterior, Recipe, read_table
 from dagpost.errors import DagpostWarning, InputError
@@ -68,6 +68,23 @@ def test_what_truly_belongs_together_is_joined(fitted: Any, pair: tuple[str, str
 
 def test_what_has_nothing_to_do_with_each_other_is_not_joined(fitted: Any) -> None:
     assert fitted[0].probability("sex -- smoking").value < 0.1
+
+
+def test_no_direction_is_claimed_that_is_not_there(fitted: Any) -> None:
+    """Pairs of the network point as written in `TRUE_EDGES`; what the data cannot tell may stay open."""
+    pairs = fitted[0].directions()
+    assert set(pairs["direction"]) <= {"clear", "leaning", "open"}
+    clear = pairs[pairs["direction"] == "clear"]
+    assert set(zip(clear["from"], clear["to"], strict=True)) <= set(TRUE_EDGES)
+    found = pairs[pairs["joined"] >= 0.95]
+    assert {frozenset(pair) for pair in STRONG_PAIRS} <= {
+        frozenset(pair) for pair in zip(found["from"], found["to"], strict=True)
+    }
+
+
+def test_a_weak_effect_is_uncertain_and_not_ruled_out(fitted: Any) -> None:
+    """Smoking raises the pressure by 6 with a spread of 9: cutting hides some of it, but not all."""
+    assert 0.05 < fitted[0].probability("smoking -- systolic").value < 0.95
 
 
 def test_the_recipe_lives_in_the_model_file(fitted: Any, tmp_path: Path) -> None:
