@@ -232,7 +232,7 @@ def test_everything_is_what_threads_give_however_slow_the_cables_are(farm: Farm,
     for fit in FITS:
         found = client.says(400)
         assert found.get("digests") == digests_here(fit), found
-        assert found["engine"] == ("dask" if fit != "chains" else "threads"), fit
+        assert found["engine"] == "dask"
         tell(f"{fit}, cable {cable}: {found['wall']} s, {found['cpu']} CPU s so far in the client")
 
 
