@@ -40,6 +40,9 @@ from dagpost.cli.options import (
     TableArgument,
     ThreadsOption,
     TiersOption,
+    TlsAuthorityOption,
+    TlsCertificateOption,
+    TlsKeyOption,
     output_option,
     setting,
 )
@@ -97,6 +100,9 @@ def fit(
     threads: ThreadsOption = None,
     engine: EngineOption = "auto",
     cluster: ClusterOption = None,
+    tls_ca_file: TlsAuthorityOption = None,
+    tls_cert: TlsCertificateOption = None,
+    tls_key: TlsKeyOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -119,7 +125,7 @@ def fit(
     done = parse_recipe(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
-    with chosen_engine(engine, cluster, threads, quiet=quiet) as where:
+    with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
             prior=resolve_prior(prior),

@@ -70,8 +70,13 @@ EngineOption = Annotated[
     ),
 ]
 ClusterOption = Annotated[
-    str | None, option("ADDRESS", "The scheduler of a Dask cluster to work on, as tcp://host:8786.")
+    str | None, option("ADDRESS", "The scheduler of a Dask cluster to work on, as tcp://host:8786 or tls://host:8786.")
 ]
+TlsAuthorityOption = Annotated[
+    Path | None, option("FILE", "For a cluster at tls://...: the certificate of its authority, as for `dask worker`.")
+]
+TlsCertificateOption = Annotated[Path | None, option("FILE", "The certificate to show to the cluster.")]
+TlsKeyOption = Annotated[Path | None, option("FILE", "Its key, unless that is in the same file.")]
 MinimumOption = Annotated[
     float, setting("P", "Leave out pairs that are joined less probably than this.", callback=_probability)
 ]
