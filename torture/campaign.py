@@ -27,7 +27,7 @@ class Campaign:
 
     `prepare` runs once in the process from which all workers are forked: load kernels there, make what the cases share.
     `counted` says what the number that `run_case` returns counts, in the plural. A case that takes longer than
-    `seconds` (wall clock, on a busy machine) is a hang. `share` is the campaign's part of the time, relative to the others.
+    `seconds` (wall clock, on a busy machine) is a hang. `share` is its part of the time, relative to the others.
     """
 
     name: str
