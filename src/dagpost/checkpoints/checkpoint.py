@@ -90,6 +90,10 @@ class SavedSteps(Generic[Step]):
                 self._after(number)
 
 
+def anything() -> None:
+    """The check of a stage whose arrays may hold any numbers."""
+
+
 def nothing(*_: object) -> Arrays:
     """The arrays of a step that fills or changes none."""
     return ()
@@ -174,14 +178,24 @@ class Checkpoint:
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = nothing,
         running: Callable[[], Arrays] = nothing,
+        check: Callable[[], None] = anything,
     ) -> SavedSteps[Step]:
         """Open a stage, and fill the arrays of the steps that are finished.
 
         `pieces(step)` are arrays that a step fills and no later step changes; `running()` are arrays that every step
         changes. Both are filled in place, so views of larger arrays will do. Steps that run at the same time may write
-        to the latter only in places of their own, whatever is there: after a kill they write again.
+        to the latter only in places of their own, whatever is there: after a kill they write again. `check()` raises a
+        `ValueError` if what was filled in cannot be: a folder may come from somebody else.
         """
         done = self._restore(name, steps, pieces, running)
+        if done:
+            try:
+                check()
+            except ValueError as error:
+                raise InputError(
+                    f"The checkpoint in {str(self.folder)!r} holds what no run writes ({name}: {error}). Remove the "
+                    "folder to start anew."
+                ) from error
 
         def after(number: int) -> None:
             self._save(name, steps, number, pieces, running)
@@ -355,6 +369,7 @@ class _None(Checkpoint):
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = nothing,  # noqa: ARG002
         running: Callable[[], Arrays] = nothing,  # noqa: ARG002
+        check: Callable[[], None] = anything,  # noqa: ARG002
     ) -> SavedSteps[Step]:
         return SavedSteps(steps)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from dagpost.checkpoints.checkpoint import Arrays, Checkpoint, SavedSteps, nothing
+from dagpost.checkpoints.checkpoint import Arrays, Checkpoint, SavedSteps, anything, nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +41,10 @@ class CheckpointPart(Checkpoint):
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = nothing,
         running: Callable[[], Arrays] = nothing,
+        check: Callable[[], None] = anything,
     ) -> SavedSteps[Step]:
         """Open a stage of this part."""
-        return self._whole.stage(self._named(name), steps, pieces, running)
+        return self._whole.stage(self._named(name), steps, pieces, running, check)
 
     def remove(self) -> None:
         """Remove the folder of the whole."""

@@ -56,6 +56,11 @@ def start(context: HybridContext, generator: np.random.Generator) -> GraphState:
     return structure.start(context.families, generator)
 
 
+def is_possible(context: HybridContext, state: GraphState) -> bool:
+    """Whether no node has too many parents, or parents that it must not have."""
+    return structure.is_possible(context.families, state)
+
+
 def proposal_of(edges: Floats) -> tuple[Floats, Floats]:
     """The chance of every edge (parent, child) in a proposed graph, and its log odds against no edge at all.
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.kernels import inline_no_refcount, inlined, kernel
 from dagpost.errors import NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_sum_inside
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
@@ -74,6 +74,24 @@ def random_order(tables: FamilyTables, order: Integers, log_sums: Floats, genera
             return False
         placed |= np.uint64(1) << np.uint64(order[position])
     return True
+
+
+@kernel
+def is_possible(tables: FamilyTables, state: OrderState) -> bool:
+    """Whether the weights of a state are those of its order, and none is zero."""
+    before = np.uint64(0)
+    for node in state.order:
+        log_sum = log_sum_inside(tables, node, before)
+        if log_sum == -math.inf or not is_close(state.log_sums[node], log_sum):
+            return False
+        before |= np.uint64(1) << np.uint64(node)
+    return True
+
+
+@inlined
+def is_close(first: float, second: float) -> bool:
+    """Whether two log weights are the same but for rounding."""
+    return abs(first - second) <= 1e-6 * max(1.0, abs(second))
 
 
 @inline_no_refcount

@@ -248,6 +248,13 @@ def _add_edges(families: BucketFamilies, buckets: _Buckets, times: int, edges: F
 
 
 @kernel
+def is_possible(families: BucketFamilies, state: PartialOrderState, bucket_size: int) -> bool:
+    """Whether some order that keeps to the buckets has a weight."""
+    buckets = _empty_buckets(state.order, min(bucket_size, len(state.order)))
+    return _sum_proposed(families, buckets, 0, len(buckets.slots) - 1) > -math.inf
+
+
+@kernel
 def advance(
     families: BucketFamilies,
     state: PartialOrderState,

@@ -113,6 +113,21 @@ def _take_partition_of(tables: FamilyTables, parents: Masks, state: PartitionSta
 
 
 @kernel
+def is_possible(tables: FamilyTables, state: PartitionState) -> bool:
+    """Whether the weights of a state are those of its partition, and none is zero."""
+    nodes = len(state.part_of)
+    work = room_for(nodes)
+    for node in range(nodes):
+        work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
+    confine(work, tables, state.log_sums, False)
+    for node in range(nodes):
+        log_sum = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
+        if log_sum == -math.inf or not order.is_close(state.log_sums[node], log_sum):
+            return False
+    return True
+
+
+@kernel
 def _advance(
     tables: FamilyTables, state: PartitionState, generator: np.random.Generator, output: Round, cancel: Integers
 ) -> None:

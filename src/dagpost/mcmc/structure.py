@@ -66,6 +66,17 @@ def _draw_in_order(
     draw_graph(tables, allowed, np.zeros_like(allowed), log_sums, generator, parents)
 
 
+@kernel
+def is_possible(tables: FamilyTables, state: GraphState) -> bool:
+    """Whether no node has too many parents, or parents that it must not have."""
+    for node in range(len(state.parents)):
+        if bits_of(state.parents[node]) > tables.max_parents:
+            return False
+        if log_weight_of(tables, node, state.parents[node]) == -math.inf:
+            return False
+    return True
+
+
 class Surroundings(NamedTuple):
     """What can be done to a graph in one step, and what its families weigh.
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from dagpost._tools.checks import whole_number
+from dagpost._tools.schema import ArrayRule
 from dagpost.methods.base import Cost, Draws, Method, Wanted
 
 if TYPE_CHECKING:
@@ -64,6 +66,9 @@ class ChainMethod(Method):
     gives_edges: ClassVar[bool] = False
     #: What its steps cost.
     costs: ClassVar[StepCost]
+    #: What the arrays of the states of all chains must be, by the names of the fields of `state`: kernels index with
+    #: them, and they may come from a file of somebody else's.
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {}
 
     chains: int
     thinning: int
@@ -99,6 +104,14 @@ class ChainMethod(Method):
     def start(self, context: Any, generator: np.random.Generator) -> Any:
         """A state to start from, far from others."""
         return self.moves_module.start(context, generator)
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether a chain could have come to a state from a file, whose arrays follow their rules, with these weights.
+
+        The kernels of `advance` trust what a state says of the weights.
+        """
+        del context, state
+        return True
 
     def advance(
         self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dagpost._tools.checks import refusal, whole_number
+from dagpost._tools.schema import ArrayRule, permutation
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class PartialOrderMCMC(ChainMethod):
     moves = ("swap between neighbours", "swap any two", "redraw a window", "shift one")
     gives_edges = True
     costs = StepCost(0.3e-6, 0.0, 1e-9, 10e-6, 0.0, 0.0)
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {"order": permutation("chains", "nodes")}
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -71,6 +74,10 @@ class PartialOrderMCMC(ChainMethod):
         from dagpost.mcmc import partial_order
 
         return partial_order
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether the weights of a state are those of its place."""
+        return bool(self.moves_module.is_possible(context, state, self.bucket_size))
 
     @property
     def step_settings(self) -> tuple[Any, ...]:
