@@ -1,13 +1,13 @@
 """Standard output and standard error that take everything, or say that they did not.
 
 Python's own streams lose what a descriptor does not take at once where they are unbuffered (`python -u`,
-PYTHONUNBUFFERED): a disk that fills up takes the first part of a write, and nobody looks at the rest. A pipe that another
-program has made non-blocking ends them in an error. Here every write goes on until all of it is taken, waits where the
-reader is slow, and fails loudly otherwise.
+PYTHONUNBUFFERED): a disk that fills up takes the first part of a write, and nobody looks at the rest. A pipe that
+another program has made non-blocking ends them in an error. Here every write goes on until all of it is taken, waits
+where the reader is slow, and fails loudly otherwise.
 
 Results that cannot be written end the command: `LostOutputError`, or `BrokenPipeError` where the reader has gone. A
-message that cannot be written does not: hours of work are worth more than a progress bar. It is remembered, and the exit
-status says so in the end.
+message that cannot be written does not: hours of work are worth more than a progress bar. It is remembered, and the
+exit status says so in the end.
 """
 
 from __future__ import annotations
