@@ -91,9 +91,7 @@ def test_no_space_for_the_help_is_one_message_too(option: str, tmp_path: Path) -
         ("2>&-", ["edges", "missing"], 2),
     ],
 )
-def test_only_results_need_an_open_stream(
-    closed: str, arguments: list[str], status: int, tmp_path: Path
-) -> None:
+def test_only_results_need_an_open_stream(closed: str, arguments: list[str], status: int, tmp_path: Path) -> None:
     DagPosterior(score="bdeu", samples=50).fit(tmp_path / write_table(tmp_path)).save(tmp_path / "m")
     line = f"{shlex.join([*COMMAND, *arguments])} {closed}"
     result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
