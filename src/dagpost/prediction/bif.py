@@ -5,9 +5,9 @@
     probability ( NAME ) { table 0.2, 0.8; }
     probability ( NAME | PARENT, ... ) { (yes) 0.1, 0.9; default 0.5, 0.5; }
 
-The Interchange Format for Bayesian Networks, version 0.15 (F. G. Cozman): commas and bars separate words and mean nothing
-else, properties are passed over, and in a `table` of several variables the first one changes slowest. Time and memory
-are linear in the size of the file and of the tables.
+The Interchange Format for Bayesian Networks, version 0.15 (F. G. Cozman): commas and bars separate words and mean
+nothing else, properties are passed over, and in a `table` of several variables the first one changes slowest. Time and
+memory are linear in the size of the file and of the tables.
 """
 
 from __future__ import annotations
@@ -25,16 +25,19 @@ from dagpost.prediction.network_text import NetworkText, Words, shown
 def read_bif(text: str, network: NetworkText) -> None:
     """Read all blocks of a file into `network`."""
     words = Words(text, network, signs="[]{}();", skipped=",|")
-    blocks = {"network": _network, "variable": _variable, "probability": _probability}
+    blocks = {"variable": _variable, "probability": _probability}
     while not words.ended:
         kind = words.current
+        if words.is_sign("network"):
+            _pass_network(words)
+            continue
         if not words.plain or kind not in blocks:
             words.fail(f"a block 'network', 'variable' or 'probability' should begin here, not {shown(kind)}.")
         words.advance()
         blocks[kind](words, network)
 
 
-def _network(words: Words, network: NetworkText) -> None:
+def _pass_network(words: Words) -> None:
     for _ in words.until("{"):
         pass
     while not words.is_sign("}"):

@@ -10,8 +10,8 @@
       };
     };
 
-In the probabilities the first parent changes slowest and the variable itself fastest. Everything else that GeNIe writes,
-such as colours and places on the screen, is passed over. Time and memory are linear in the size of the file.
+In the probabilities the first parent changes slowest and the variable itself fastest. Everything else that GeNIe
+writes, such as colours and places on the screen, is passed over. Time and memory are linear in the size of the file.
 """
 
 from __future__ import annotations

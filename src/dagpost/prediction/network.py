@@ -125,8 +125,9 @@ class BayesianNetwork(_Network):
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a network from a BIF, XMLBIF or DSL file.
 
-        Everything in it is checked, and an error names the file, the line and what is wrong. The levels in a file that was not written here are text. Parents come in the order of the variables, and
-        probabilities are scaled to sum to 1.
+        Everything in it is checked, and an error names the file, the line and what is wrong. The levels in a file that
+        was not written here are text. Parents come in the order of the variables, and probabilities are scaled to sum
+        to 1.
         """
         from dagpost.prediction.network_files import read_network
 

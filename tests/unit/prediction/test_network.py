@@ -481,7 +481,7 @@ def test_cycles_and_tables_beyond_the_memory_are_refused(tmp_path: Path) -> None
     many = [f"v{number}" for number in range(31)]
     wide = "".join(f"variable {name} {{ type discrete [ 9 ] {{ 0 1 2 3 4 5 6 7 8 }}; }}" for name in many)
     (tmp_path / "n.bif").write_text(BIF + wide + f"probability ( v0 | {' '.join(many[1:])} ) {{ default 1 0; }}")
-    with pytest.raises(ResourceError, match="the table of 'v0' needs .* TB of memory"):
+    with pytest.raises(ResourceError, match=r"the table of 'v0' needs .* TB of memory"):
         BayesianNetwork.read(tmp_path / "n.bif")
 
 
