@@ -20,7 +20,8 @@ from dagpost._tools import progress
 from dagpost._tools.text import printable_lines
 from dagpost._version import __version__
 from dagpost.cli.messages import in_words, plain_complaint
-from dagpost.cli.process import EXPECTED_OS_ERRORS, INTERRUPTED, abandon_output, was_interrupted
+from dagpost.cli.process import EXPECTED_OS_ERRORS, INTERRUPTED, not_written, was_interrupted
+from dagpost.cli.streams import LostOutputError
 from dagpost.errors import DagpostError, DagpostWarning
 
 WRONG = 2
@@ -54,8 +55,6 @@ def add_command(group: typer.Typer, function: Callable[..., None], **settings: A
                 if ending is None:
                     raise
                 status, words = ending
-                if isinstance(error, OSError):
-                    abandon_output()
                 if words:
                     say(words)
                 raise typer.Exit(status) from None
@@ -94,6 +93,8 @@ def _ending(error: BaseException) -> tuple[int, str] | None:
         return 0, ""
     if isinstance(error, MemoryError):
         return WRONG, "The memory ran out. Leave columns out, lower --max-parents, or use fewer --threads."
+    if isinstance(error, LostOutputError):
+        return WRONG, not_written(error)
     if isinstance(error, OSError) and error.errno in EXPECTED_OS_ERRORS:
         what = "Cannot write the output" if error.filename is None else repr(str(error.filename))
         return WRONG, f"{what}: {error.strerror}."
