@@ -81,7 +81,7 @@ def _load_numba() -> Any:
     from numba.core import event
     from numba.extending import typeof_impl
 
-    @typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
+    @typeof_impl.register(Kernel)
     def type_of_kernel(value: Kernel, context: Any) -> Any:
         return typeof_impl(value.dispatcher, context)
 
