@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
+from dagpost._tools.estimator import Estimator, available_if
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe, resolve_recipe
@@ -52,11 +50,7 @@ if TYPE_CHECKING:
 Edges = str | Iterable[str | tuple[str, str]]
 
 
-class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
-    """A model was asked before it was fitted."""
-
-
-class DagPosterior(BaseEstimator):  # type: ignore[misc]
+class DagPosterior(Estimator):
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
@@ -365,7 +359,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         """
         return predictions.log_predictive_of_rows(self._fitted(), X, unseen, interventions)
 
-    @available_if(predictions.predicts_levels)  # type: ignore[untyped-decorator]
+    @available_if(predictions.predicts_levels)
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
@@ -375,6 +369,10 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         are those of `score_samples`.
         """
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
+
+    def set_predict_proba_request(self, **requests: bool | str | None) -> Self:
+        """Say which arguments of `predict_proba` pipelines hand on, with scikit-learn's metadata routing."""
+        return self._request("predict_proba", requests)
 
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
         """One graph with the posterior means of its parameters; the most probable graph unless another is given.
@@ -447,16 +445,16 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The settings, as scikit-learn shows them, and of a fitted model what it found."""
-        settings = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
-        return f"{settings}: {lists.in_one_line(self.fitted_)}" if hasattr(self, "fitted_") else str(settings)
+        settings = self.settings_text(N_CHAR_MAX)
+        return f"{settings}: {lists.in_one_line(self.fitted_)}" if hasattr(self, "fitted_") else settings
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What a notebook shows: the settings, and of a fitted model the sentence that matters, edges and a picture."""
         from dagpost.plots.notebook import model_html
 
         if hasattr(self, "fitted_"):
-            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, super().__repr__())}
-        return dict(super()._repr_mimebundle_(**options))
+            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, self.settings_text())}
+        return super()._repr_mimebundle_(**options)
 
     def _forget(self, checkpoint: Checkpoint | None) -> None:
         """Let go of an earlier fit and its tables, once no setting is wrong: a broken-off fit leaves no model."""
@@ -470,5 +468,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> Fitted:
         if not hasattr(self, "fitted_"):
+            from dagpost._tools.unfitted import UnfittedError
+
             raise UnfittedError("This DagPosterior has no data yet. Call fit(table) first.")
         return self.fitted_

@@ -3,45 +3,107 @@
 Kernels are compiled once for a machine and kept on disk. Several processes may start at once on an empty
 cache: Numba writes each entry to a temporary file and renames it, and because every kernel here is called with
 one signature only, two processes that race write the same code under the same name.
+
+Numba is loaded by the first kernel that is called, not before: half of the questions that a stored model is asked need
+no kernel, and Numba takes longer to load than these take to answer.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import sys
 import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numba
-from numba.core import event
-from numba.core.cpu import CPUTargetOptions
+from typing import Any, TypeVar, cast
 
 from dagpost._tools import progress
 from dagpost._version import __version__
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+#: Held while Numba is loaded and while a function gets its dispatcher: there must be one of it for all threads.
+_LOADING = threading.RLock()
+
+
+class Kernel:
+    """A function that Numba compiles on its first call: from Python or, as a helper, from another kernel."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._options, self._dispatcher = function, options, None
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba made of the function: it has the compiled code, for every signature."""
+        if self._dispatcher is None:
+            with _LOADING:
+                if self._dispatcher is None:
+                    self._dispatcher = _dispatcher_of(self._function, self._options)
+        return self._dispatcher
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._dispatcher or self.dispatcher)(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__module__}.{self._function.__qualname__}>"
+
+    def __reduce__(self) -> str:
+        """Pickled as functions are: by name."""
+        return self._function.__qualname__
+
+
+def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    numba = _load_numba()
+    if options.pop("refcounts", True) is False and _knows_nrt():
+        options["_nrt"] = False
+    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if options.get("cache"):
+        # To see whether its cache is stale, Numba looks only at the file of the kernel itself; kernels contain helpers
+        # from other files as well.
+        with contextlib.suppress(AttributeError):
+            compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+    return compiled
+
+
+@cache
+def _load_numba() -> Any:
+    """Numba, which from now on knows that a kernel among the names of another one stands for its dispatcher."""
+    import numba
+    from numba.core import event
+    from numba.extending import typeof_impl
+
+    @typeof_impl.register(Kernel)
+    def type_of_kernel(value: Kernel, context: Any) -> Any:
+        return typeof_impl(value.dispatcher, context)
+
+    event.Listener.register(_CompileNotice)
+    event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]
+    return numba
+
+
+def _knows_nrt() -> bool:
+    from numba.core.cpu import CPUTargetOptions
+
+    return hasattr(CPUTargetOptions, "_nrt")
+
 
 def kernel(function: Function) -> Function:
     """Compile to machine code on the first call, without the interpreter lock, and keep the result on disk."""
-    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    # To see whether its cache is stale, Numba looks only at the file of the kernel itself; kernels contain helpers
-    # from other files as well.
-    with contextlib.suppress(AttributeError):
-        compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
-    result: Function = compiled
-    return result
+    return cast("Function", Kernel(function, cache=True))
 
 
 def inlined(function: Function) -> Function:
     """A small helper of kernels; the compiler inlines it, so it needs no cache of its own."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
-    result: Function = compiled
-    return result
+    return cast("Function", Kernel(function))
 
 
 def inline_no_refcount(function: Function) -> Function:
@@ -51,11 +113,7 @@ def inline_no_refcount(function: Function) -> Function:
     helpers of a few operations that takes longer than the work (five times as long in the steps of a chain). The caller
     holds all of these arrays anyway. A helper that returns an array must not be marked in this way.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
-    if hasattr(CPUTargetOptions, "_nrt"):
-        options["_nrt"] = False
-    result: Function = numba.njit(**options)(function)
-    return result
+    return cast("Function", Kernel(function, forceinline=True, refcounts=False))
 
 
 def summing_kernel(function: Function) -> Function:
@@ -65,9 +123,7 @@ def summing_kernel(function: Function) -> Function:
     its caller, which are optimised separately; a process that has just compiled calls the one, a process that loads the
     caller from disk the other. So these helpers are always inlined.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
-    result: Function = numba.njit(fastmath={"reassoc", "nsz", "contract"}, **options)(function)
-    return result
+    return cast("Function", Kernel(function, forceinline=True, fastmath={"reassoc", "nsz", "contract"}))
 
 
 @inline_no_refcount
@@ -117,7 +173,7 @@ _NOTICE = (
 )
 
 
-class _CompileNotice(event.Listener):
+class _CompileNotice:
     """Says once for a machine that kernels are being compiled, the one slow thing that a new user meets.
 
     Every feature has kernels of its own, which are compiled when it is first used. A file beside the kept kernels
@@ -127,17 +183,15 @@ class _CompileNotice(event.Listener):
     def __init__(self) -> None:
         self._seen = threading.Event()
 
-    def on_start(self, event: Any) -> None:
+    def notify(self, event: Any) -> None:
+        """What Numba calls when it starts and when it ends to compile a function."""
         dispatcher = event.data["dispatcher"]
         ours = dispatcher.py_func.__module__.startswith("dagpost.")
-        if ours and progress.NOTICES and not self._seen.is_set():
+        if event.is_start and ours and progress.NOTICES and not self._seen.is_set():
             self._seen.set()
             if _is_first(dispatcher):
                 sys.stderr.write(_NOTICE)
                 sys.stderr.flush()
-
-    def on_end(self, event: Any) -> None:
-        pass
 
 
 def _is_first(dispatcher: Any) -> bool:
@@ -153,6 +207,3 @@ def _is_first(dispatcher: Any) -> bool:
     except (AttributeError, OSError):
         return True
     return True
-
-
-event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]
