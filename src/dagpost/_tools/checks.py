@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dagpost._tools.spelling import either, parameter
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 _TRUTH: Any = (bool, np.bool_)
@@ -90,4 +91,4 @@ def seed_number(seed: object) -> int | None:
 
 def refusal(value: object, name: str, owner: str | None, allowed: str, hint: str = "") -> InputError:
     """The error for an argument: what it is, what is allowed, what came, and perhaps what to do."""
-    return InputError(f"{parameter(name, owner)} must be {allowed}. Got {value!r} instead.{hint and f' {hint}'}")
+    return InputError(f"{parameter(name, owner)} must be {allowed}. Got {shown(value)} instead.{hint and f' {hint}'}")

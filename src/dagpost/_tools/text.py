@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dagpost.errors import InputError
 
 _SHOWN = 8
+_LONGEST = 200
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 _YEAR = 365.25 * 86_400.0
 
@@ -46,6 +48,35 @@ def nearest(name: str, known: Sequence[str]) -> str:
     """A sentence that suggests what may have been meant, or lists what there is."""
     close = difflib.get_close_matches(name, known, n=1)
     return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
+
+
+def shown(value: object) -> str:
+    """A value of any kind as a message shows it: written out if that is short, else what it is.
+
+    >>> shown("five"), shown([1, 2]), shown(len), shown({}.keys)
+    ("'five'", '[1, 2]', 'the function len', 'the function keys')
+    >>> shown("x" * 1000)[:20], shown(object())
+    ("'xxxxxxxxxxxxxxxxxxx", 'an object')
+    """
+    try:
+        written = repr(value)
+    except Exception:  # noqa: BLE001
+        # The method is the user's, and may do anything.
+        return _kind(value)
+    if "\n" in written or _ADDRESS.search(written):
+        return _kind(value)
+    return written if len(written) <= _LONGEST else f"{written[: _LONGEST // 2]}...{written[-20:]}"
+
+
+def _kind(value: object) -> str:
+    """What a value is, in a few words."""
+    called = getattr(value, "__name__", None)
+    if callable(value) and isinstance(called, str):
+        return f"the function {called}"
+    name = type(value).__name__
+    shape = getattr(value, "shape", None)
+    size = f" of shape {shape}" if isinstance(shape, tuple) else ""
+    return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}{size}"
 
 
 def unescaped(text: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.text import names_in, position_of, shortened
+from dagpost._tools.text import names_in, position_of, shortened, shown
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out
 from dagpost.causal.mixture import mixed_effect
@@ -303,12 +303,14 @@ def _check_levels(
         do = (second, first)
     if isinstance(do, str) or not isinstance(do, Sequence) or len(do) != 2:
         raise InputError(
-            f"'do' must be two levels of {table.names[x]!r}, such as {_levels(table, x)[:2]!r}. Got {do!r} instead."
+            f"'do' must be two levels of {table.names[x]!r}, such as {_levels(table, x)[:2]!r}. "
+            f"Got {shown(do)} instead."
         )
     codes = _code(table, x, do[0]), _code(table, x, do[1])
     if codes[0] == codes[1]:
         raise InputError(
-            f"'do' must be two different levels of {table.names[x]!r}. Got {do[0]!r} and {do[1]!r}, which are both "
+            f"'do' must be two different levels of {table.names[x]!r}. "
+            f"Got {shown(do[0])} and {do[1]!r}, which are both "
             f"{_levels(table, x)[codes[0]]!r}: nothing would change."
         )
     if outcome_level is None:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from dagpost._tools import checks
 from dagpost._tools.memory import readable
 from dagpost._tools.spelling import either
+from dagpost._tools.text import shown
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.errors import InputError, warn
@@ -373,7 +374,7 @@ def _seconds(given: float | None) -> float:
         if 0.0 <= float(text) < math.inf:
             return float(text)
     raise InputError(
-        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {text!r} instead."
+        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {shown(text)} instead."
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either, quoted
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
 
@@ -35,7 +35,7 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
     if wrong.any():
         row, column = int(wrong.argmax()), either("'counts'", "the column of --counts")
         raise InputError(
-            f"{column} must hold whole numbers of at least 0. Got {cells[row]!r} in row {row + 1} (the first "
+            f"{column} must hold whole numbers of at least 0. Got {shown(cells[row])} in row {row + 1} (the first "
             "row is row 1): correct it, or drop the row."
         )
     if not numbers.any():

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from dagpost._tools.spelling import either
+from dagpost._tools.text import shown
 from dagpost.engines.base import CancelFlag, Engine, Item, Result
 from dagpost.errors import InputError
 
@@ -45,7 +46,7 @@ class ThreadEngine(Engine):
             here = f"; there {'is 1 core' if cores == 1 else f'are {cores:,} cores'} here"
             raise InputError(
                 f"{what} must be {either('an int', 'a whole number')} of at "
-                f"least 1 and at most {most:,}{either(', or None', '')}. Got {threads!r} instead{here}."
+                f"least 1 and at most {most:,}{either(', or None', '')}. Got {shown(threads)} instead{here}."
             )
         self.workers = threads or cores
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Integers
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def check_masks(parents: object) -> None:
     """Refuse what is not an array of graphs, each a row of parent masks."""
     if not isinstance(parents, np.ndarray):
-        raise InputError(f"The parents must be an array of masks. Got {parents!r} instead.")
+        raise InputError(f"The parents must be an array of masks. Got {shown(parents)} instead.")
     if parents.ndim != 2 or parents.dtype.kind != "u":
         raise InputError(
             "The parents must be an array of unsigned integers, one row per DAG and one column per variable. "

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.kernels import kernel
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features.blocks import BLOCK_SIZE, Flags, Masks, blocks_of
 from dagpost.features.feature import Feature, as_feature, check_variables
@@ -104,7 +105,9 @@ def _arrow_of(relation: str) -> tuple[Arrow, tuple[Any, ...]]:
         pass
     known = [arrow for arrow in vocabulary().arrows.values() if arrow.related is not None]
     examples = [example.removeprefix("A ").removesuffix(" B") for arrow in known for example in arrow.examples]
-    raise InputError(f"The relation must be an arrow such as {one_of(map(repr, examples))}. Got {relation!r} instead.")
+    raise InputError(
+        f"The relation must be an arrow such as {one_of(map(repr, examples))}. Got {shown(relation)} instead."
+    )
 
 
 @kernel

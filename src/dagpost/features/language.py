@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features.feature import And, Feature, Not, Or, as_feature, bracketed, check_variables
 from dagpost.features.reader import Reader, one_of
@@ -65,7 +66,7 @@ def parse(text: str, names: Sequence[str]) -> Query:
            ^
     """
     if not isinstance(text, str):
-        raise InputError(f"A statement to parse must be text. Got {text!r} instead.")
+        raise InputError(f"A statement to parse must be text. Got {shown(text)} instead.")
     return _Grammar(text, names).query()
 
 

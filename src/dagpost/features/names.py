@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.text import position_of
+from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.features.forms import vocabulary
 
@@ -41,7 +41,7 @@ def names_of(names: str | Iterable[str]) -> frozenset[str]:
     if isinstance(names, str):
         return frozenset((names,))
     if not isinstance(names, Iterable):
-        raise InputError(f"Expected a variable name or a collection of them. Got {names!r} instead.")
+        raise InputError(f"Expected a variable name or a collection of them. Got {shown(names)} instead.")
     members = tuple(names)
     check_text(*members)
     return frozenset(members)
@@ -60,7 +60,9 @@ def check_text(*names: object) -> None:
     """Refuse what is not a text."""
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"A variable must be given by its name, as text. Got {name!r} ({type(name).__name__}).")
+            raise InputError(
+                f"A variable must be given by its name, as text. Got {shown(name)} ({type(name).__name__})."
+            )
 
 
 def check_different(feature: Feature, *names: str) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows, graph_of_masks
 
@@ -34,7 +35,8 @@ def numbers_in(function: NumberFunction, parents: NDArray[Any], names: Sequence[
 
     if not callable(function):
         raise InputError(
-            f"An expected value is that of a function of a networkx.DiGraph. Got {function!r}. For the probability of "
+            f"An expected value is that of a function of a networkx.DiGraph. "
+            f"Got {shown(function)}. For the probability of "
             "a statement, use probability()."
         )
     first, member = distinct_rows(parents)
@@ -47,5 +49,7 @@ def _checked(function: NumberFunction, value: object, graph: int) -> float:
     if isinstance(value, bool | np.bool_):
         raise InputError(f"The function {called} returns True or False, which is a statement: use probability().")
     if not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError(f"The function {called} must return a finite number. Got {value!r} for DAG number {graph}.")
+        raise InputError(
+            f"The function {called} must return a finite number. Got {shown(value)} for DAG number {graph}."
+        )
     return float(value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import labelled
-from dagpost._tools.text import position_of
+from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.posterior.sources import edge_table_of
 from dagpost.posterior.summaries.edges import check_probabilities
@@ -73,7 +73,7 @@ def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) 
         place = position_of(parent, names), position_of(child, names)
         if place in seen or place[0] == place[1]:
             problem = "more than once" if place in seen else "with itself"
-            raise InputError(f"Each pair of two variables must come once. Got {parent!r} -> {child!r} {problem}.")
+            raise InputError(f"Each pair of two variables must come once. Got {shown(parent)} -> {child!r} {problem}.")
         seen.add(place)
         matrix[place] = probability
     frame = labelled(matrix, names)

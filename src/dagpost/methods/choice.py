@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.spelling import parameter, setting
+from dagpost._tools.text import shown
 from dagpost.errors import InputError, ResourceError
 from dagpost.methods.base import Method
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
@@ -44,7 +45,7 @@ def resolve_method(method: Any) -> Method | None:
     known = ", ".join(map(repr, [AUTO, *METHODS.names()]))
     raise InputError(
         f"{parameter('method', 'DagPosterior')} must be one of {known}, or an object such as PartitionMCMC(chains=8). "
-        f"Got {method!r} instead.{hint}"
+        f"Got {shown(method)} instead.{hint}"
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.plots.figures import axes_for, family_for, plain, say
 from dagpost.plots.layering import acyclic_orientation, topological_order
@@ -100,7 +101,7 @@ def _places(order: Any, names: tuple[str, ...], matrix: Floats) -> list[int]:
     if isinstance(order, str) or sorted(map(str, order)) != sorted(names):
         raise InputError(
             f"The 'order' must be 'columns', 'structure', or each of the {len(names)} names once. "
-            f"Got {order!r} instead."
+            f"Got {shown(order)} instead."
         )
     return [names.index(str(name)) for name in order]
 

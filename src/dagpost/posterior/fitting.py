@@ -14,6 +14,7 @@ from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.spelling import either, quoted, setting
+from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe import resolve_recipe
@@ -108,7 +109,9 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     """The same from local scores that come from elsewhere."""
     method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
     if not isinstance(scores, LocalScores):
-        raise InputError(f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {scores!r} instead.")
+        raise InputError(
+            f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {shown(scores)} instead."
+        )
     scores = scores.up_to(model.max_parents)
     names = scores.names
     if method is not None:
@@ -212,4 +215,4 @@ def checked_checkpoint(checkpoint: Checkpoint | None) -> Checkpoint:
         return NO_CHECKPOINT
     if isinstance(checkpoint, Checkpoint):
         return checkpoint
-    raise InputError(f"A checkpoint is an object: Checkpoint({str(checkpoint)!r}). Got {checkpoint!r} instead.")
+    raise InputError(f"A checkpoint is an object: Checkpoint({str(checkpoint)!r}). Got {shown(checkpoint)} instead.")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, labelled
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows, graph_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
@@ -172,7 +173,7 @@ class DagSample:
             return NotImplemented
         kinds = [(s.names, s.target, s.method, s.estimator) for s in (self, other)]
         if kinds[0] != kinds[1] or self.estimator == GIVEN:
-            raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
+            raise InputError(f"Only samples of the same kind can be joined. Got {shown(self)} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
             raise InputError("These samples come from different data; they cannot be joined.")
         for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds", "targets"}):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import setting
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.chain_estimate import chain_estimate
@@ -27,7 +28,7 @@ def weigh_sample(sample: DagSample, estimator: str, log_evidence: float) -> Weig
     """The weights of a sample by one of the estimators; those that sum to 1 do not depend on the evidence."""
     if estimator not in ESTIMATORS:
         known = ", ".join(map(repr, ("auto", *ESTIMATORS)))
-        raise InputError(f"The estimator must be one of {known}. Got {estimator!r} instead.")
+        raise InputError(f"The estimator must be one of {known}. Got {shown(estimator)} instead.")
     if sample.estimator == GIVEN and estimator != "iw":
         raise InputError(
             "These graphs were picked from a sample, so they cannot be weighed as one. Use estimator='auto', or "

@@ -11,7 +11,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import refusal
-from dagpost._tools.text import names_in
+from dagpost._tools.text import names_in, shown
 from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
 
@@ -58,6 +58,6 @@ class CustomPrior(StructurePrior):
         if not isinstance(weight, Real) or math.isnan(weight) or weight == math.inf:
             raise InputError(
                 "The function of CustomPrior must give a log weight: a finite number, or -inf for an "
-                f"impossible family. Got {weight!r} for child {child!r} with parents {sorted(parents)!r}."
+                f"impossible family. Got {shown(weight)} for child {child!r} with parents {sorted(parents)!r}."
             )
         return float(weight)

@@ -17,7 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import one_of, refusal
 from dagpost._tools.progress import Reporter
-from dagpost._tools.text import names_in
+from dagpost._tools.text import names_in, shown
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
@@ -86,7 +86,7 @@ class CustomScore(Score):
         found: object = self.function(frame[child], frame[list(parents)])
         if isinstance(found, bool | np.bool_) or not isinstance(found, Real) or not math.isfinite(found):
             raise InputError(
-                f"The function of CustomScore must give a log score, a finite number. Got {found!r} for child "
+                f"The function of CustomScore must give a log score, a finite number. Got {shown(found)} for child "
                 f"{child!r} with parents {sorted(parents)!r}. What is impossible is said by a prior or a constraint."
             )
         return float(found)

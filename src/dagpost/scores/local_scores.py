@@ -21,7 +21,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
-from dagpost._tools.text import names_in, nearest
+from dagpost._tools.text import names_in, nearest, shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.conversion import TableLike
 from dagpost.engines import Engine, ThreadEngine, as_engine
@@ -82,7 +82,7 @@ class LocalScores:
         node = self._index(child)
         families = self.values.shape[1]
         if not isinstance(number, int | np.integer) or not 0 <= number < families:
-            raise InputError(f"Parent sets are numbered from 0 to {families - 1}. Got {number!r} instead.")
+            raise InputError(f"Parent sets are numbered from 0 to {families - 1}. Got {shown(number)} instead.")
         mask = int(parent_sets(len(self.names) - 1, self.max_parents)[number])
         others = [name for position, name in enumerate(self.names) if position != node]
         return frozenset(names_in(mask, others))
@@ -106,7 +106,7 @@ class LocalScores:
                 return self.names.index(node)
             raise InputError(f"There is no column {node!r}.{nearest(node, self.names)}")
         if not isinstance(node, int | np.integer) or not 0 <= node < len(self.names):
-            raise InputError(f"Columns are numbered from 0 to {len(self.names) - 1}. Got {node!r} instead.")
+            raise InputError(f"Columns are numbered from 0 to {len(self.names) - 1}. Got {shown(node)} instead.")
         return int(node)
 
     def __repr__(self) -> str:

@@ -28,6 +28,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.text import shown
 from dagpost._version import __version__
 from dagpost.engines.dask.failures import LOST, gone, in_plain_words
 from dagpost.engines.threads import available_cores
@@ -154,7 +155,7 @@ class Cluster:
         else:
             raise InputError(
                 "A Dask engine takes the address of a scheduler, such as 'tcp://10.0.0.1:8786', a distributed.Client "
-                f"that is not asynchronous, or nothing. Got {client!r} instead."
+                f"that is not asynchronous, or nothing. Got {shown(client)} instead."
             )
         self.address = str(self.client.scheduler.address)
         self._run = uuid4().hex[:8]

@@ -11,7 +11,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.spelling import bare
-from dagpost._tools.text import position_of, printable
+from dagpost._tools.text import position_of, printable, shown
 from dagpost.errors import InputError
 from dagpost.families.masks import graph_of_masks
 from dagpost.families.numbering import MAX_NODES
@@ -95,13 +95,13 @@ def _pairs(graph: object, names: tuple[str, ...]) -> list[tuple[str, str]]:
     if isinstance(graph, str) or not isinstance(graph, Iterable):
         raise InputError(
             "A graph is a directed networkx graph, a list of pairs (parent, child), a mapping from each child to its "
-            f"parents, or a row of parent masks. Got {graph!r} instead."
+            f"parents, or a row of parent masks. Got {shown(graph)} instead."
         )
     if not isinstance(graph, Mapping):
         return [_pair(edge, names) for edge in graph]
     for child, parents in graph.items():
         if isinstance(parents, str) or not isinstance(parents, Iterable):
-            raise InputError(f"The parents of {child!r} must be a list of names. Got {parents!r} instead.")
+            raise InputError(f"The parents of {child!r} must be a list of names. Got {shown(parents)} instead.")
         position_of(child, names)
     return [_pair((parent, child), names) for child, parents in graph.items() for parent in parents]
 
@@ -109,7 +109,7 @@ def _pairs(graph: object, names: tuple[str, ...]) -> list[tuple[str, str]]:
 def _pairs_of_masks(masks: Any, names: tuple[str, ...]) -> list[tuple[str, str]]:
     if masks.shape != (len(names),) or int(masks.min()) < 0 or int(masks.max()) >> len(names):
         raise InputError(
-            f"A row of parent masks has {len(names)} whole numbers below 2^{len(names)}. Got {masks!r} instead."
+            f"A row of parent masks has {len(names)} whole numbers below 2^{len(names)}. Got {shown(masks)} instead."
         )
     return list(graph_of_masks(masks, names).edges)
 
@@ -117,7 +117,7 @@ def _pairs_of_masks(masks: Any, names: tuple[str, ...]) -> list[tuple[str, str]]
 def _pair(edge: object, names: tuple[str, ...]) -> tuple[str, str]:
     # A set does not say which comes first.
     if isinstance(edge, str | Set) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
-        raise InputError(f"An edge is a pair (parent, child) of names. Got {edge!r} instead.")
+        raise InputError(f"An edge is a pair (parent, child) of names. Got {shown(edge)} instead.")
     for name in ends:
         position_of(name, names)
     return ends

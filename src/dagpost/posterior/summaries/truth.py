@@ -17,6 +17,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
 from dagpost.posterior.sources import sample_of
@@ -50,7 +51,9 @@ class DistanceDistribution:
     def quantile(self, probability: float) -> int:
         """The smallest distance that is not exceeded with at least this probability."""
         if not 0.0 <= probability <= 1.0:
-            raise InputError(f"The probability of a quantile must be between 0 and 1. Got {probability!r} instead.")
+            raise InputError(
+                f"The probability of a quantile must be between 0 and 1. Got {shown(probability)} instead."
+            )
         reached = np.cumsum(self.probabilities) >= probability - 1e-12
         return int(reached.argmax()) if reached.any() else len(self.probabilities) - 1
 
