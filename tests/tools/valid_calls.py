@@ -24,7 +24,6 @@ from dagpost.data.recipe_steps import Step
 from dagpost.features import evaluate, one_node_reach, parent_conditions, parse
 from dagpost.prediction import sufficient_statistics
 from dagpost.priors import Constraints
-from dagpost.scores import Mixture
 
 _REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
 
@@ -261,7 +260,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
         "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),
-        "CustomScore": (_scored(made, dagpost.CustomScore), {"function": lambda child, parents: 0.0}),
+        "CustomScore": (_scored(made, dagpost.CustomScore), {"function": _nothing}),
         "local_scores": (dagpost.local_scores, {"data": made.frame, "max_parents": 1}),
         "LocalScores": (lambda **fields: replace(made.scores, **fields), _fields(made.scores)),
         "LocalScores.score": (made.scores.score, {"child": "A", "parents": ["B"]}),
@@ -269,7 +268,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DirichletPrior": (dagpost.DirichletPrior, {"pseudocount": 1.0}),
         "NormalWishartPrior": (dagpost.NormalWishartPrior, {}),
         "EdgePrior": (_with_prior(made, dagpost.EdgePrior), {"probability": 0.1}),
-        "CustomPrior": (_with_prior(made, dagpost.CustomPrior), {"function": lambda child, parents: 0.0}),
+        "CustomPrior": (_with_prior(made, dagpost.CustomPrior), {"function": _nothing}),
         "StructurePrior.from_text": (dagpost.EdgePrior.from_text, {"argument": "0.1"}),
         "priors.Constraints": (lambda **rules: Constraints(**rules).masks(("A", "B", "C"), 2), {}),
         "priors.Constraints.masks": (Constraints().masks, {"names": ("A", "B"), "max_parents": 1}),
@@ -377,12 +376,15 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "read_jkl": (dagpost.read_jkl, {"path": made.jkl}),
         "to_arviz": (dagpost.to_arviz, {"source": made.chains}),
         "ThreadEngine": (dagpost.ThreadEngine, {}),
-        "CudaEngine": (_cuda_engine, {}),
-        "DaskEngine": (_dask_engine, {}),
-        "Checkpoint": (lambda **settings: dagpost.Checkpoint(**settings), {"folder": out / "checkpoint"}),
+        "CudaEngine": (dagpost.CudaEngine, {}),
+        "DaskEngine": (dagpost.DaskEngine, {}),
+        "Checkpoint": (dagpost.Checkpoint, {"folder": out / "checkpoint"}),
     }
-    assert Mixture is not None
     return {name: Call(*call) for name, call in calls.items()}
+
+
+def _nothing(*_: Any) -> float:
+    return 0.0
 
 
 def _fields(record: Any) -> dict[str, Any]:
@@ -405,14 +407,8 @@ def _with_prior(made: Made, prior: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_method(made: Made, method: Callable[..., Any]) -> Callable[..., Any]:
     def plan(**settings: Any) -> Any:
-        return DagPosterior(score="bdeu", method=method(**settings), threads=1).plan(made.frame)
+        chosen = method(**settings)
+        modularity = getattr(chosen, "modularity", None) or "structure"
+        return DagPosterior(score="bdeu", method=chosen, modularity=modularity, threads=1).plan(made.frame)
 
     return plan
-
-
-def _cuda_engine(**settings: Any) -> Any:
-    return dagpost.CudaEngine(**settings)
-
-
-def _dask_engine(**settings: Any) -> Any:
-    return dagpost.DaskEngine(**settings)

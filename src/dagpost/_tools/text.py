@@ -30,9 +30,11 @@ def position_of(name: str, names: Sequence[str]) -> int:
     >>> position_of("Age", ["Sex", "Age"])
     1
     """
+    if not isinstance(name, str):
+        raise InputError(f"A variable must be given by its name, as text. Got {shown(name)} instead.")
     if name in names:
         return list(names).index(name)
-    raise InputError(f"There is no variable {name!r}.{nearest(str(name), names)}")
+    raise InputError(f"There is no variable {shown(name)}.{nearest(name, names)}")
 
 
 def names_in(mask: int, names: Sequence[str]) -> tuple[str, ...]:
@@ -46,7 +48,8 @@ def names_in(mask: int, names: Sequence[str]) -> tuple[str, ...]:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """A sentence that suggests what may have been meant, or lists what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
+    # A comparison takes as long as both are long.
+    close = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
     return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
 
 
@@ -65,7 +68,12 @@ def shown(value: object) -> str:
         return _kind(value)
     if "\n" in written or _ADDRESS.search(written):
         return _kind(value)
-    return written if len(written) <= _LONGEST else f"{written[: _LONGEST // 2]}...{written[-20:]}"
+    return shortened_text(written)
+
+
+def shortened_text(text: str) -> str:
+    """A text as it is, or the beginning and the end of a long one."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-20:]}"
 
 
 def _kind(value: object) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shown
-from dagpost.engines.base import CancelFlag, Engine, Item, Result
+from dagpost.engines.base import CancelFlag, Engine, Item, Result, as_engine
 from dagpost.errors import InputError
 
 _POLL_SECONDS = 0.1
@@ -77,6 +77,11 @@ class ThreadEngine(Engine):
                 cancel[0] = 1
                 for future in pending:
                     future.cancel()
+
+
+def engine_or_threads(engine: object) -> Engine:
+    """The engine that was given; None: all cores of this machine."""
+    return ThreadEngine() if engine is None else as_engine(engine)
 
 
 def _wait_interruptibly(future: Future[Result]) -> Result:

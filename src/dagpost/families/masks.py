@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Integers
+from dagpost._tools.checks import texts
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
@@ -36,6 +37,15 @@ def check_masks(parents: object) -> None:
         )
 
 
+def check_row_of_masks(masks: object, nodes: int) -> None:
+    """Refuse what is not one mask for each of some nodes."""
+    whole = isinstance(masks, np.ndarray) and masks.dtype.kind in "iu" and masks.shape == (nodes,)
+    if not whole or int(masks.min(initial=0)) < 0 or int(masks.max(initial=0)) >> nodes:  # type: ignore[attr-defined]
+        raise InputError(
+            f"A row of parent masks has {nodes} whole numbers below 2^{nodes}. Got {shown(masks)} instead."
+        )
+
+
 def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:
     """The first place of each distinct row, and for every row the number of the distinct row that it equals.
 
@@ -57,9 +67,10 @@ def graph_of_masks(masks: NDArray[np.unsignedinteger[Any]], names: Iterable[str]
     """
     import networkx as nx
 
-    known = tuple(names)
+    known = texts(names, "names")
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(known)
+    check_row_of_masks(masks, len(known))
     for child, mask in zip(known, masks.tolist(), strict=True):
         graph.add_edges_from((parent, child) for bit, parent in enumerate(known) if mask >> bit & 1)
     return graph

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features.feature import And, Feature, Not, Or, as_feature, bracketed, check_variables
+from dagpost.features.names import known_names
 from dagpost.features.reader import Reader, one_of
 from dagpost.features.tokens import Token
 
@@ -67,7 +68,7 @@ def parse(text: str, names: Sequence[str]) -> Query:
     """
     if not isinstance(text, str):
         raise InputError(f"A statement to parse must be text. Got {shown(text)} instead.")
-    return _Grammar(text, names).query()
+    return _Grammar(text, known_names(names)).query()
 
 
 def resolve(statement: object, names: Sequence[str], given: object = None) -> Query:

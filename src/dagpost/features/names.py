@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import texts
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.features.forms import vocabulary
@@ -35,12 +36,17 @@ def braced(names: Iterable[str]) -> str:
     return f"{{{', '.join(map(quoted, sorted(names)))}}}"
 
 
+def known_names(names: object) -> tuple[str, ...]:
+    """The names of all variables, as they are given to a function."""
+    return names if isinstance(names, tuple) and all(isinstance(name, str) for name in names) else texts(names, "names")
+
+
 def names_of(names: str | Iterable[str]) -> frozenset[str]:
     """One name or a collection of names, as a set."""
     # A single text is one name; read as a collection it would be its letters.
     if isinstance(names, str):
         return frozenset((names,))
-    if not isinstance(names, Iterable):
+    if not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
         raise InputError(f"Expected a variable name or a collection of them. Got {shown(names)} instead.")
     members = tuple(names)
     check_text(*members)

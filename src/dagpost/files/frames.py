@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import labelled
+from dagpost._tools.checks import different_texts, kind
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.posterior.sources import edge_table_of
@@ -59,6 +60,10 @@ def matrix_of_long(long: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     >>> matrix_of_long(pd.DataFrame({"from": ["A"], "to": ["B"], "probability": [0.25]}), ["A", "B"]).loc["A", "B"]
     np.float64(0.25)
     """
+    import pandas as pd
+
+    kind(long, "long", pd.DataFrame, "a DataFrame, as long_table gives it", "matrix_of_long")
+    names = different_texts(names, "names", "matrix_of_long")
     missing = [column for column in _COLUMNS if column not in long.columns]
     if missing:
         raise InputError(f"A long table has the columns 'from', 'to' and 'probability'. There is no {missing[0]!r}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dagpost._tools.checks import text
 from dagpost._tools.spelling import parameter, setting
 from dagpost._tools.text import shown
 from dagpost.errors import InputError, ResourceError
@@ -130,6 +131,7 @@ def target_named(name: str) -> Target:
     """
     if isinstance(name, Target):
         return name
+    name = text(name, "target", None, allowed="the name of what is counted, such as 'structure'")
     if name in MODULARITIES:
         return MODULARITIES[name]
     known = (target for kind in METHODS.classes().values() for target in kind.targets())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import truth
 from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 from dagpost.plots import placing
@@ -88,6 +89,8 @@ def graph(
 
     shown = probabilities_of(source)
     check_threshold(threshold)
+    truth(numbers, "numbers", "graph", optional=True)
+    truth(legend, "legend", "graph")
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)

@@ -7,10 +7,11 @@ looks at the edges. With a checkpoint everything is computed at once, so that a 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from dagpost._tools.checks import seed_number, whole_number
+from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.spelling import either, quoted, setting
@@ -215,4 +216,5 @@ def checked_checkpoint(checkpoint: Checkpoint | None) -> Checkpoint:
         return NO_CHECKPOINT
     if isinstance(checkpoint, Checkpoint):
         return checkpoint
-    raise InputError(f"A checkpoint is an object: Checkpoint({str(checkpoint)!r}). Got {shown(checkpoint)} instead.")
+    hint = f"Make one: Checkpoint({shown(str(checkpoint))})." if isinstance(checkpoint, str | os.PathLike) else ""
+    raise refusal(checkpoint, "checkpoint", None, "a Checkpoint, or None", hint)

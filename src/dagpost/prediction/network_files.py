@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import file_path
 from dagpost._tools.text import readable_level, shown
 from dagpost._tools.whole_files import read_text, write_text
 from dagpost.errors import InputError
@@ -101,7 +102,7 @@ def agrum() -> Any:
 
 
 def _suffix_of(path: str | os.PathLike[str]) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix = file_path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise InputError(
             f"The name of a network file must end in one of {', '.join(_FORMATS)}. "

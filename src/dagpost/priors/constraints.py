@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import different_texts, whole_number
 from dagpost._tools.spelling import bare, quoted
 from dagpost._tools.text import names_in, nearest, shown
 from dagpost.errors import InputError
@@ -60,6 +61,8 @@ class Constraints:
         >>> required.tolist(), forbidden.tolist()
         ([0, 1, 0], [4, 4, 0])
         """
+        names = different_texts(names, "names", "masks")
+        whole_number(max_parents, "max_parents", "masks", least=0)
         required = self._edges("required", names)
         forbidden = self._edges("forbidden", names)
         tier = self._tier_of(names)
@@ -110,7 +113,7 @@ class Constraints:
 
 def edge_pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
     """The edges of a setting as pairs of names; anything else is an error that names the setting."""
-    if not isinstance(edges, Iterable):
+    if not isinstance(edges, Iterable) or getattr(edges, "ndim", 1) == 0:
         raise InputError(f"{quoted(setting)} must be a list of edges. Got {shown(edges)} instead. {_WRITTEN}")
     return tuple(_pair(setting, edge) for edge in ([edges] if isinstance(edges, str) else edges))
 
@@ -136,7 +139,7 @@ def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:
                 f"{quoted('tiers')} must map names to numbers that can be ordered. Got {shown(tiers)}."
             ) from None
         tiers = [[name for name in tiers if tiers[name] == number] for number in numbers]
-    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable) or getattr(tiers, "ndim", 1) == 0:
         raise InputError(
             f"{quoted('tiers')} must be lists of names, or a mapping from names to numbers. Got {shown(tiers)}."
         )
@@ -145,7 +148,7 @@ def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:
     for number, members in enumerate(tiers):
         if isinstance(members, str) or not isinstance(members, Iterable):
             raise InputError(
-                f"{quoted('tiers')} must be lists of names; tier {number + 1} is {members!r}. Put it into a list."
+                f"{quoted('tiers')} must be lists of names; tier {number + 1} is {shown(members)}. Put it into a list."
             )
         tier = tuple(members)
         for name in tier:

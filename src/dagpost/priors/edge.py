@@ -51,9 +51,9 @@ class EdgePrior(SizePrior):
         EdgePrior(probability=0.2)
         """
         try:
-            return cls(float(argument or ""))
+            return cls(float(argument or "") if argument is None or isinstance(argument, str) else math.nan)
         except ValueError:
-            written = "edge" if argument is None else f"edge:{argument}"
+            written = "edge" if argument is None else f"edge:{argument}" if isinstance(argument, str) else argument
             raise InputError(
                 f"The prior 'edge' is written edge:P with P between 0 and 1. Got {shown(written)} instead."
             ) from None

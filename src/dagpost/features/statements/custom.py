@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dagpost._tools.checks import ask_user
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import graph_of_masks
@@ -52,7 +53,8 @@ class Custom(Feature):
     def _ask(self, block: Block, masks: Masks, sample: int) -> bool:
         import networkx as nx
 
-        answer = self.function(nx.freeze(graph_of_masks(masks, block.names)))
+        graph = nx.freeze(graph_of_masks(masks, block.names))
+        answer = ask_user(f"The function {self} of a statement", self.function, graph)
         if not isinstance(answer, bool | np.bool_):
             raise InputError(
                 f"The function {self} must return True or False. Got {shown(answer)} for DAG number {sample}. For the "
