@@ -191,8 +191,12 @@ def readable_clock(seconds: float) -> str:
 
 def reporter_for(progress: bool | ProgressCallback | None, *, patience: float = PATIENCE_SECONDS) -> Reporter:
     """The reporter that a `progress=` setting asks for: None means bars if standard error is a terminal."""
+    from dagpost._tools.checks import callable_with, truth
+
     if callable(progress):
+        callable_with(progress, "progress", "DagPosterior", "stage", 0, 1, written="progress(stage, done, all)")
         return Reporter(partial(Stage, report=progress))
-    if progress or (progress is None and sys.stderr.isatty()):
+    wanted = truth(progress, "progress", "DagPosterior", optional=True)
+    if wanted or (wanted is None and sys.stderr.isatty()):
         return Reporter(partial(BarStage, patience=patience))
     return NO_PROGRESS

@@ -19,14 +19,15 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
 from dagpost._tools import checks
+from dagpost._tools.checks import callable_with, file_path
 from dagpost._tools.memory import readable
 from dagpost._tools.spelling import either
+from dagpost._tools.text import shown
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.errors import InputError, warn
@@ -133,7 +134,9 @@ class Checkpoint:
         seconds: float | None = None,
         when_resumed: Callable[[], None] | None = None,
     ) -> None:
-        self.folder = Path(folder)
+        self.folder = file_path(folder, "folder", "Checkpoint")
+        if when_resumed is not None:
+            callable_with(when_resumed, "when_resumed", "Checkpoint", written="when_resumed()")
         self.when_resumed = when_resumed
         self.resumed = False
         self.seconds = _seconds(seconds)
@@ -388,7 +391,7 @@ def _seconds(given: float | None) -> float:
         if 0.0 <= float(text) < math.inf:
             return float(text)
     raise InputError(
-        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {text!r} instead."
+        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {shown(text)} instead."
     )
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.checks import whole_number
+from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.spelling import quoted
+from dagpost._tools.text import shown
 from dagpost.data.cutting import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
@@ -96,11 +97,13 @@ def describe(name: str) -> str:
 
 
 def _entry(name: str) -> _Entry:
+    if not isinstance(name, str):
+        raise refusal(name, "name", None, f"one of {', '.join(map(repr, names()))}")
     if name in _ENTRIES:
         return _ENTRIES[name]
-    close = difflib.get_close_matches(str(name), names(), n=1)
+    close = difflib.get_close_matches(name[:100], names(), n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"There is no bundled data set {name!r}.{hint} Bundled are: {', '.join(names())}.")
+    raise InputError(f"There is no bundled data set {shown(name)}.{hint} Bundled are: {', '.join(names())}.")
 
 
 def _coronary() -> Table:

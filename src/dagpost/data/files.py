@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import file_path
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest
 from dagpost.data.parquet import read_parquet
@@ -53,8 +54,8 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
     """The cells of a file as a pandas or pyarrow table; errors name the file."""
     if os.fspath(path) == "-":
         return _parse_csv(sys.stdin.buffer.read(), source_name(path))
-    file = Path(path)
-    if not os.path.exists(path):  # unlike Path.exists, also of names that no file can have
+    file = file_path(path)
+    if not file.exists():
         raise InputError(_not_there(file))
     ending = file.suffix.lower()
     if file.is_dir() or ending not in _ENDINGS:

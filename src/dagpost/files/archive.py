@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools import memory
+from dagpost._tools.checks import file_path
 from dagpost._tools.whole_files import replacing
 from dagpost._version import __version__
 from dagpost.errors import InputError
@@ -87,7 +88,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Arrays]:
     """Read a file of the given kind; whatever is wrong with it is an `InputError` that says what."""
-    source = Path(path)
+    source = file_path(path)
 
     def read(archive: zipfile.ZipFile) -> tuple[dict[str, Any], Arrays]:
         about = _about(source, archive)
@@ -237,7 +238,7 @@ def _finite(text: str) -> float:
 
 
 def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result]) -> Result:
-    source = Path(path)
+    source = file_path(path)
     if source.is_dir():
         raise InputError(f"{str(source)!r} is a folder, not a file. Name a file in it.")
     if not source.is_file():

@@ -23,7 +23,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.checks import number, refusal
+from dagpost._tools.checks import file_path, number, refusal
 from dagpost._tools.kernels import kernel
 from dagpost._tools.spelling import bare
 from dagpost._tools.whole_files import read_text, replacing
@@ -124,7 +124,7 @@ def read_jkl(path: str | os.PathLike[str]) -> LocalScores:
     `max_parents` of the result is the size of the largest parent set in the file. Lines that are blank or start with
     `#` are passed over.
     """
-    source = Path(path)
+    source = file_path(path)
     lines = _lines(source)
     if not lines:
         raise InputError(f"{str(source)!r} is empty. Its first line should be the number of variables.")

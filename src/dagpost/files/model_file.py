@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import truth
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
@@ -204,7 +205,7 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
     sensitivity = known_sensitivity(fitted)
     if sensitivity is not None:
         parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
-    if rows:
+    if truth(rows, "rows", "save"):
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
         parts[_ROWS] = rows_of(fitted.table)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import labelled
+from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix
@@ -43,6 +44,8 @@ def in_one_line(fitted: Fitted) -> str:
 
 def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
     """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample."""
+    if not isinstance(relation, str):
+        raise refusal(relation, "relation", None, "an arrow such as '->' or '~>'")
     matrix = exact_matrix(relation, fitted)
     if matrix is None and relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import seed_number, whole_number
+from dagpost._tools.checks import kind, members, seed_number, texts, whole_number
 from dagpost._tools.text import names_in, position_of, shortened
 from dagpost.errors import InputError
 from dagpost.scores import Score
@@ -60,6 +60,18 @@ class BayesianNetwork(_Network):
 
     def __post_init__(self) -> None:
         """Check that everything fits together."""
+        for field, allowed in (
+            ("names", "a list of names"),
+            ("levels", "a list of the levels of each variable"),
+            ("parents", "a list of the parents of each variable"),
+            ("tables", "a list of arrays"),
+        ):
+            object.__setattr__(self, field, members(getattr(self, field), field, "BayesianNetwork", allowed=allowed))
+        texts(self.names, "names", "BayesianNetwork")
+        for levels, parents, table in zip(self.levels, self.parents, self.tables, strict=False):
+            members(levels, "levels", "BayesianNetwork", allowed="a list of the levels of each variable")
+            texts(parents, "parents", "BayesianNetwork", allowed="a list of the names of the parents of each variable")
+            kind(table, "tables", np.ndarray, "a list of arrays", "BayesianNetwork")
         if not len(self.names) == len(self.levels) == len(self.parents) == len(self.tables):
             raise InputError("A network needs levels, parents and a table for each of its variables.")
         if len(set(self.names)) < len(self.names):
@@ -203,10 +215,10 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     """
     from dagpost.posterior.summaries.given import masks_of_graph
     from dagpost.prediction.parameters import mean_regressions, mean_tables
-    from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics, prior_for
+    from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics, check_statistics, prior_for
     from dagpost.scores import DirichletPrior
 
-    prior = prior_for(statistics, score)
+    prior = prior_for(check_statistics(statistics), score)
     names = statistics.names
     masks = masks_of_graph(dag, names)
     parents = tuple(names_in(int(mask), names) for mask in masks)

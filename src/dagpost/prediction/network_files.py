@@ -19,7 +19,8 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.text import readable_level
+from dagpost._tools.checks import file_path
+from dagpost._tools.text import readable_level, shown
 from dagpost._tools.whole_files import read_text, write_text
 from dagpost.errors import InputError
 from dagpost.prediction.bif import bif_text, read_bif
@@ -103,10 +104,11 @@ def _labels(levels: Sequence[object]) -> list[str]:
 
 
 def _suffix_of(path: str | os.PathLike[str]) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix = file_path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise InputError(
-            f"The name of a network file must end in one of {', '.join(_FORMATS)}. Got {os.fspath(path)!r} instead."
+            f"The name of a network file must end in one of {', '.join(_FORMATS)}. "
+            f"Got {shown(os.fspath(path))} instead."
         )
     return _FORMATS[suffix]
 

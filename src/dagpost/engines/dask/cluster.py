@@ -27,6 +27,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.text import shown
 from dagpost.engines.dask.connection import connected, load_distributed, patience
 from dagpost.engines.dask.failures import LOST, gone, in_plain_words, no_worker, not_importable
 from dagpost.engines.dask.versions import missing_on, question, refuse_other_versions, run_if_same, versions_here
@@ -139,7 +140,7 @@ class Cluster:
         else:
             raise InputError(
                 "A Dask engine takes the address of a scheduler, such as 'tcp://10.0.0.1:8786', a distributed.Client "
-                f"that is not asynchronous, or nothing. Got {client!r} instead."
+                f"that is not asynchronous, or nothing. Got {shown(client)} instead."
             )
         self.address = str(self.client.scheduler.address)
         #: The certificates, for engines of other processes; None where none are needed.

@@ -120,7 +120,8 @@ class TopGraphs:
 
     def graph(self, place: int) -> nx.DiGraph[str]:
         """One of them as a networkx graph; 0 is the best."""
-        return graph_of_masks(self.parents[place], self.names)
+        found = whole_number(place, "place", least=0, most=len(self.parents) - 1)
+        return graph_of_masks(self.parents[found], self.names)
 
     def table(self) -> pd.DataFrame:
         """Rank, probability, sum of the probabilities so far, log joint and edges."""

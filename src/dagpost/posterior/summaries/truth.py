@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.checks import number, truth
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
@@ -49,8 +50,7 @@ class DistanceDistribution:
 
     def quantile(self, probability: float) -> int:
         """The smallest distance that is not exceeded with at least this probability."""
-        if not 0.0 <= probability <= 1.0:
-            raise InputError(f"The probability of a quantile must be between 0 and 1. Got {probability!r} instead.")
+        number(probability, "probability", "quantile", least=0.0, most=1.0, allowed="a number from 0 to 1")
         reached = np.cumsum(self.probabilities) >= probability - 1e-12
         return int(reached.argmax()) if reached.any() else len(self.probabilities) - 1
 
@@ -92,6 +92,7 @@ def distance_distribution(source: GraphSource, graph: GivenGraph, *, equivalence
     Tsamardinos, Brown & Aliferis (2006), The max-min hill-climbing Bayesian network structure learning algorithm.
     Machine Learning 65.
     """
+    truth(equivalence, "equivalence", "distance_distribution")
     sample = sample_of(source)
     given = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)[None, :]
     unique = sample.unique()
