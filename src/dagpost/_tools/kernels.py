@@ -21,14 +21,17 @@ from numba.core import event
 from numba.core.cpu import CPUTargetOptions
 
 from dagpost._tools import progress
+from dagpost._tools.inlining import Helper
 from dagpost._version import __version__
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
     """Compile to machine code on the first call, without the interpreter lock, and keep the result on disk."""
-    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: Any = numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
     # To see whether its cache is stale, Numba looks only at the file of the kernel itself; kernels contain helpers
     # from other files as well.
     with contextlib.suppress(AttributeError):
@@ -39,9 +42,7 @@ def kernel(function: Function) -> Function:
 
 def inlined(function: Function) -> Function:
     """A small helper of kernels; the compiler inlines it, so it needs no cache of its own."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
-    result: Function = compiled
-    return result
+    return _helper(function, {})
 
 
 def inline_no_refcount(function: Function) -> Function:
@@ -51,22 +52,23 @@ def inline_no_refcount(function: Function) -> Function:
     helpers of a few operations that takes longer than the work (five times as long in the steps of a chain). The caller
     holds all of these arrays anyway. A helper that returns an array must not be marked in this way.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
-    if hasattr(CPUTargetOptions, "_nrt"):
-        options["_nrt"] = False
-    result: Function = numba.njit(**options)(function)
-    return result
+    uncounted = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
+    return _helper(function, {"forceinline": True, **uncounted})
 
 
 def summing_kernel(function: Function) -> Function:
     """A helper of kernels that sums doubles: the compiler may add them up in an order that suits its vectors.
 
-    There must be only one such order. A helper that is not inlined exists in two copies, one of its own and one inside
-    its caller, which are optimised separately; a process that has just compiled calls the one, a process that loads the
-    caller from disk the other. So these helpers are always inlined.
+    There must be only one such order: these helpers are always inlined, so that a kernel holds one copy of each.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
-    result: Function = numba.njit(fastmath={"reassoc", "nsz", "contract"}, **options)(function)
+    return _helper(function, {"forceinline": True, "fastmath": {"reassoc", "nsz", "contract"}})
+
+
+def _helper(function: Function, options: dict[str, Any]) -> Function:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    helper: Any = Helper(function, {**_OPTIONS, **options})
+    result: Function = helper
     return result
 
 
