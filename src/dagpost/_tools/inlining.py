@@ -1,12 +1,12 @@
 """Helpers of kernels, compiled into the kernels that call them and nowhere else.
 
-Numba compiles every function that a kernel calls as if it were called from Python as well: with wrappers that unpack
-Python objects, optimised and turned into machine code on its own, and once more for each literal number it is called
-with. All of that is thrown away when the kernel is optimised, which holds a copy of the helper. Here a helper is only
-translated; the kernel optimises its copy. That halves the time a first answer takes.
+Numba compiles every function that a kernel calls as if Python called it as well: with wrappers that unpack Python
+objects, optimised and turned into machine code on its own, and once more for each literal number it is called with.
+None of that is used: the kernel holds a copy of the helper and optimises it again. Here a helper is only translated,
+and the kernel optimises its copy. That halves the time in which a first answer compiles.
 
-This is the one place that builds on how Numba is made inside: a compiler of one's own (`pipeline_class`), a library
-that skips two of its steps, and a dispatcher.
+This module and `shipped.py` are the only ones that build on how Numba is made inside: a compiler of our own
+(`pipeline_class`), a library that skips three of its steps, and a dispatcher.
 """
 
 from __future__ import annotations
@@ -40,22 +40,48 @@ class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
     def codegen(self) -> Any:
         return _WithoutEnvironment(self._codegen)
 
-    def get_pointer_to_function(self, name: str) -> int:
+    def get_pointer_to_function(self, _: str) -> int:
         self._ensure_finalized()
         return 0
 
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
     def _optimize_final_module(self) -> None:
         pass
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+        """A kernel that calls another one, loaded from disk: that is whole."""
+        codegen._library_class = JITCodeLibrary
+        try:
+            return JITCodeLibrary._unserialize(codegen, state)
+        finally:
+            codegen._library_class = cls
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
 
 
-class _HelperCompiler(Compiler):  # type: ignore[misc]
-    def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
+class KernelCompiler(Compiler):  # type: ignore[misc]
+    """Compiles a kernel, and everything that it calls as helpers: ours, and Numba's own."""
+
+    def __init__(self, typing_context: Any, target_context: Any, _: Any, *rest: Any) -> None:
         target_context.refresh()
-        super().__init__(typing_context, target_context, _HelperLibrary(target_context.codegen(), "helper"), *rest)
+        self._codegen = target_context.codegen()
+        library = JITCodeLibrary(self._codegen, "kernel")
+        library.enable_object_caching()
+        super().__init__(typing_context, target_context, library, *rest)
+
+    def compile_extra(self, function: Any) -> Any:
+        """Compile; Numba holds its lock meanwhile, so that no other thread sees the change."""
+        before = self._codegen._library_class
+        self._codegen._library_class = _HelperLibrary
+        try:
+            return super().compile_extra(function)
+        finally:
+            self._codegen._library_class = before
 
 
 class Helper(CPUDispatcher):  # type: ignore[misc]
@@ -63,9 +89,7 @@ class Helper(CPUDispatcher):  # type: ignore[misc]
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
         alone = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        super().__init__(
-            py_func=function, targetoptions={**options, **alone, "nopython": True}, pipeline_class=_HelperCompiler
-        )
+        super().__init__(py_func=function, targetoptions={**options, **alone, "nopython": True})
         self._alone = numba.njit(**options)(function)
 
     def compile(self, signature: Any) -> Any:

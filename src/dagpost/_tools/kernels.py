@@ -21,7 +21,7 @@ from numba.core import event
 from numba.core.cpu import CPUTargetOptions
 
 from dagpost._tools import progress
-from dagpost._tools.inlining import Helper
+from dagpost._tools.inlining import Helper, KernelCompiler
 from dagpost._version import __version__
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -31,7 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def kernel(function: Function) -> Function:
     """Compile to machine code on the first call, without the interpreter lock, and keep the result on disk."""
-    compiled: Any = numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    compiled: Any = numba.njit(cache=True, no_cfunc_wrapper=True, pipeline_class=KernelCompiler, **_OPTIONS)(function)
     # To see whether its cache is stale, Numba looks only at the file of the kernel itself; kernels contain helpers
     # from other files as well.
     with contextlib.suppress(AttributeError):
