@@ -10,9 +10,7 @@ no kernel, and Numba takes longer to load than these take to answer.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import re
 import sys
 import threading
 from collections.abc import Callable
@@ -45,6 +43,11 @@ class Kernel:
                     self._dispatcher = _dispatcher_of(self._function, self._options)
         return self._dispatcher
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether this is a kernel with code of its own, and not one that nobody called or a helper of others."""
+        return "cache" in self._options and self._dispatcher is not None and bool(self._dispatcher.overloads)
+
     def __call__(self, *arguments: Any) -> Any:
         return (self._dispatcher or self.dispatcher)(*arguments)
 
@@ -63,14 +66,18 @@ class Kernel:
 
 def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     numba = _load_numba()
+    options = {**options, "nogil": True, "error_model": "numpy"}
     if options.pop("refcounts", True) is False and _knows_nrt():
         options["_nrt"] = False
-    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    if options.get("cache"):
-        # To see whether its cache is stale, Numba looks only at the file of the kernel itself; kernels contain helpers
-        # from other files as well.
-        with contextlib.suppress(AttributeError):
-            compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+    if numba.config.DISABLE_JIT:
+        return function
+    from dagpost._tools.inlining import Helper, KernelCompiler
+    from dagpost._tools.shipped import KernelCache
+
+    if not options.pop("cache", False):
+        return Helper(function, options)
+    compiled = numba.njit(no_cfunc_wrapper=True, pipeline_class=KernelCompiler, **options)(function)
+    compiled._cache = KernelCache(function)
     return compiled
 
 
@@ -119,9 +126,7 @@ def inline_no_refcount(function: Function) -> Function:
 def summing_kernel(function: Function) -> Function:
     """A helper of kernels that sums doubles: the compiler may add them up in an order that suits its vectors.
 
-    There must be only one such order. A helper that is not inlined exists in two copies, one of its own and one inside
-    its caller, which are optimised separately; a process that has just compiled calls the one, a process that loads the
-    caller from disk the other. So these helpers are always inlined.
+    There must be only one such order: these helpers are always inlined, so that a kernel holds one copy of each.
     """
     return cast("Function", Kernel(function, forceinline=True, fastmath={"reassoc", "nsz", "contract"}))
 
@@ -134,39 +139,6 @@ def copy_into(target: Any, source: Any) -> None:
 
 
 _PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"^\s*from\s+dagpost([.\w]*)\s+import\s+\(?([^)]*?)\)?$", re.MULTILINE)
-
-
-def source_stamp(source: Path) -> tuple[tuple[str, float, int], ...]:
-    """A value that changes whenever this file, or any module that it imports directly or indirectly, changes."""
-    found: set[Path] = set()
-    waiting = [source]
-    while waiting:
-        file = waiting.pop()
-        if file not in found:
-            found.add(file)
-            waiting += _imported_by(file)
-    return tuple((file.name, *_last_change(file)) for file in sorted(found))
-
-
-@cache
-def _imported_by(file: Path) -> list[Path]:
-    imported = []
-    for module, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
-        place = _PACKAGE.joinpath(*module.split("."))
-        # A name imported from a package may be one of its modules.
-        places = [place, *(place / name.split(" as ")[0].strip() for name in names.split(","))]
-        imported += [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
-    # The package itself loads names on first use, so importing it depends on nothing.
-    return [path for path in imported if path.is_file() and path != _PACKAGE / "__init__.py"]
-
-
-@cache
-def _last_change(file: Path) -> tuple[float, int]:
-    status = file.stat()
-    return status.st_mtime, status.st_size
-
-
 _NOTICE = (
     "dagpost: compiling for this machine what is used for the first time (half a minute at most); later runs start at "
     "once.\n"

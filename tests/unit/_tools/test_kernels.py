@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import dagpost
-from dagpost._tools.kernels import source_stamp
+from dagpost._tools.source_stamps import source_stamp
 
 NOTICE = (
     "dagpost: compiling for this machine what is used for the first time (half a minute at most); later runs start at "
