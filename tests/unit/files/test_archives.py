@@ -290,7 +290,9 @@ def test_what_dagpost_did_not_write_is_refused(content: bytes, tmp_path: Path) -
 @pytest.mark.parametrize("about", [b"[]", b"{}", b'"dagpost"', b"{", b"\xff\xfe", b'{"dagpost": "model"}', None])
 def test_an_archive_without_a_description_is_refused(about: bytes | None, file: Path, tmp_path: Path) -> None:
     other = rewritten(file, tmp_path / "y", {"about.json": about})
-    with pytest.raises(InputError, match=r"was not written by dagpost|not a dagpost file|cut short or damaged|has format"):
+    with pytest.raises(
+        InputError, match=r"was not written by dagpost|not a dagpost file|cut short or damaged|has format"
+    ):
         storage.read_archive(other, "model")
 
 
