@@ -267,6 +267,17 @@ def mapping(fields: Mapping[str, Rule], *, more: Rule | None = None, may_lack: t
     return Rule(f"an object with {', '.join(fields)}", holds)
 
 
+#: A score, a prior or a method: a name, or the class with its settings, which that class checks.
+choice = Rule(
+    "a name, or an object with a kind",
+    lambda value, sizes: isinstance(value, str) or mapping({"kind": text}, more=anything).holds(value, sizes),
+)
+described_method = Rule(
+    "a method and a reason",
+    lambda value, sizes: list_of(choice, 2).holds(value, sizes) and isinstance(value[1], str),
+)
+
+
 def check_fields(
     rules: Mapping[str, Rule], values: Any, sizes: Sizes, *, may_lack: tuple[str, ...] = (), within: str = ""
 ) -> None:

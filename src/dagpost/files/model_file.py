@@ -29,7 +29,7 @@ from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.files import archive
 from dagpost.files.sample_file import parts_of, sample_of
-from dagpost.files.schema import check_model
+from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
@@ -107,9 +107,8 @@ def load_model(
     path: str | os.PathLike[str], engine: Any, threads: int | None, progress: Any, known_settings: Sequence[str]
 ) -> tuple[Fitted, dict[str, Any]]:
     """Read a model that `save_model` wrote, and the settings of its `DagPosterior`."""
-    about, arrays = archive.read_archive(path, "model")
-    with archive.complete(path, "model", "Fit the model again."):
-        check_model(about, arrays)
+    about, arrays = read_checked(path, "model")
+    with archive.complete(path, "model", REMEDIES["model"]):
         settings = dict(about["settings"])
         names = tuple(about["names"])
         if unknown := settings.keys() - set(known_settings):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.files import archive as storage
-from dagpost.files.schema import STANDING, check_sample
+from dagpost.files.schema import REMEDIES, STANDING, read_checked
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.methods.choice import target_named
 from dagpost.methods.registry import METHODS
@@ -28,9 +28,8 @@ def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
 
 def load_sample(path: str | os.PathLike[str]) -> DagSample:
     """Read a sample that `save_sample` wrote."""
-    about, arrays = storage.read_archive(path, "sample")
-    with storage.complete(path, "sample", "Draw it again."):
-        check_sample(about, arrays)
+    about, arrays = read_checked(path, "sample")
+    with storage.complete(path, "sample", REMEDIES["sample"]):
         return sample_of(about, arrays)
 
 

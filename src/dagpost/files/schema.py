@@ -10,6 +10,7 @@ Fields that older files lack are listed beside the rules.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ from dagpost._tools.schema import (
     anything,
     check_arrays,
     check_fields,
+    choice,
+    described_method,
     graphs,
     level,
     list_of,
@@ -42,6 +45,7 @@ from dagpost._tools.schema import (
 )
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
+from dagpost.files import archive
 from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
 from dagpost.methods.base import Method
 from dagpost.methods.chain import ChainMethod
@@ -54,14 +58,11 @@ from dagpost.scores.local_scores import MOST_PARENTS
 
 Arrays = Mapping[str, NDArray[Any]]
 
+#: What to do about a file that is not what it must be.
+REMEDIES = {"model": "Fit the model again.", "sample": "Draw it again."}
 #: How the arrays begin that say where chains stand.
 STANDING = "standing_"
 
-#: A score, a prior or a method: a name, or the class with its settings, which that class checks.
-_CHOICE = Rule(
-    "a name, or an object with a kind",
-    lambda value, sizes: isinstance(value, str) or mapping({"kind": text}, more=anything).holds(value, sizes),
-)
 _NAMES = list_of(text, "nodes", distinct=True)
 _LEVELS = Rule(
     "a list of different levels",
@@ -86,11 +87,11 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "recipe": optional(mapping({}, more=anything)),
     "settings": mapping(
         {
-            "score": _CHOICE,
-            "prior": _CHOICE,
+            "score": choice,
+            "prior": choice,
             "modularity": one_of(*MODULARITIES),
             "max_parents": whole(most=MOST_PARENTS),
-            "method": _CHOICE,
+            "method": choice,
             "samples": whole(1),
             "required": _EDGES,
             "forbidden": _EDGES,
@@ -104,12 +105,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     ),
     "max_parents": whole(most=MOST_PARENTS),
     "small_size": optional(whole(most=MOST_PARENTS)),
-    "method": Rule(
-        "a method and a reason",
-        lambda value, sizes: (
-            isinstance(value, list) and len(value) == 2 and _CHOICE.holds(value[0], sizes) and isinstance(value[1], str)
-        ),
-    ),
+    "method": described_method,
     "exact": truth,
     "engine": text,
     "verdict": optional(text),
@@ -156,15 +152,15 @@ _PROVENANCE = mapping(
     {
         "data_fingerprint": text,
         "observations": optional(whole()),
-        "score": _CHOICE,
-        "prior": _CHOICE,
+        "score": choice,
+        "prior": choice,
         "max_parents": whole(most=MOST_PARENTS),
         "required": _EDGES,
         "forbidden": _EDGES,
         "tiers": _TIERS,
         "interventions": truth,
         "targets": _TARGETS,
-        "method": _CHOICE,
+        "method": choice,
         "seed": _SEED,
         "seeds": list_of(_SEED),
         "engine": text,
@@ -243,6 +239,14 @@ SENSITIVITY_ARRAYS: Mapping[str, ArrayRule] = {
     "joined": probabilities("choices", "nodes", "nodes"),
     "compelled": probabilities("choices", "nodes", "nodes", nan=True, optional=True),
 }
+
+
+def read_checked(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What a file of a kind holds, once it is what it must be."""
+    about, arrays = archive.read_archive(path, kind)
+    with archive.complete(path, kind, REMEDIES[kind]):
+        (check_model if kind == "model" else check_sample)(about, arrays)
+    return about, arrays
 
 
 def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:

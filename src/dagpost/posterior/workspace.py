@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
+from dagpost._tools.schema import truth, whole
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
@@ -85,7 +86,7 @@ class Workspace:
         def entropy() -> Any:
             return np.random.SeedSequence(None if seed is None else int(seed)).entropy
 
-        return np.random.SeedSequence(self.checkpoint.decided("seed", entropy))
+        return np.random.SeedSequence(self.checkpoint.decided("seed", entropy, whole(most=None)))
 
     @property
     def backend(self) -> ExactBackend:
@@ -329,7 +330,7 @@ class ExactWorkspace(Workspace):
     def affordable_structure_log_evidence(self) -> float:
         """The same where it is known or affordable; otherwise nan."""
         if self.structure_log_evidence is None and self.checkpoint.decided(
-            "whether to sum over all graphs", self.structure_is_affordable
+            "whether to sum over all graphs", self.structure_is_affordable, truth
         ):
             self.structure_log_evidence = self.structure_evidence()
         return np.nan if self.structure_log_evidence is None else self.structure_log_evidence
