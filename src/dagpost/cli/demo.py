@@ -43,6 +43,8 @@ def demo(
     from dagpost.posterior.directions import quick_directions
     from dagpost.posterior.variations import known_sensitivity
 
+    if not output.name:
+        raise InputError("The name of the report is empty, or a folder. Name a file with -o.")
     if not output.suffix:
         output = output.with_suffix(".html")
     model_file = output.with_suffix(".dagpost")

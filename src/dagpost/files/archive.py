@@ -78,7 +78,7 @@ def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, A
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
     """Whether a file looks like one of ours rather than like a table."""
-    return zipfile.is_zipfile(path)
+    return zipfile.is_zipfile(file_path(path))
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
