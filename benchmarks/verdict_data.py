@@ -22,7 +22,7 @@ SEED = 2031
 KINDS = ("cut", "mixture", "near-deterministic", "cut", "mixture", "network", "gaussian", "gaussian mixture")
 COLUMNS = (12, 8, 14, 12, 10)
 #: The most rows come most often: there the modes are deepest.
-ROWS = (5_000, 1_000, 5_000, 200, 5_000, 2_000, 100)
+ROWS = (5_000, 1_000, 5_000, 5_000, 200, 5_000, 5_000, 2_000, 5_000, 100, 5_000)
 
 
 class Case(NamedTuple):

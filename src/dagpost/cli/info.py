@@ -33,6 +33,7 @@ from dagpost.cli.options import (
 from dagpost.cli.output import print_columns, print_json
 from dagpost.cli.recipe import parse_recipe
 from dagpost.errors import InputError
+from dagpost.mcmc.checks import checked_words
 from dagpost.methods.choice import target_named
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
         lines.append(("guarantee", f"within {precision:g} of the truth with confidence {confidence:g}"))
     if about.get("chains") is not None:
         lines.append(("chains", f"{len(about['chains']['lengths'])}, which --resume continues"))
+        lines.append(("checked", checked_words(about["chains"].get("checks"))))
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dagpost.files import archive as storage
 from dagpost.files.schema import REMEDIES, STANDING, read_checked
 from dagpost.mcmc.chains import ChainRecord
+from dagpost.mcmc.checks import ChainChecks
 from dagpost.methods.choice import target_named
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES
@@ -49,6 +50,8 @@ def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
     record = sample.chains
     if record is not None:
         about["chains"] = {"lengths": list(record.lengths), "moves": list(record.moves), "rounds": record.rounds}
+        if record.checks is not None:
+            about["chains"]["checks"] = record.checks.to_json()
         arrays |= {"log_state": record.log_state, **{name: getattr(record, name) for name in _COUNTS}}
         arrays |= {STANDING + name: array for name, array in record.standing.items()}
         if record.edges is not None:
@@ -88,5 +91,7 @@ def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainReco
         **{name: arrays[name].astype(np.int64) for name in _COUNTS},
         edges=arrays["state_edges"].astype(np.float64) if "state_edges" in arrays else None,
         rounds=int(about["rounds"]),
+        # Older files do not say what was checked.
+        checks=ChainChecks.from_json(about["checks"]) if "checks" in about else None,
         standing={name.removeprefix(STANDING): array for name, array in arrays.items() if name.startswith(STANDING)},
     )

@@ -27,6 +27,7 @@ from dagpost._tools.schema import ArrayRule, Sizes, check_arrays, graphs, number
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError
+from dagpost.mcmc.checks import ChainChecks
 from dagpost.mcmc.diagnostics import largest_r_hat
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ class ChainRecord:
     `lengths`: graphs of each chain. `log_state`: the log weight of the state behind each graph. `proposed` and
     `accepted`: moves of each chain by kind. `edges`: for each chain the mean, over its kept states, of the exact
     probability of every edge given the state; None for a chain over graphs. `rounds` whole rounds were kept; after
-    them the chains stood at `standing`, from where a longer run resumes.
+    them the chains stood at `standing`, from where a longer run resumes. `checks`: what was checked beside agreement;
+    None where it is not known, as in files of earlier versions.
     """
 
     lengths: tuple[int, ...]
@@ -83,6 +85,7 @@ class ChainRecord:
     edges: Floats | None
     rounds: int
     standing: Mapping[str, NDArray[Any]] = field(repr=False)
+    checks: ChainChecks | None = None
 
     @property
     def acceptance(self) -> dict[str, float]:
@@ -185,7 +188,7 @@ class _Runner:
         self.resumed = 0
         self._looked = time.monotonic()
         # All that it needs comes with it and all that it finds is returned, so that it may run in another process.
-        self._block = partial(_advance_chain, method, context, nodes)
+        self._block = partial(advance_chain, method, context, nodes)
 
     @property
     def rounds(self) -> int:
@@ -195,8 +198,17 @@ class _Runner:
     def start(self) -> None:
         """Start every chain."""
         chains = range(len(self.kept))
-        starts = [self.method.start(self.context, _generator(self._seed(chain, 0))) for chain in chains]
+        starts = [
+            self.method.start(self.context, _generator(self._seed(chain, 0)), self._wanted(chain)) for chain in chains
+        ]
         self.states = [_copy(self.method, state) for state in starts]
+
+    def _wanted(self, chain: int) -> Integers | None:
+        """The order that a chain starts from: that of the chain before it the other way round, for every second one."""
+        if not self.method.takes_orders:
+            return None
+        order = _generator(self._seed(chain - chain % 2, 0)).permutation(self.nodes)
+        return order[::-1].copy() if chain % 2 else order
 
     def next_round(self, stage: Stage) -> None:
         """One round of every chain; those of the burn-in let it forget where it started."""
@@ -360,7 +372,7 @@ class _Runner:
         return f"R-hat {largest_r_hat(parents):.2f}"
 
 
-def _advance_chain(
+def advance_chain(
     method: ChainMethod, context: Any, nodes: int, item: tuple[Any, int, np.random.SeedSequence], cancel: Integers
 ) -> tuple[Any, Round]:
     """More kept graphs of one chain, as many as asked for, from a copy of its state."""

@@ -23,7 +23,7 @@ class HybridMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a graph that fits a random order.
+        How many chains, in pairs from graphs that fit opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -49,6 +49,7 @@ class HybridMCMC(ChainMethod):
     modularity = "structure"
     needs_orders = True
     moves = ("add", "delete", "reverse", "global")
+    takes_orders = True
     costs = StepCost(2e-6, 0.0, 0.01e-9, 5e-6, 0.0, 0.0)
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {"parents": graphs("chains", "nodes")}
 

@@ -17,7 +17,7 @@ class OrderMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a random order.
+        How many chains, in pairs from opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -36,6 +36,7 @@ class OrderMCMC(ChainMethod):
     citation = "Friedman, N., & Koller, D. (2003). Being Bayesian about network structure. Machine Learning, 50."
     modularity = "order"
     moves = ("swap neighbours", "swap any two", "shift one")
+    takes_orders = True
     gives_edges = True
     costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9)
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {

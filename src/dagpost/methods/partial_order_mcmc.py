@@ -27,7 +27,7 @@ class PartialOrderMCMC(ChainMethod):
     bucket_size
         Nodes in a bucket, up to 20. A step costs twice as much with each further one, and leads further.
     chains
-        How many chains, each from a random order.
+        How many chains, in pairs from opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -56,6 +56,7 @@ class PartialOrderMCMC(ChainMethod):
     )
     modularity = "order"
     moves = ("swap between neighbours", "swap any two", "redraw a window", "shift one")
+    takes_orders = True
     gives_edges = True
     costs = StepCost(0.3e-6, 0.0, 1e-9, 10e-6, 0.0, 0.0)
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {"order": permutation("chains", "nodes")}

@@ -21,7 +21,7 @@ class PartitionMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a random order.
+        How many chains, in pairs from opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -43,6 +43,7 @@ class PartitionMCMC(ChainMethod):
     )
     modularity = "structure"
     moves = ("split or join", "swap neighbours", "swap any two", "move one", "new edge reversal")
+    takes_orders = True
     gives_edges = True
     costs = StepCost(1.5e-6, 13e-9, 2e-9, 2e-6, 0.8e-6, 15e-9)
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {

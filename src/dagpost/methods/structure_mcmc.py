@@ -18,7 +18,7 @@ class StructureMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a graph that fits a random order.
+        How many chains, in pairs from graphs that fit opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -43,6 +43,7 @@ class StructureMCMC(ChainMethod):
     )
     modularity = "structure"
     moves = ("add", "delete", "reverse", "new edge reversal")
+    takes_orders = True
     costs = StepCost(0.12e-6, 0.0, 0.01e-9, 5e-6, 0.0, 0.0)
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {"parents": graphs("chains", "nodes")}
 

@@ -304,7 +304,8 @@ class DagSample:
     def diagnosed(self) -> ChainDiagnostics:
         """The diagnostics, computed once."""
         acceptance = {} if self.chains is None else self.chains.acceptance
-        return diagnose(self.parents, self.names, self.chain_lengths, acceptance)
+        checks = None if self.chains is None else self.chains.checks
+        return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks, self.target)
 
     @property
     def chain_lengths(self) -> tuple[int, ...]:
