@@ -264,13 +264,14 @@ class Cluster:
 
     def finish(self, future: Any) -> None:
         """Wait until a future is done, without fetching its result; raise what its task raised."""
-        if future.status == "pending":
+        # A result that was there is "lost" with its worker until another has made it again.
+        if future.status in ("pending", "lost"):
             # Not distributed.wait: it asks the default client, which may be another client or none.
             self.client.sync(self._watched, future.exception)
         if future.status == "cancelled":
             raise ResourceError(LOST)
-        if future.status != "finished":
-            future.result()
+        if future.status == "error":
+            self.result(future)
 
     def result(self, future: Any) -> Any:
         """What a task found, once it is done."""

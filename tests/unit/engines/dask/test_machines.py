@@ -319,8 +319,9 @@ def other_version(folder: Path, package: str) -> str:
     else:
         file.write_text(
             "import importlib.metadata as metadata\n"
-            "found = metadata.version\n"
-            f"metadata.version = lambda name: '9.9' if name == {package!r} else found(name)\n",
+            "def version(name, found=metadata.version):\n"
+            f"    return '9.9' if name == {package!r} else found(name)\n"
+            "metadata.version = version\n",
             encoding="utf-8",
         )
     return str(file)
