@@ -174,7 +174,7 @@ class Machine:
         self.processes.clear()
 
 
-def wait_until(happened: Any, what: str, seconds: float = 60.0) -> None:
+def wait_until(happened: Any, what: str, seconds: float = 120.0) -> None:
     """Wait for something to come true; an error that names it if it does not."""
     end = time.monotonic() + seconds
     while not happened():

@@ -265,13 +265,11 @@ class Cluster:
 
     def finish(self, future: Any) -> None:
         """Wait until a future is done, without fetching its result; raise what its task raised."""
-        if future.status == "pending":
-            # Not distributed.wait: it asks the default client, which may be another client or none.
-            self.client.sync(self._watched, future.exception)
+        self._wait(future)
         if future.status == "cancelled":
             raise ResourceError(LOST)
-        if future.status != "finished":
-            future.result()
+        if future.status == "error":
+            self._fetch([future])
 
     def result(self, future: Any) -> Any:
         """What a task found, once it is done."""
@@ -279,6 +277,19 @@ class Cluster:
 
     def gather(self, futures: list[Any]) -> list[Any]:
         """What several tasks found."""
+        for future in futures:
+            self._wait(future)
+            if future.status != "finished":
+                break
+        return self._fetch(futures)
+
+    def _wait(self, future: Any) -> None:
+        # A result that was there is "lost" with its worker until another has made it again.
+        if future.status in ("pending", "lost"):
+            # Not distributed.wait: it asks the default client, which may be another client or none.
+            self.client.sync(self._watched, future.exception)
+
+    def _fetch(self, futures: list[Any]) -> list[Any]:
         found: list[Any] = self.client.sync(self._watched, self.client.gather, futures)
         return found
 

@@ -359,12 +359,13 @@ def test_a_task_of_another_version_is_not_run(engine: DaskEngine) -> None:
 
 def test_a_cluster_that_loses_its_workers_is_not_waited_for_forever() -> None:
     with cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as own:
-        assert own.cluster.threads() == 1
+        lost = own.cluster.submit("lost", int)
+        assert own.cluster.result(lost) == 0
         local.scale(0)
-        while own.cluster.client.nthreads():
+        while own.cluster.client.nthreads() or lost.status == "finished":
             time.sleep(0.05)
-        future = own.cluster.submit("never", int)
-        for wait in (own.cluster.finish, own.cluster.result):
+        never = own.cluster.submit("never", int)
+        for wait, future in ((own.cluster.finish, lost), (own.cluster.finish, never), (own.cluster.result, never)):
             with waiting(1), pytest.raises(ResourceError, match=r"The cluster has had no worker for 1 seconds"):
                 wait(future)
 
