@@ -1,4 +1,4 @@
-"""One decorator for every compiled function, and the notice a user sees while they compile.
+"""One decorator for every compiled function.
 
 Kernels are compiled once for a machine and kept on disk. Several processes may start at once on an empty
 cache: Numba writes each entry to a temporary file and renames it, and because every kernel here is called with
@@ -11,15 +11,12 @@ no kernel, and Numba takes longer to load than these take to answer.
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from dagpost._tools import progress
-from dagpost._version import __version__
+from dagpost._tools.compile_notice import CompileNotice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -92,8 +89,8 @@ def _load_numba() -> Any:
     def type_of_kernel(value: Kernel, context: Any) -> Any:
         return typeof_impl(value.dispatcher, context)
 
-    event.Listener.register(_CompileNotice)
-    event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]
+    event.Listener.register(CompileNotice)
+    event.register("numba:compile", CompileNotice())  # type: ignore[no-untyped-call]
     return numba
 
 
@@ -136,46 +133,3 @@ def copy_into(target: Any, source: Any) -> None:
     """`target[: len(source)] = source` for one-dimensional arrays; the slice would take seconds to compile."""
     for position in range(len(source)):
         target[position] = source[position]
-
-
-_PACKAGE = Path(__file__).parents[1]
-_NOTICE = (
-    "dagpost: compiling for this machine what is used for the first time (half a minute at most); later runs start at "
-    "once.\n"
-)
-
-
-class _CompileNotice:
-    """Says once for a machine that kernels are being compiled, the one slow thing that a new user meets.
-
-    Every feature has kernels of its own, which are compiled when it is first used. A file beside the kept kernels
-    remembers that it was said, so that this is not news each time; where none can be written, a process says it once.
-    """
-
-    def __init__(self) -> None:
-        self._seen = threading.Event()
-
-    def notify(self, event: Any) -> None:
-        """What Numba calls when it starts and when it ends to compile a function."""
-        dispatcher = event.data["dispatcher"]
-        ours = dispatcher.py_func.__module__.startswith("dagpost.")
-        if event.is_start and ours and progress.NOTICES and not self._seen.is_set():
-            self._seen.set()
-            if _is_first(dispatcher):
-                sys.stderr.write(_NOTICE)
-                sys.stderr.flush()
-
-
-def _is_first(dispatcher: Any) -> bool:
-    """Whether no process has said so yet for this version and this cache; from now on, one has."""
-    try:
-        kept = Path(dispatcher._cache._cache_path)
-        # Numba keeps kernels beside each module, or in a folder for each folder of modules.
-        folder = _PACKAGE / kept.name if kept.name == "__pycache__" else kept.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"dagpost-{__version__}.told").touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    except (AttributeError, OSError):
-        return True
-    return True
