@@ -25,14 +25,9 @@ from dagpost.features import resolve
 from dagpost.methods.base import Method
 from dagpost.posterior import fitting, lists
 from dagpost.posterior.answers import exact_answer
-from dagpost.posterior.directions import directions_of
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
-from dagpost.posterior.plan import Plan, plan_fit
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.posterior.sensitivity import Sensitivity
-from dagpost.posterior.variations import sensitivity_of
-from dagpost.prediction import fitted as predictions
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score, resolve_score
 
@@ -43,11 +38,20 @@ if TYPE_CHECKING:
     from dagpost.causal import CausalEffect
     from dagpost.features.numbers import NumberFunction
     from dagpost.posterior.expectation import Expectation
+    from dagpost.posterior.plan import Plan
+    from dagpost.posterior.sensitivity import Sensitivity
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
 
 Edges = str | Iterable[str | tuple[str, str]]
+
+
+def _predicts_levels(model: Any) -> bool:
+    """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
+    if resolve_score(model.score).columns == "continuous":
+        raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
+    return True
 
 
 class DagPosterior(Estimator):
@@ -208,6 +212,8 @@ class DagPosterior(Estimator):
 
         Some methods compute edges and sample when they are first used, not in `fit`.
         """
+        from dagpost.posterior.plan import plan_fit
+
         method = fitting.checked_method(self)
         with collected_warnings():  # they come with the fit
             data = fitting.table_of(self, table, counts, interventions)
@@ -301,6 +307,8 @@ class DagPosterior(Estimator):
         >>> pairs.loc[0, ["from", "to", "direction"]].to_list()
         ['M. Work', 'P. Work', 'open']
         """
+        from dagpost.posterior.directions import directions_of
+
         check_confidence(confidence)
         return directions_of(self._fitted(), confidence).table()
 
@@ -342,6 +350,8 @@ class DagPosterior(Estimator):
         Tried are other settings of the score, other numbers of bins, other priors on edges, one parent less and one
         more; each is a fit with exact sums. Made once and kept with the model. `compare` is for models of your own.
         """
+        from dagpost.posterior.variations import sensitivity_of
+
         return sensitivity_of(self._fitted())
 
     def own_sample(self) -> DagSample:
@@ -357,9 +367,11 @@ class DagPosterior(Estimator):
         prior; ``"missing"``, a gap; as the recipe says unless given. A row with gaps gets nan, with a notice, unless
         the recipe gives gaps a level of their own or refuses them. `interventions` is that of `fit`.
         """
+        from dagpost.prediction import fitted as predictions
+
         return predictions.log_predictive_of_rows(self._fitted(), X, unseen, interventions)
 
-    @available_if(predictions.predicts_levels)
+    @available_if(_predicts_levels)
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
@@ -368,6 +380,8 @@ class DagPosterior(Estimator):
         The target may be missing from the rows; if it is there, it is not looked at. The rows and the other parameters
         are those of `score_samples`.
         """
+        from dagpost.prediction import fitted as predictions
+
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
 
     def set_predict_proba_request(self, **requests: bool | str | None) -> Self:
@@ -379,7 +393,9 @@ class DagPosterior(Estimator):
 
         (Where that cannot be found, as with more than 34 variables: the most probable one of the own sample.)
         """
-        return predictions.network_of(self._fitted(), graph)
+        from dagpost.prediction.fitted import network_of
+
+        return network_of(self._fitted(), graph)
 
     def causal_effect(
         self,

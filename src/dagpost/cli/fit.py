@@ -13,6 +13,7 @@ from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
+from dagpost.cli.named_options import EngineOption, MethodOption, PriorOption, ScoreOption
 from dagpost.cli.options import (
     BinsOption,
     ClusterOption,
@@ -21,21 +22,17 @@ from dagpost.cli.options import (
     CutOption,
     DiscretiseOption,
     DropOption,
-    EngineOption,
     EssOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
     KeepOption,
     MaxParentsOption,
-    MethodOption,
     MissingOption,
     ModularityOption,
-    PriorOption,
     QuietOption,
     RecipeOption,
     RequiredOption,
-    ScoreOption,
     SeedOption,
     TableArgument,
     ThreadsOption,
