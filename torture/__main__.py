@@ -67,7 +67,6 @@ def _run(chosen: Sequence[Campaign], options: argparse.Namespace) -> int:
 
 
 def _one_case(campaign: Campaign, seed: int, choices: str | None) -> int:
-    campaign.prepare()
     numbers = None if choices is None else tuple(int(number) for number in choices.split(",") if number)
     outcome, cpu_seconds = run_apart(campaign, seed, numbers)
     if outcome.finding is not None:

@@ -26,6 +26,7 @@ class Campaign:
     """A kind of random cases and what is checked in each of them.
 
     `prepare` runs once in the process from which all workers are forked: load kernels there, make what the cases share.
+    Cases must run without it too; only more slowly.
     `counted` says what the number that `run_case` returns counts, in the plural. A case that takes longer than
     `seconds` (wall clock, on a busy machine) is a hang. `share` is its part of the time, relative to the others.
     """

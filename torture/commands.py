@@ -172,7 +172,7 @@ def _same_edges(found: dict[str, Any], model: DagPosterior) -> None:
     require(close(found["log_evidence"], model.log_evidence_, 1e-9), law, found["log_evidence"], model.log_evidence_)
     edges = model.edge_probabilities_
     for edge in found["edges"]:
-        expected = float(edges.loc[edge["parent"], edge["child"]])  # type: ignore[arg-type]
+        expected = float(edges.loc[edge["parent"], edge["child"]])
         require(close(edge["probability"], expected, 1e-12), law, edge, expected)
 
 

@@ -65,6 +65,12 @@ def _smaller(numbers: Numbers) -> Iterator[Numbers]:
                 kept = numbers[begin + run :]
                 yield numbers[:begin] + (0,) * (length - begin - len(kept)) + kept
         run //= 2
+    # A number may say how many others follow: both are made less together.
+    for fewer in (8, 4, 2, 1):
+        for position, number in enumerate(numbers):
+            for begin in range(position + 1, length if number >= fewer else 0, fewer):
+                shorter = (*numbers[:position], number - fewer, *numbers[position + 1 : begin])
+                yield shorter + numbers[begin + fewer :]
     for position, number in enumerate(numbers):
         for less in sorted({number // 2, number - 1}):
             if 0 < less < number:

@@ -136,7 +136,7 @@ def _frame(names: list[str], levels: list[str]) -> pd.DataFrame:
     generator = np.random.default_rng(3)
     first = generator.integers(0, 2, 60)
     columns = [first, *(first ^ (generator.random(60) < 0.2) for _ in names[1:])]
-    cells = [pd.Categorical.from_codes(column, levels) for column in columns]  # type: ignore[arg-type]
+    cells = [pd.Categorical.from_codes(column, pd.Index(levels)) for column in columns]
     return pd.DataFrame(dict(zip(names, cells, strict=True)))
 
 

@@ -16,9 +16,10 @@ from torture.workers import Worker, start_worker, wait_for_news
 # A worker lives this long, so that what one case leaves behind in its process cannot go on for ever.
 _SECONDS_OF_A_WORKER = 5.0
 # A worker takes at most this many cases; their seeds are handed out beforehand.
-_CASES_OF_A_WORKER = 10_000
+_CASES_OF_A_WORKER = 2_000
 # Findings of one kind are minimised and printed once; the others are only counted.
 _KINDS_PRINTED = 20
+_FEW_CASES = 20
 
 
 @dataclass
@@ -32,13 +33,26 @@ class Tally:
     defects: int = 0
     kinds: dict[str, Finding] = field(default_factory=dict)
     handed_out: int = 0
+    #: Seeds that a worker did not come to, since it died or its time was over.
+    returned: list[int] = field(default_factory=list)
     at_work: int = 0
     limit: int | None = None
 
     @property
     def over(self) -> bool:
         """Whether all cases that were asked for have been handed out."""
-        return self.limit is not None and self.handed_out >= self.limit
+        return self.limit is not None and self.handed_out >= self.limit and not self.returned
+
+    def next_seeds(self, run_seed: int, processes: int) -> list[int]:
+        """The seeds of the next cases, for one worker."""
+        count = _CASES_OF_A_WORKER
+        if self.limit is not None:
+            count = min(-(-self.limit // processes), self.limit - self.handed_out + len(self.returned))
+        seeds, self.returned = self.returned[:count], self.returned[count:]
+        new = count - len(seeds)
+        seeds += islice(case_seeds(run_seed, self.campaign.name, self.handed_out), new)
+        self.handed_out += new
+        return seeds
 
 
 def case_seeds(run_seed: int, name: str, first: int) -> Iterator[int]:
@@ -76,7 +90,9 @@ class Run:
     def run(self) -> None:
         """Run to the end; on an interrupt, stop the workers and leave the tallies as they are."""
         for tally in self.tallies.values():
-            tally.campaign.prepare()
+            # For a few cases it would take longer than they do.
+            if tally.limit is None or tally.limit > _FEW_CASES:
+                tally.campaign.prepare()
         end = time.monotonic() + self._seconds
         try:
             while self._begin_workers(end) or self._workers:
@@ -94,11 +110,7 @@ class Run:
             if not waiting:
                 return False
             tally = min(waiting, key=_had)
-            count = _CASES_OF_A_WORKER
-            if tally.limit is not None:
-                count = min(-(-tally.limit // self._processes), tally.limit - tally.handed_out)
-            seeds = list(islice(case_seeds(self.seed, tally.campaign.name, tally.handed_out), count))
-            tally.handed_out += count
+            seeds = tally.next_seeds(self.seed, self._processes)
             tally.at_work += 1
             seconds = min(left, _SECONDS_OF_A_WORKER) if tally.limit is None else left
             self._workers.append(start_worker(tally.campaign, seeds, seconds))
@@ -113,6 +125,7 @@ class Run:
             tally = self.tallies[worker.campaign.name]
             tally.cpu_seconds += worker.cpu_seconds
             tally.at_work -= 1
+            tally.returned += worker.seeds[worker.finished :]
             self._workers.remove(worker)
 
     def _count(self, tally: Tally, outcome: Outcome) -> None:

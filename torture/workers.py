@@ -38,6 +38,9 @@ class Worker:
     process: int
     pipe: int
     place: Path
+    seeds: Sequence[int]
+    #: How many of these cases came to an end, or broke the worker.
+    finished: int = 0
     begun: int | None = None
     heard: float = field(default_factory=time.monotonic)
     ended: bool = False
@@ -57,6 +60,7 @@ class Worker:
                 self.begun = message
             else:
                 self.begun = None
+                self.finished += 1
                 outcomes.append(message)
         return outcomes
 
@@ -99,12 +103,13 @@ class Worker:
             code = os.waitstatus_to_exitcode(status)
             words = f"The process died of {signal.Signals(-code).name}" if code < 0 else f"The process left with {code}"
         seed = -1 if self.begun is None else self.begun
+        self.finished += self.begun is not None
         return [Outcome(0, Finding(self.campaign.name, seed, words, f"{words}\n{output}", chosen))]
 
 
 def start_worker(
     campaign: Campaign,
-    seeds: Iterable[int],
+    seeds: Sequence[int],
     seconds: float,
     choices: Sequence[int] | None = None,
     journal: bool = False,
@@ -129,7 +134,7 @@ def start_worker(
     os.close(writing)
     with suppress(PermissionError, ProcessLookupError):  # It may be quicker, and do it itself.
         os.setpgid(process, process)
-    return Worker(campaign, process, reading, place)
+    return Worker(campaign, process, reading, place, seeds)
 
 
 def _settle(place: Path) -> None:
