@@ -47,6 +47,7 @@ from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.files import archive
 from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
+from dagpost.mcmc.checks import CHECKS
 from dagpost.methods.base import Method
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.choice import resolve_method
@@ -183,7 +184,15 @@ SAMPLE_FIELDS: Mapping[str, Rule] = {
     "guarantee": optional(list_of(number(0.0, 1.0), 2)),
     "provenance": _PROVENANCE,
     "chains": optional(
-        mapping({"lengths": list_of(whole(1), "chains"), "moves": list_of(text, "moves"), "rounds": whole()})
+        mapping(
+            {
+                "lengths": list_of(whole(1), "chains"),
+                "moves": list_of(text, "moves"),
+                "rounds": whole(),
+                "checks": CHECKS,
+            },
+            may_lack=("checks",),
+        )
     ),
 }
 SAMPLE_ARRAYS: Mapping[str, ArrayRule] = {

@@ -10,8 +10,35 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dagpost._tools.schema import Rule, list_of, mapping, number, one_of, optional, text, truth, whole
+
 #: What a probe can find; the first two speak against the chains.
 BETTER, OTHER, SAME, WORSE = OUTCOMES = ("better", "other", "the same", "worse")
+
+_EDGE = Rule(
+    "a pair of different columns",
+    lambda value, sizes: list_of(whole(most=sizes["nodes"] - 1), 2).holds(value, sizes) and value[0] != value[1],
+)
+#: What files may say of checks.
+CHECKS = mapping(
+    {
+        "opposite": truth,
+        "probe": optional(
+            mapping(
+                {
+                    "outcome": one_of(*OUTCOMES),
+                    "chains": whole(1),
+                    "graphs": whole(1),
+                    "gain": number(-1e15, 1e15),
+                    "difference": number(0.0, 1.0),
+                    "edge": _EDGE,
+                }
+            )
+        ),
+        "exact": optional(mapping({"difference": number(0.0, 1.0), "edge": _EDGE})),
+        "unchecked": text,
+    }
+)
 
 
 @dataclass(frozen=True)
