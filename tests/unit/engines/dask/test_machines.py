@@ -7,21 +7,32 @@ forever.
 
 from __future__ import annotations
 
+import json
 import os
+import queue
+import shutil
+import subprocess
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
+from tests.tools.cluster_client import result_of
+from tests.tools.killed_runs import chain_table
 from tests.tools.machines import Machine, Network, wait_until, why_not
 
 from dagpost import DagPosterior
 from dagpost._version import __version__
+from dagpost.engines import ThreadEngine
 
 ROOT = Path(__file__).parents[4]
 PORT = 8786
@@ -86,20 +97,149 @@ class Farm:
 
     def _dask(self, machine: Machine, *words: str) -> None:
         with self._log(machine).open("w") as log:
-            settings = [
-                "--score",
-                "bdeu",
-                "--modularity",
-                "order",
-                "--no-sensitivity",
-                "--seed",
-                "1",
-                "-o",
-                "model.dagpost",
+            command = [
+                sys.executable,
+                "-m",
+                "dask",
+                *words,
+                "--host",
+                machine.address,
+                "--no-dashboard",
+                *self.options,
             ]
+            options = {"stdout": log, "stderr": log, "cwd": self._folder, "env": self._environment}
+            machine.start(command, **options)
 
-    command = ["fit", "table.csv", *settings, "--cluster"]
-    done = farm.command([*command, farm.address, *farm.options])
+    def _log(self, machine: Machine) -> Path:
+        return self._folder / f"{machine.address}.log"
+
+    def log(self, machine: Machine) -> str:
+        """What the process on a machine has said so far."""
+        return self._log(machine).read_text(encoding="utf-8")
+
+    def command(self, words: list[str]) -> subprocess.Popen[str]:
+        """A command of ours, on a machine of its own."""
+        machine = self.network.machine("client")
+        with self._log(machine).open("w") as log:
+            options = {"stdout": log, "stderr": log, "cwd": self._folder, "env": self._environment}
+            return machine.start([sys.executable, "-m", "dagpost.cli", *words], **options)
+
+    def client(self, *tasks: dict[str, Any]) -> Client:
+        machine = self.network.machine("client")
+        whole = [json.dumps({"cluster": self.address, "fits": []} | task) for task in tasks]
+        command = [sys.executable, "-m", "tests.tools.cluster_client", *whole]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        return Client(machine, machine.start(command, cwd=ROOT, env=self._environment, **pipes))
+
+
+class Client:
+    """A process on a machine of its own that fits, and what it says."""
+
+    def __init__(self, machine: Machine, process: subprocess.Popen[str]) -> None:
+        self.machine, self._process = machine, process
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put('"ended"')
+
+    def says(self, seconds: float = 120.0) -> Any:
+        """The next thing it says, which must not take forever."""
+        return json.loads(self._lines.get(timeout=seconds))
+
+    def go_on(self) -> None:
+        """Let it go on after "paused"."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
+
+@cache
+def digests_here(fit: str, nodes: int | None = None) -> dict[str, str]:
+    """What threads of this process find."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        task = {} if nodes is None else {"nodes": nodes}
+        found: dict[str, str] = result_of(fit, ThreadEngine(2), task)["digests"]
+    return found
+
+
+def tell(what: str) -> None:
+    """A figure, for those who run this with -s."""
+    sys.stdout.write(f"{what}\n")
+
+
+def certificates_in(folder: Path) -> dict[str, str]:
+    """An authority, and a certificate of it with its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no 'openssl' program to make certificates with")
+    folder.mkdir()
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    openssl("req", "-x509", *kind, "-keyout", "ca.key", "-out", "ca.pem", "-subj", f"/CN={folder.name} authority")
+    openssl("req", *kind[:-2], "-keyout", "own.key", "-out", "own.csr", "-subj", f"/CN={folder.name}")
+    openssl(
+        *[
+            "x509",
+            "-req",
+            "-in",
+            "own.csr",
+            "-CA",
+            "ca.pem",
+            "-CAkey",
+            "ca.key",
+            "-CAcreateserial",
+            "-days",
+            "2",
+            "-out",
+            "own.pem",
+        ]
+    )
+    files = {"tls_ca_file": "ca.pem", "tls_client_cert": "own.pem", "tls_client_key": "own.key"}
+    return {name: str(folder / file) for name, file in files.items()}
+
+
+def test_an_encrypted_cluster_of_three_machines_works_for_those_it_trusts(farm: Farm, tmp_path: Path) -> None:
+    own = certificates_in(tmp_path / "own")
+    farm.encrypt(own)
+    farm.start({})
+    work = {"fits": ["order"], "nodes": 10}
+    unencrypted = farm.address.replace("tls", "tcp")
+    client = farm.client(work, work | {"tls": own, "cluster": unencrypted}, work | {"tls": own})
+    refused = client.says()
+    assert refused["error"] == "InputError"
+    assert refused["said"].startswith(f"The Dask scheduler at '{farm.address}' asks for a certificate, and none was")
+    assert f"'{unencrypted}' is not one. Give '{farm.address}'" in client.says()["said"]
+    found = client.says()
+    assert found["digests"] == digests_here("order", 10)
+    assert found["engine"] == "dask"
+
+
+@pytest.mark.long
+def test_an_encrypted_cluster_refuses_strangers(farm: Farm, tmp_path: Path) -> None:
+    farm.encrypt(certificates_in(tmp_path / "own"))
+    farm.start()
+    unencrypted = farm.address.replace("tls", "tcp")
+    client = farm.client({"tls": certificates_in(tmp_path / "others")}, {"cluster": unencrypted})
+    assert f"The Dask scheduler at '{farm.address}' and this process do not trust each other" in client.says()["said"]
+    said = client.says()["said"]
+    assert said.startswith(f"No Dask scheduler answers at '{unencrypted}'")
+    assert f"if it uses certificates, its address is '{farm.address}'" in said
+
+
+@pytest.mark.long
+def test_the_command_line_fits_on_an_encrypted_cluster(farm: Farm, tmp_path: Path) -> None:
+    farm.encrypt(certificates_in(tmp_path / "own"))
+    farm.start({})
+    chain_table(6).to_csv(tmp_path / "table.csv", index=False)
+    settings = ["--score", "bdeu", "--modularity", "order", "--no-sensitivity", "--seed", "1", "-o", "model.dagpost"]
+    done = farm.command(["fit", "table.csv", *settings, "--cluster", farm.address, *farm.options])
     assert done.wait(120) == 0, farm.log(farm.network.machines[-1])
     said = farm.log(farm.network.machines[-1])
     assert "Working on DaskEngine of 1 workers with 1 threads" in said, said
