@@ -102,7 +102,9 @@ class Pausing:
     """Progress of a fit: stops once, where the task asks for it, until a line comes."""
 
     def __init__(self, task: dict[str, Any]) -> None:
-        self._stage, self._share = task.get("pause_at") or (None, 0.0)
+        stage, share = task.get("pause_at") or (None, 0.0)
+        self._stage: str | None = stage
+        self._share = float(share)
 
     def __call__(self, title: str, done: int, total: int) -> None:
         if self._stage is not None and title.startswith(self._stage) and done >= self._share * total:

@@ -27,8 +27,10 @@ pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
 from tests.tools.cluster_client import result_of
+from tests.tools.killed_runs import chain_table
 from tests.tools.machines import Machine, Network, wait_until, why_not
 
+from dagpost import DagPosterior
 from dagpost._version import __version__
 from dagpost.engines import ThreadEngine
 
@@ -56,7 +58,7 @@ class Farm:
         self.scheduler = network.machine("scheduler")
         self.workers: list[Machine] = []
         self.protocol = "tcp"
-        self._options: list[str] = []
+        self.options: list[str] = []
         timeouts = {"TCP": f"{SILENCE}s", "CONNECT": f"{CONNECT}s"}
         self._environment = os.environ | {
             "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
@@ -71,7 +73,7 @@ class Farm:
         """Let all machines show certificates."""
         self.protocol = "tls"
         files = {"--tls-ca-file": "tls_ca_file", "--tls-cert": "tls_client_cert", "--tls-key": "tls_client_key"}
-        self._options = [word for option, file in files.items() for word in (option, certificates[file])]
+        self.options = [word for option, file in files.items() for word in (option, certificates[file])]
 
     def start(self, *cables: dict[str, float]) -> Farm:
         """Start the scheduler, and a worker for each cable."""
@@ -103,7 +105,7 @@ class Farm:
                 "--host",
                 machine.address,
                 "--no-dashboard",
-                *self._options,
+                *self.options,
             ]
             options = {"stdout": log, "stderr": log, "cwd": self._folder, "env": self._environment}
             machine.start(command, **options)
@@ -114,6 +116,13 @@ class Farm:
     def log(self, machine: Machine) -> str:
         """What the process on a machine has said so far."""
         return self._log(machine).read_text(encoding="utf-8")
+
+    def command(self, words: list[str]) -> subprocess.Popen[str]:
+        """A command of ours, on a machine of its own."""
+        machine = self.network.machine("client")
+        with self._log(machine).open("w") as log:
+            options = {"stdout": log, "stderr": log, "cwd": self._folder, "env": self._environment}
+            return machine.start([sys.executable, "-m", "dagpost.cli", *words], **options)
 
     def client(self, *tasks: dict[str, Any]) -> Client:
         machine = self.network.machine("client")
@@ -222,6 +231,22 @@ def test_an_encrypted_cluster_refuses_strangers(farm: Farm, tmp_path: Path) -> N
     said = client.says()["said"]
     assert said.startswith(f"No Dask scheduler answers at '{unencrypted}'")
     assert f"if it uses certificates, its address is '{farm.address}'" in said
+
+
+@pytest.mark.long
+def test_the_command_line_fits_on_an_encrypted_cluster(farm: Farm, tmp_path: Path) -> None:
+    farm.encrypt(certificates_in(tmp_path / "own"))
+    farm.start({})
+    chain_table(6).to_csv(tmp_path / "table.csv", index=False)
+    settings = ["--score", "bdeu", "--modularity", "order", "--no-sensitivity", "--seed", "1", "-o", "model.dagpost"]
+    done = farm.command(["fit", "table.csv", *settings, "--cluster", farm.address, *farm.options])
+    assert done.wait(120) == 0, farm.log(farm.network.machines[-1])
+    said = farm.log(farm.network.machines[-1])
+    assert "Working on DaskEngine of 1 workers with 1 threads" in said, said
+    here = DagPosterior(score="bdeu", modularity="order", seed=1).fit(tmp_path / "table.csv")
+    found = DagPosterior.load(tmp_path / "model.dagpost")
+    assert found.log_evidence_ == here.log_evidence_
+    assert found.edge_probabilities_.equals(here.edge_probabilities_)
 
 
 @pytest.mark.long
