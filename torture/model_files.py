@@ -192,7 +192,19 @@ def _damaged(choices: Choices, content: bytes) -> bytes:
 def _change_arrays(choices: Choices, arrays: Arrays, raw: dict[str, bytes]) -> None:
     name = choices.pick(sorted(arrays))
     array = arrays[name]
-    how = choices.pick(("number", "number", "number", "shape", "kind", "exchange", "remove", "header", "more"))
+    how = choices.pick(("number", "near", "near", "near", "shape", "kind", "exchange", "remove", "header", "more"))
+    if how == "near" and array.size:
+        # Changes that no rule of a single number can see.
+        arrays[name] = array.copy()
+        flat = arrays[name].reshape(-1)
+        place, other = choices.integer(0, flat.size - 1), choices.integer(0, flat.size - 1)
+        if choices.chance(0.5):
+            flat[place], flat[other] = flat[other], flat[place]
+        elif flat.dtype.kind == "f":
+            flat[place] *= choices.pick((1.0 + 1e-12, 0.999, 0.5, 0.0))
+        else:
+            flat[place] ^= flat.dtype.type(1 << choices.integer(0, 2))
+        return
     if how == "number" and array.size:
         changed = array.copy()
         for _ in range(choices.integer(1, 3)):

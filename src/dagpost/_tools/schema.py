@@ -37,7 +37,8 @@ class Sizes(dict[str, int]):
 
     def words(self, shape: tuple[str | int, ...]) -> str:
         """A shape in words: "(4 chains, 3 nodes)"."""
-        return f"({', '.join(f'{self[size]} {size}' if size in self else str(size) for size in shape)})"
+        known = (f"{self[size]} {size}" if isinstance(size, str) and size in self else str(size) for size in shape)
+        return f"({', '.join(known)})"
 
 
 #: What is wrong with a part, in words that follow its name; "" if nothing is.
@@ -272,6 +273,9 @@ choice = Rule(
     "a name, or an object with a kind",
     lambda value, sizes: isinstance(value, str) or mapping({"kind": text}, more=anything).holds(value, sizes),
 )
+#: Edges and tiers as settings have them.
+edges = list_of(list_of(text, 2))
+tiers = optional(list_of(list_of(text)))
 described_method = Rule(
     "a method and a reason",
     lambda value, sizes: list_of(choice, 2).holds(value, sizes) and isinstance(value[1], str),

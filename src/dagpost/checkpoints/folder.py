@@ -139,7 +139,7 @@ class Folder:
         content = whole.get("content")
         if whole.get("digest") != _digest_of(content):
             raise DamagedError("its checksum is wrong")
-        if not is_manifest(content):
+        if content is None or not is_manifest(content):
             raise DamagedError("it names what no run keeps")
         return dict(content)
 

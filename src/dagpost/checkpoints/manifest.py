@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from dagpost._tools.schema import Rule, Sizes, anything, list_of, mapping, optional, text, whole
+from dagpost._tools.schema import Rule, Sizes, anything, choice, edges, list_of, mapping, optional, text, tiers, whole
 
 PART = re.compile(r"part-(\d{6,12})\.npy")
 
@@ -25,7 +25,9 @@ _STAGE = mapping(
     }
 )
 _OBJECT = mapping({}, more=anything)
-_TASK = mapping({"identity": _OBJECT, "decisions": _OBJECT, "stages": mapping({}, more=_STAGE)})
+_SETTINGS = {"required": edges, "forbidden": edges, "tiers": tiers, "score": choice, "prior": choice, "method": choice}
+_IDENTITY = mapping(_SETTINGS, more=anything, may_lack=tuple(_SETTINGS))
+_TASK = mapping({"identity": _IDENTITY, "decisions": _OBJECT, "stages": mapping({}, more=_STAGE)})
 _CONTENT = mapping({"tasks": mapping({}, more=_TASK)})
 
 

@@ -36,6 +36,8 @@ from dagpost._version import __version__
 from dagpost.errors import InputError
 
 FORMAT_VERSION = 2
+#: What a file can hold.
+HELD = ("model", "sample")
 #: Those that are read.
 _FORMATS = (1, FORMAT_VERSION)
 _ABOUT, _ARRAY = "about.json", ".npy"
@@ -69,7 +71,7 @@ def write_archive(path: str | os.PathLike[str], kind: str, about: Mapping[str, A
         for key, array in arrays.items():
             with archive.open(key + _ARRAY, "w", force_zip64=True) as member:
                 written = _Checked(member)
-                np.lib.format.write_array(written, np.ascontiguousarray(array), allow_pickle=False)  # type: ignore[arg-type]
+                np.lib.format.write_array(written, np.ascontiguousarray(array), allow_pickle=False)
                 content["checksums"][key] = written.digest.hexdigest()
         content["checksum"] = _checksum_of_text(content)
         text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
@@ -188,7 +190,7 @@ def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
         about = json.loads(archive.read(info), parse_constant=_refuse_constant, parse_float=_finite)
     except (*_UNREADABLE, RecursionError) as error:
         raise _damaged(source, _ABOUT, _reason(error)) from error
-    if not isinstance(about, dict) or not isinstance(about.get("dagpost"), str):
+    if not isinstance(about, dict) or about.get("dagpost") not in HELD:
         raise InputError(f"{str(source)!r} was not written by dagpost.")
     if about.get("format") not in _FORMATS or isinstance(about["format"], bool | float):
         raise InputError(

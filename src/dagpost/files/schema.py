@@ -27,6 +27,7 @@ from dagpost._tools.schema import (
     check_fields,
     choice,
     described_method,
+    edges,
     graphs,
     level,
     list_of,
@@ -39,6 +40,7 @@ from dagpost._tools.schema import (
     probabilities,
     require,
     text,
+    tiers,
     truth,
     whole,
     wholes,
@@ -69,8 +71,6 @@ _LEVELS = Rule(
     "a list of different levels",
     lambda value, sizes: list_of(level, distinct=True).holds(value, sizes) and len(value) > 0,
 )
-_EDGES = list_of(list_of(text, 2))
-_TIERS = optional(list_of(list_of(text)))
 _SEED = optional(whole(most=2**256))
 _TARGETS = list_of(list_of(text, distinct=True))
 #: Numbers of nats: log weights and log evidences.
@@ -94,9 +94,9 @@ MODEL_FIELDS: Mapping[str, Rule] = {
             "max_parents": whole(most=MOST_PARENTS),
             "method": choice,
             "samples": whole(1),
-            "required": _EDGES,
-            "forbidden": _EDGES,
-            "tiers": _TIERS,
+            "required": edges,
+            "forbidden": edges,
+            "tiers": tiers,
             "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
@@ -156,9 +156,9 @@ _PROVENANCE = mapping(
         "score": choice,
         "prior": choice,
         "max_parents": whole(most=MOST_PARENTS),
-        "required": _EDGES,
-        "forbidden": _EDGES,
-        "tiers": _TIERS,
+        "required": edges,
+        "forbidden": edges,
+        "tiers": tiers,
         "interventions": truth,
         "targets": _TARGETS,
         "method": choice,

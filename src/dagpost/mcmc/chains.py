@@ -289,9 +289,8 @@ class _Runner:
                 "Chains cannot resume from this sample: they stand where the weights of this model do not lead. Take "
                 "the model that the sample was drawn from, or draw a new sample."
             )
-        kinds = (np.int64, np.int64, np.float64)
-        proposed, accepted, edges = (standing[name].astype(kind) for name, kind in zip(_TOTALS, kinds, strict=True))
-        self.totals = (proposed, accepted, edges)
+        proposed, accepted = (standing[name].astype(np.int64) for name in ("proposed", "accepted"))
+        self.totals = (proposed, accepted, standing["edges"].astype(np.float64))
         starts = np.concatenate([[0], np.cumsum(record.lengths)])
         for chain in range(len(self.kept)):
             rows = slice(starts[chain], starts[chain] + self.rounds * ROUND_GRAPHS)

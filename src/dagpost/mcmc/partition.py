@@ -120,6 +120,8 @@ def _take_partition_of(tables: FamilyTables, parents: Masks, state: PartitionSta
 def is_possible(tables: FamilyTables, state: PartitionState) -> bool:
     """Whether the weights of a state are those of its partition, and none is zero."""
     nodes = len(state.part_of)
+    if state.approach[0] != 0 and state.approach[0] != APPROACH * nodes**2:
+        return False
     work = room_for(nodes)
     for node in range(nodes):
         work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
