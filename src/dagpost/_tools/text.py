@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dagpost.errors import InputError
 
 _SHOWN = 8
+#: Python writes numbers of 4,300 digits and no longer ones; nobody reads as many.
+_LONGEST_NUMBER = 1_000
 _ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 _YEAR = 365.25 * 86_400.0
 
@@ -61,6 +63,23 @@ def shortened(items: Sequence[str]) -> str:
     """The first few of many, for a message."""
     shown = ", ".join(items[:_SHOWN])
     return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
+
+
+def excerpt(value: object, longest: int = 60) -> str:
+    """A value as messages quote it, however long it is.
+
+    >>> excerpt("a"), excerpt("a" * 1000, 10), excerpt(10**5000)
+    ("'a'", "'aaaaaaaa…'", 'a number of 16610 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number of {value.bit_length()} bits"
+    if isinstance(value, str):
+        return repr(value if len(value) <= longest else f"{value[: longest - 2]}…")
+    try:
+        text = repr(value)
+    except ValueError:  # there is a number inside that is too long to be written
+        text = type(value).__name__
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def readable_level(level: object) -> str | int | float | bool:

@@ -19,7 +19,8 @@ from itertools import product
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost.prediction.network_text import NetworkText, Words, shown
+from dagpost._tools.text import excerpt
+from dagpost.prediction.network_text import NetworkText, Words
 
 
 def read_bif(text: str, network: NetworkText) -> None:
@@ -32,7 +33,7 @@ def read_bif(text: str, network: NetworkText) -> None:
             _pass_network(words)
             continue
         if not words.plain or kind not in blocks:
-            words.fail(f"a block 'network', 'variable' or 'probability' should begin here, not {shown(kind)}.")
+            words.fail(f"a block 'network', 'variable' or 'probability' should begin here, not {excerpt(kind)}.")
         words.advance()
         blocks[kind](words, network)
 
@@ -60,7 +61,7 @@ def _variable(words: Words, network: NetworkText) -> None:
         labels = [words.name() for _ in iter(lambda: words.is_sign("}"), True)]
         words.expect("}", ";")
         if count != str(len(labels)):
-            words.fail(f"{shown(name)} should have {shown(count)} levels, and {len(labels)} are listed.")
+            words.fail(f"{excerpt(name)} should have {excerpt(count)} levels, and {len(labels)} are listed.")
     words.advance()
     network.add_variable(name, labels or [], line)
 
@@ -86,7 +87,7 @@ def _probability(words: Words, network: NetworkText) -> None:
         elif words.is_sign("("):
             row, place = words.line, _configuration(words, network, parents)
             if not np.isnan(table[place]).any():
-                words.fail(f"these probabilities of {shown(name)} come a second time.")
+                words.fail(f"these probabilities of {excerpt(name)} come a second time.")
             table[place] = network.filled(name, _numbers(words, network), shape[-1:], row)
         else:
             _pass_property(words)
@@ -102,7 +103,7 @@ def _configuration(words: Words, network: NetworkText, parents: Sequence[str]) -
     place = []
     for parent, label in zip(parents, labels, strict=True):
         if label not in network.places[parent]:
-            words.fail(f"{shown(parent)} has no level {shown(label)}.")
+            words.fail(f"{excerpt(parent)} has no level {excerpt(label)}.")
         place.append(network.places[parent][label])
     return tuple(place)
 
@@ -113,7 +114,7 @@ def _numbers(words: Words, network: NetworkText) -> list[float]:
 
 def _pass_property(words: Words) -> None:
     if not words.is_sign("property"):
-        words.fail(f"{shown(words.current)} is not known here.")
+        words.fail(f"{excerpt(words.current)} is not known here.")
     for _ in words.until(";"):
         pass
 

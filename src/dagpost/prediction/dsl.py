@@ -21,7 +21,8 @@ from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 from dagpost._tools.arrays import Floats
-from dagpost.prediction.network_text import NetworkText, Words, shown
+from dagpost._tools.text import excerpt
+from dagpost.prediction.network_text import NetworkText, Words
 
 #: GeNIe goes down four levels.
 _DEEPEST = 32
@@ -56,7 +57,7 @@ def read_dsl(text: str, network: NetworkText) -> None:
     if words.is_sign(";"):
         words.advance()
     if not words.ended:
-        words.fail(f"nothing should follow after the network, but there is {shown(words.current)}.")
+        words.fail(f"nothing should follow after the network, but there is {excerpt(words.current)}.")
     for node in nodes:
         network.add_variable(node.name, node.labels, node.line)
     for node in nodes:
@@ -85,12 +86,12 @@ def _node(words: Words) -> _Node:
             continue
         if key in lists and inside == (key != "PARENTS"):
             if lists[key]:
-                words.fail(f"{key} of {shown(found.name)} comes a second time.")
+                words.fail(f"{key} of {excerpt(found.name)} comes a second time.")
             words.expect("(")
             lists[key].extend(words.until(")"))
         elif key == "TYPE" and not inside:
             if words.take() != "CPT":
-                words.fail(f"{shown(found.name)} has no table of probabilities (TYPE = CPT); others are not read.")
+                words.fail(f"{excerpt(found.name)} has no table of probabilities (TYPE = CPT); others are not read.")
         else:
             _pass_value(words)
         words.expect(";")
@@ -110,7 +111,7 @@ def _pass_value(words: Words) -> None:
         if depth > _DEEPEST:
             words.fail(f"blocks lie more than {_DEEPEST} deep in each other.")
         if depth < 0:
-            words.fail(f"{shown(word)} closes nothing.")
+            words.fail(f"{excerpt(word)} closes nothing.")
 
 
 def dsl_text(

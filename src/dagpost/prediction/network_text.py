@@ -17,7 +17,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.text import nearest
+from dagpost._tools.text import excerpt, nearest
 from dagpost.errors import InputError
 
 #: NumPy has 64 axes at most, in older versions 32; one is the variable's own.
@@ -27,7 +27,6 @@ TOLERANCE = 1e-3
 #: Closer than this they are taken as they are, so that what we wrote comes back to the last digit.
 _EXACT = 1e-9
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_SHOWN = 40
 _FEW_CELLS = 100_000
 _BYTES_A_CELL = 40
 
@@ -53,13 +52,13 @@ class NetworkText:
         if not name:
             self.fail("a variable has no name.", line)
         if name in self.labels:
-            self.fail(f"the variable {shown(name)} comes a second time.", line)
+            self.fail(f"the variable {excerpt(name)} comes a second time.", line)
         if not labels:
-            self.fail(f"the variable {shown(name)} has no levels.", line)
+            self.fail(f"the variable {excerpt(name)} has no levels.", line)
         places: dict[str, int] = {}
         for place, label in enumerate(labels):
             if places.setdefault(label, place) != place:
-                self.fail(f"the variable {shown(name)} has the level {shown(label)} twice.", line)
+                self.fail(f"the variable {excerpt(name)} has the level {excerpt(label)} twice.", line)
         self.labels[name] = tuple(labels)
         self.places[name] = places
 
@@ -68,17 +67,17 @@ class NetworkText:
         for each in (name, *parents):
             if each not in self.labels:
                 hint = nearest(each, list(self.labels))
-                self.fail(f"there are probabilities of or given {shown(each)}, which is not a variable.{hint}", line)
+                self.fail(f"there are probabilities of or given {excerpt(each)}, which is not a variable.{hint}", line)
         if name in self.parents:
-            self.fail(f"the probabilities of {shown(name)} come a second time.", line)
+            self.fail(f"the probabilities of {excerpt(name)} come a second time.", line)
         if len({name, *parents}) <= len(parents):
-            self.fail(f"a variable comes twice among {shown(name)} and what it is given.", line)
+            self.fail(f"a variable comes twice among {excerpt(name)} and what it is given.", line)
         if len(parents) > MOST_PARENTS:
-            self.fail(f"{shown(name)} has {len(parents)} parents; at most {MOST_PARENTS} are possible.", line)
+            self.fail(f"{excerpt(name)} has {len(parents)} parents; at most {MOST_PARENTS} are possible.", line)
         shape = tuple(len(self.labels[each]) for each in (*parents, name))
         # A few words can ask for any number of cells.
         if math.prod(shape) > _FEW_CELLS:
-            what = f"{self.source!r}: the table of {shown(name)}"
+            what = f"{self.source!r}: the table of {excerpt(name)}"
             memory.require(_BYTES_A_CELL * math.prod(shape), what, "Use a smaller network.")
         self.parents[name] = tuple(parents)
         return shape
@@ -90,22 +89,22 @@ class NetworkText:
         if not (np.abs(total - 1) < TOLERANCE).all():
             wrong = float(total[~(np.abs(total - 1) < TOLERANCE)][0])
             what = "some are missing" if math.isnan(wrong) else f"they sum to {wrong:.6g}"
-            self.fail(f"the probabilities of {shown(name)} do not sum to 1: {what}. Correct them.", line)
+            self.fail(f"the probabilities of {excerpt(name)} do not sum to 1: {what}. Correct them.", line)
         self.tables[name] = np.where(np.abs(total - 1) < _EXACT, table, table / total)
 
     def probability(self, text: str, line: int = 0) -> float:
         """A number from 0 to 1."""
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not 0.0 <= value <= 1.0 + TOLERANCE:
-            self.fail(f"{shown(text)} is not a probability, a number from 0 to 1.", line)
+            self.fail(f"{excerpt(text)} is not a probability, a number from 0 to 1.", line)
         return value
 
     def filled(self, name: str, numbers: Sequence[float], shape: Sequence[int], line: int = 0) -> Floats:
         """Numbers as a table of this shape."""
         if len(numbers) != math.prod(shape):
             self.fail(
-                f"{shown(name)} needs {math.prod(shape)} probabilities, as many as its levels and those of what it is "
-                f"given ask for. There are {len(numbers)}.",
+                f"{excerpt(name)} needs {math.prod(shape)} probabilities, as many as its levels and those of what "
+                f"it is given ask for. There are {len(numbers)}.",
                 line,
             )
         return np.array(numbers, dtype=np.float64).reshape(shape)
@@ -116,12 +115,7 @@ class NetworkText:
             self.fail("there is no variable in it. Is it a network, in the format that its name says?")
         missing = [name for name in self.labels if name not in self.tables]
         if missing:
-            self.fail(f"there are no probabilities of {shown(missing[0])}. Was the file cut short?")
-
-
-def shown(text: str) -> str:
-    """A word of a file as a message quotes it."""
-    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
+            self.fail(f"there are no probabilities of {excerpt(missing[0])}. Was the file cut short?")
 
 
 class Words:
@@ -196,14 +190,14 @@ class Words:
         """Pass these words, and refuse others."""
         for sign in signs:
             if not self.is_sign(sign):
-                found = "the file ends" if self.ended else f"there is {shown(self.current)}"
+                found = "the file ends" if self.ended else f"there is {excerpt(self.current)}"
                 self.fail(f"{sign!r} should stand here, but {found}.")
             self.advance()
 
     def name(self) -> str:
         """A name: anything but a sign."""
         if self.ended or (self.plain and self.current in self._signs):
-            found = "the file ends" if self.ended else f"there is {shown(self.current)}"
+            found = "the file ends" if self.ended else f"there is {excerpt(self.current)}"
             self.fail(f"a name should stand here, but {found}.")
         return self.take()
 

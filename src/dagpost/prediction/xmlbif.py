@@ -12,7 +12,8 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from dagpost._tools.arrays import Floats
-from dagpost.prediction.network_text import NetworkText, shown
+from dagpost._tools.text import excerpt
+from dagpost.prediction.network_text import NetworkText
 
 #: BIF, NETWORK, DEFINITION, TABLE; properties of other programs may go a little deeper.
 _DEEPEST = 16
@@ -67,7 +68,7 @@ class _Reader:
             self._fields, self._line = {}, self._parser.CurrentLineNumber
         kind = attributes.get("TYPE", "nature").lower()
         if tag == _VARIABLE and kind not in ("nature", "discrete"):
-            self._fail(f"a variable is of the type {shown(kind)}; only those of 'nature' are read.")
+            self._fail(f"a variable is of the type {excerpt(kind)}; only those of 'nature' are read.")
 
     def letters(self, text: str) -> None:
         self._text.append(text)
@@ -87,7 +88,7 @@ class _Reader:
             self._text = []
 
     def entity(self, name: str, *_: Any) -> None:
-        self._fail(f"declares the entity {shown(name)}, which files of networks do not need. Take it out.")
+        self._fail(f"declares the entity {excerpt(name)}, which files of networks do not need. Take it out.")
 
     def _one(self, key: str) -> str:
         found = self._fields.get(key, [])
