@@ -13,8 +13,8 @@ from torture.choices import Choices
 _MOST = 4
 _ODD_BYTES = (0x00, 0x0A, 0x20, 0x22, 0x2C, 0x3C, 0x7F, 0x80, 0xC3, 0xEF, 0xFE, 0xFF)
 _ODD_NUMBERS = (
-    b"0", b"-1", b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"-0.0", b"1e308", b"99999999999999999999", b"2147483648",
-    b"-2147483649", b"0x10", b"1_0", b"9" * 5000, b"0.1e", b".", b"1.5", b"\xd9\xa3", b"",
+    b"0", b"-1", b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"-0.0", b"1e308", b"99999999999999999999",
+    b"2147483648",    b"-2147483649", b"0x10", b"1_0", b"9" * 5000, b"0.1e", b".", b"1.5", b"\xd9\xa3", b"",
 )  # fmt: skip
 _ODD_WORDS = (
     b"", b" ", b"NA", b"None", b"true", b"null", b"a", b'"', b"'", b",", b";", b"|", b"{", b"}", b"(", b")", b"[", b"]",

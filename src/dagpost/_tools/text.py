@@ -11,6 +11,8 @@ from dagpost.errors import InputError
 _SHOWN = 8
 _LONGEST = 200
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+#: Bits of a number: Python writes 4,300 digits and no more; nobody reads as many.
+_LONGEST_NUMBER = 1_000
 _ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 _YEAR = 365.25 * 86_400.0
 
@@ -58,9 +60,11 @@ def shown(value: object) -> str:
 
     >>> shown("five"), shown([1, 2]), shown(len), shown({}.keys)
     ("'five'", '[1, 2]', 'the function len', 'the function keys')
-    >>> shown("x" * 1000)[:20], shown(object())
-    ("'xxxxxxxxxxxxxxxxxxx", 'an object')
+    >>> shown("x" * 1000)[:20], shown(object()), shown(10**5000)
+    ("'xxxxxxxxxxxxxxxxxxx", 'an object', 'a number of 16610 bits')
     """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number of {value.bit_length()} bits"
     try:
         written = repr(value)
     except Exception:  # noqa: BLE001

@@ -19,7 +19,8 @@ from itertools import product
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost.prediction.network_text import NetworkText, Words, shown
+from dagpost._tools.text import shown
+from dagpost.prediction.network_text import NetworkText, Words
 
 
 def read_bif(text: str, network: NetworkText) -> None:

@@ -21,7 +21,8 @@ from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 from dagpost._tools.arrays import Floats
-from dagpost.prediction.network_text import NetworkText, Words, shown
+from dagpost._tools.text import shown
+from dagpost.prediction.network_text import NetworkText, Words
 
 #: GeNIe goes down four levels.
 _DEEPEST = 32

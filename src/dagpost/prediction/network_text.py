@@ -17,7 +17,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 
 #: NumPy has 64 axes at most, in older versions 32; one is the variable's own.
@@ -27,7 +27,6 @@ TOLERANCE = 1e-3
 #: Closer than this they are taken as they are, so that what we wrote comes back to the last digit.
 _EXACT = 1e-9
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_SHOWN = 40
 _FEW_CELLS = 100_000
 _BYTES_A_CELL = 40
 
@@ -104,8 +103,8 @@ class NetworkText:
         """Numbers as a table of this shape."""
         if len(numbers) != math.prod(shape):
             self.fail(
-                f"{shown(name)} needs {math.prod(shape)} probabilities, as many as its levels and those of what it is "
-                f"given ask for. There are {len(numbers)}.",
+                f"{shown(name)} needs {math.prod(shape)} probabilities, as many as its levels and those of what "
+                f"it is given ask for. There are {len(numbers)}.",
                 line,
             )
         return np.array(numbers, dtype=np.float64).reshape(shape)
@@ -117,11 +116,6 @@ class NetworkText:
         missing = [name for name in self.labels if name not in self.tables]
         if missing:
             self.fail(f"there are no probabilities of {shown(missing[0])}. Was the file cut short?")
-
-
-def shown(text: str) -> str:
-    """A word of a file as a message quotes it."""
-    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
 
 
 class Words:

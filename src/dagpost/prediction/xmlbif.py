@@ -12,7 +12,8 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from dagpost._tools.arrays import Floats
-from dagpost.prediction.network_text import NetworkText, shown
+from dagpost._tools.text import shown
+from dagpost.prediction.network_text import NetworkText
 
 #: BIF, NETWORK, DEFINITION, TABLE; properties of other programs may go a little deeper.
 _DEEPEST = 16
