@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,10 @@ def _nested(depth: int) -> list[Any]:
 
 def _numbers() -> Iterator[int]:
     yield from range(3)
+
+
+def _given(value: Any) -> Any:
+    return value
 
 
 def _twice() -> pd.DataFrame:
@@ -109,7 +114,7 @@ def wrong_values(folder: Path) -> dict[str, Callable[[], Any]]:
         "bytes path": os.fsencode(folder / "missing"),
         "type": int,
     }
-    makers: dict[str, Callable[[], Any]] = {name: lambda value=value: value for name, value in values.items()}
+    makers: dict[str, Callable[[], Any]] = {name: partial(_given, value) for name, value in values.items()}
     makers |= {
         "object": object,
         "unshowable": Unshowable,
