@@ -5,11 +5,13 @@
 #   make test PYTEST="-k edges -x"   more options for pytest
 #   make bench BENCH="--quick"       options of the benchmark
 #   make paper PAPER="--runs 3"      options of the paper's experiments
+#   make torture TORTURE="--minutes 5"    options of the hostile campaign
 
 PYTHON ?= python3
 PYTEST ?=
 BENCH ?=
 PAPER ?=
+TORTURE ?=
 
 BIN := .venv/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo none)
@@ -19,7 +21,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-dep
 # Files stay together on a worker, so that each kernel is compiled by as few processes as possible.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src tests
 
-.PHONY: help demo test test-all coverage lint format bench paper docs dist lock vendor clean
+.PHONY: help demo test test-all coverage lint format bench paper torture docs dist lock vendor clean
 
 help:
 	@echo "make demo      a bundled study: its edges, a question or two, and a report to open in a browser"
@@ -29,8 +31,9 @@ help:
 	@echo "make lint      ruff, mypy and the order of imports; 'make format' mends the layout"
 	@echo "make bench     measure, and write a table and JSON to benchmarks/results"
 	@echo "make paper     the tables of the paper again, beside the printed ones (an hour or two; resumes where it stopped)"
+	@echo "make torture   random hostile cases against everything, for an hour; each defect with the command that shows it again"
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
-	@echo "make dist      wheel and sdist in dist"
+	@echo "make dist      sdist, wheel for all platforms, and wheel with compiled kernels for this one, in dist"
 	@echo "make lock      new versions in the lock files"
 	@echo "make vendor    new versions of the JavaScript inside the report (needs npm; nothing else does)"
 	@echo "make clean     remove everything that was made, .venv too"
@@ -63,13 +66,18 @@ bench: $(READY)
 paper: $(READY)
 	$(BIN)/python -m benchmarks.paper $(PAPER)
 
+torture: $(READY)
+	$(BIN)/python -m torture $(TORTURE)
+
 docs: $(DOCS_READY)
 	$(BIN)/sphinx-build -M html docs docs/_build --fail-on-warning --keep-going --quiet
 	@echo "Open docs/_build/html/index.html"
 
 dist: $(READY)
-	rm -rf dist
+	rm -rf dist build/compiled
 	$(BIN)/python -m build --no-isolation
+	$(BIN)/python tools/compile_ahead.py build/compiled
+	DAGPOST_COMPILED=$(CURDIR)/build/compiled $(BIN)/python -m build --no-isolation --wheel
 
 # A fresh environment each time: what was installed by hand or for another Python cannot hide in it.
 $(READY): requirements.lock pyproject.toml src/dagpost/_version.py
@@ -103,4 +111,4 @@ vendor:
 
 clean:
 	rm -rf .venv build dist docs/_build docs/auto_gallery docs/sg_execution_times.rst benchmarks/results .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* coverage.xml
-	find src tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks torture docs -name __pycache__ -prune -exec rm -rf {} +

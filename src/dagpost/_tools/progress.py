@@ -17,6 +17,8 @@ ProgressCallback = Callable[[str, int, int], None]
 PATIENCE_SECONDS = 2.0
 #: Whether standard error may say what else takes long, such as compiling.
 NOTICES = True
+#: Set while something else draws on the terminal.
+OCCUPIED = threading.Event()
 #: Units that are done within this time come from a checkpoint and do not count towards the rate.
 _AT_ONCE_SECONDS = 0.05
 
@@ -147,6 +149,8 @@ class BarStage(Stage):
             console=Console(file=sys.stderr),
             transient=True,
         )
+        while OCCUPIED.is_set() and not self._ended:
+            time.sleep(0.1)
         with self._lock:
             if self._ended:
                 return

@@ -51,9 +51,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if _WINDOWS:
             _take_name(part, target)
     except BaseException as error:
-        part.unlink(missing_ok=True)
+        # A disk that fails may not let go of it either; the reason is what went wrong first.
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise InputError(f"Cannot write {str(target)!r}: {error.strerror}. Nothing was changed.") from error
+            reason = error.strerror or str(error)
+            raise InputError(f"Cannot write {str(target)!r}: {reason}. Nothing was changed.") from error
         raise
 
 

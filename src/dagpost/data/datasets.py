@@ -22,12 +22,12 @@ from dagpost.data.table import Table
 from dagpost.errors import InputError
 
 # Smoking, M. Work, P. Work, Pressure, Proteins, Family: the last runs fastest, "no", "<" and "neg" come
-# first. These are the counts of the file that He, Tian & Wu (2016) analysed. Another copy of the study's
-# table in circulation has 40 and 67 smokers without and with strenuous mental work and no other risk factor,
-# where this one has 107 and 0; all other cells agree.
+# first. These are the published counts. Another copy in circulation, the one that He, Tian & Wu (2016) analysed,
+# has 107 and 0 smokers without and with strenuous mental work and no other risk factor, where 40 and 67 were
+# published; all other cells agree.
 _CORONARY_COUNTS = """
     44 5 23 7 35 4 24 4 129 9 50 9 109 14 51 5 112 21 70 14 80 11 73 13 12 1 7 2 7 5 7 4
-    107 7 32 3 12 3 25 0 145 17 80 16 67 17 63 14 0 9 66 14 33 8 57 11 23 4 13 3 9 2 16 4
+    40 7 32 3 12 3 25 0 145 17 80 16 67 17 63 14 67 9 66 14 33 8 57 11 23 4 13 3 9 2 16 4
 """
 _CORONARY_LEVELS = {
     "Smoking": ("no", "yes"),

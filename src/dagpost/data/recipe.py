@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import Any, Self, cast, get_args
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from dagpost._tools.checks import different_texts, kind, members, one_of, refusal, text, whole_number
+from dagpost._tools.estimator import Transformer
 from dagpost._tools.text import nearest, shown
 from dagpost.data import recipe_words as words
 from dagpost.data.cutting import LARGEST_BINS, Strategy
@@ -37,7 +37,7 @@ Cut = float | Sequence[float] | tuple[int, str]
 _SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen")
 
 
-class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+class Recipe(Transformer):
     """What is done with each column of a table; a transformer of scikit-learn that makes a `Table`.
 
     Parameters
@@ -123,7 +123,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
         """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
         self._choices()
-        fresh = clone(self).read(X, counts=counts, interventions=interventions)
+        fresh = type(self)(**self.get_params(deep=False)).read(X, counts=counts, interventions=interventions)
         decided = cut_numbers(fresh).recipe
         assert decided is not None
         return self._adopt(decided.steps_, decided.dropped_rows_, decided.rows_)
@@ -227,7 +227,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         if not self.fitted:
-            return str(super().__repr__(N_CHAR_MAX))
+            return self.settings_text(N_CHAR_MAX)
         return "\n".join([self.summary(), *self.lines()])
 
     def _repr_html_(self) -> str:

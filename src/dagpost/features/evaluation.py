@@ -121,7 +121,8 @@ def _add_weights(masks: Masks, weights: NDArray[np.float64], total: NDArray[np.f
     one = np.uint64(1)
     sums = np.empty(nodes)
     for node in range(nodes):
-        sums[:] = 0.0
+        for bit in range(nodes):
+            sums[bit] = 0.0
         row = masks[node]
         for lane in range(count):
             mask = row[lane]
@@ -129,4 +130,6 @@ def _add_weights(masks: Masks, weights: NDArray[np.float64], total: NDArray[np.f
             if mask != np.uint64(0):
                 for bit in range(nodes):
                     sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
-        total[:, node] += sums
+        # Slices would take two seconds to compile.
+        for bit in range(nodes):
+            total[bit, node] += sums[bit]

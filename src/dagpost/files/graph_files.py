@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.sources import EdgeSource
 
 FORMAT_VERSION = 1
+to_networkx = probability_graph
 #: What XML 1.0 can hold, whichever way it is written.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

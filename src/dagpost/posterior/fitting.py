@@ -14,6 +14,7 @@ from typing import Any
 from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
+from dagpost._tools.schema import described_method
 from dagpost._tools.spelling import either, quoted, setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
@@ -149,7 +150,7 @@ def _settled(
         return [chosen.to_json(), reason]
 
     if method is None:
-        described, reason = workspace.checkpoint.decided("method", choose)
+        described, reason = workspace.checkpoint.decided("method", choose, described_method)
         chosen = resolve_method(from_json(described, METHODS))
         assert chosen is not None
     else:

@@ -128,8 +128,8 @@ def predictive_of_target(
     >>> statistics = sufficient_statistics(table, sample.parents, "bdeu")
     >>> without = table.to_pandas().head(2).drop(columns=["Smoking", "counts"])
     >>> predictive_of_target(sample, statistics, "bdeu", without, "Smoking").round(2)
-    array([[0.37, 0.63],
-           [0.37, 0.63]])
+    array([[0.61, 0.39],
+           [0.61, 0.39]])
     """
     how = {"unseen": unseen, "recipe": recipe, "interventions": interventions, "engine": engine, "reporter": reporter}
     return as_shares(log_predictive_of_target(sample, statistics, score, data, target, **how))

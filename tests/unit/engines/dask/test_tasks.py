@@ -251,13 +251,12 @@ def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, wo
 
 def test_an_interrupt_while_waiting_for_a_task_takes_that_task_back_too(engine: DaskEngine, client: Any) -> None:
     before = tasks_on(client)
-    future = type(client.submit(int))
 
-    def interrupted(self: Any, timeout: object = None) -> None:
+    def interrupted(future: Any) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(future, "result", interrupted)
+        patch.setattr(engine.cluster, "result", interrupted)
         with pytest.raises(KeyboardInterrupt) as looked_at:
             list(engine.tasks.run(lambda _item, _cancel: threading.Event().wait(0.2), range(20)))
     wait_for_no_tasks(client, before)
