@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from dagpost.errors import DagpostError
+
+_LONGEST_MESSAGE = 3_200
 
 
 class Unshowable:
@@ -125,3 +131,26 @@ def wrong_values(folder: Path) -> dict[str, Callable[[], Any]]:
         "frame with columns twice": _twice,
     }
     return makers
+
+
+def fault_of(function: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
+    """What is wrong with how a call ends; None where it works, or is refused in words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            function(**arguments)
+        except DagpostError as error:
+            return fault_of_message(str(error))
+        except Exception as error:  # noqa: BLE001
+            return f"{type(error).__name__}: {error}"[:300]
+    return None
+
+
+def fault_of_message(message: str) -> str | None:
+    """What is wrong with a message; None where it is a sentence that can be read."""
+    first = message.split("\n", maxsplit=1)[0].rstrip()
+    if not re.search(r"[.?:)]$", first):
+        return f"not a sentence: {first!r}"
+    if re.search(r"\bat 0x[0-9a-f]", message):
+        return f"an address in memory: {message!r}"
+    return None if len(message) <= _LONGEST_MESSAGE else f"{len(message):,} characters"
