@@ -361,8 +361,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "CausalEffect.interval": (made.effect.interval, {}),
         "CausalEffect.plot": (made.effect.plot, {}),
         "long_table": (dagpost.long_table, {"source": made.sample}),
-        "files.matrix_of_long": (
-            _named("files.matrix_of_long"),
+        "files.frames.matrix_of_long": (
+            _named("files.frames.matrix_of_long"),
             {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},
         ),
         "to_networkx": (dagpost.to_networkx, {"source": made.sample}),

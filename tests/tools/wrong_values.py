@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from dagpost.errors import DagpostError
+
+_LONGEST_MESSAGE = 3_200
 
 
 class Unshowable:
@@ -42,6 +49,10 @@ def _nested(depth: int) -> list[Any]:
 
 def _numbers() -> Iterator[int]:
     yield from range(3)
+
+
+def _given(value: Any) -> Any:
+    return value
 
 
 def _twice() -> pd.DataFrame:
@@ -109,7 +120,7 @@ def wrong_values(folder: Path) -> dict[str, Callable[[], Any]]:
         "bytes path": os.fsencode(folder / "missing"),
         "type": int,
     }
-    makers: dict[str, Callable[[], Any]] = {name: lambda value=value: value for name, value in values.items()}
+    makers: dict[str, Callable[[], Any]] = {name: partial(_given, value) for name, value in values.items()}
     makers |= {
         "object": object,
         "unshowable": Unshowable,
@@ -120,3 +131,26 @@ def wrong_values(folder: Path) -> dict[str, Callable[[], Any]]:
         "frame with columns twice": _twice,
     }
     return makers
+
+
+def fault_of(function: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
+    """What is wrong with how a call ends; None where it works, or is refused in words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            function(**arguments)
+        except DagpostError as error:
+            return fault_of_message(str(error))
+        except Exception as error:  # noqa: BLE001
+            return f"{type(error).__name__}: {error}"[:300]
+    return None
+
+
+def fault_of_message(message: str) -> str | None:
+    """What is wrong with a message; None where it is a sentence that can be read."""
+    first = message.split("\n", maxsplit=1)[0].rstrip()
+    if not re.search(r"[.?:)]$", first):
+        return f"not a sentence: {first!r}"
+    if re.search(r"\bat 0x[0-9a-f]", message):
+        return f"an address in memory: {message!r}"
+    return None if len(message) <= _LONGEST_MESSAGE else f"{len(message):,} characters"

@@ -246,7 +246,7 @@ def _reason(error: Exception) -> str:
 
 def seed_number(seed: object) -> int | None:
     """A seed: an int of at least 0, or None for a new one each time."""
-    if seed is None or (isinstance(seed, Integral) and not isinstance(seed, _TRUTH) and seed >= 0):
+    if seed is None or (isinstance(seed, Integral) and not isinstance(seed, _TRUTH) and int(seed) >= 0):
         # However large: it is only stirred into the state of a generator.
         return None if seed is None else int(seed)
     return whole_number(seed, "seed", least=0, optional=True)

@@ -24,12 +24,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.checks import refusal, texts
+from dagpost._tools.checks import has_method, texts
 
 if TYPE_CHECKING:
     from dagpost.features.feature import Feature
@@ -104,10 +104,10 @@ def one_node_reach(feature: Feature, names: Sequence[str]) -> OneNodeReach | Non
     return found[0] if found else None
 
 
-def _checked(feature: Feature) -> Feature:
-    if isinstance(feature, type) or not callable(getattr(feature, "simpler", None)):
-        raise refusal(feature, "feature", None, "a statement such as edge('A', 'B')")
-    return feature
+def _checked(feature: Any) -> Feature:
+    has_method(feature, "feature", "simpler", "a statement such as edge('A', 'B')")
+    found: Feature = feature
+    return found
 
 
 def family_condition(feature: Feature, names: Sequence[str]) -> FamilyCondition | None:

@@ -211,7 +211,7 @@ def _check_guarantee(method: Method, count: int | None) -> None:
         )
 
 
-def checked_checkpoint(checkpoint: Checkpoint | None) -> Checkpoint:
+def checked_checkpoint(checkpoint: Any) -> Checkpoint:
     """The checkpoint of a run, or that of a run without one."""
     if checkpoint is None:
         return NO_CHECKPOINT

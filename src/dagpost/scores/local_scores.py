@@ -54,9 +54,8 @@ class LocalScores:
         """Check that everything fits together."""
         from dagpost.families.numbering import family_count
 
-        nodes = len(different_texts(self.names, "names", "LocalScores"))
-        if not isinstance(self.names, tuple):
-            object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "names", different_texts(self.names, "names", "LocalScores"))
+        nodes = len(self.names)
         most = whole_number(self.max_parents, "max_parents", "LocalScores", least=0, most=max(nodes - 1, 0))
         floats(self.values, "values", "LocalScores", (nodes, family_count(nodes - 1, most)))
 

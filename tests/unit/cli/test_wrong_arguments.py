@@ -66,7 +66,10 @@ _SLOW = {"fit": 3, "report": 4, "demo": 12, "best": 2, "predict": 2}
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    for name, command in group.commands.items():
+    # Commands are loaded when they are first asked for.
+    context = group.context_class(group, info_name="dagpost")
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if hasattr(command, "commands"):
             yield from commands(command, f"{before}{name} ")
         else:
