@@ -197,18 +197,15 @@ class _Runner:
 
     def start(self) -> None:
         """Start every chain."""
-        chains = range(len(self.kept))
-        starts = [
-            self.method.start(self.context, _generator(self._seed(chain, 0)), self._wanted(chain)) for chain in chains
-        ]
-        self.states = [_copy(self.method, state) for state in starts]
+        self.states = [_copy(self.method, self._start_of(chain)) for chain in range(len(self.kept))]
 
-    def _wanted(self, chain: int) -> Integers | None:
-        """The order that a chain starts from: that of the chain before it the other way round, for every second one."""
+    def _start_of(self, chain: int) -> Any:
+        """Every second chain starts from the order of the one before it the other way round, if it takes orders."""
+        generator = _generator(self._seed(chain, 0))
         if not self.method.takes_orders:
-            return None
+            return self.method.start(self.context, generator)
         order = _generator(self._seed(chain - chain % 2, 0)).permutation(self.nodes)
-        return order[::-1].copy() if chain % 2 else order
+        return self.method.start(self.context, generator, order[::-1].copy() if chain % 2 else order)
 
     def next_round(self, stage: Stage) -> None:
         """One round of every chain; those of the burn-in let it forget where it started."""

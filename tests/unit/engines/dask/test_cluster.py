@@ -289,7 +289,7 @@ def test_the_number_of_threads_is_that_of_processes_where_no_cluster_is_given() 
     ],
     ids=["dds", "chains", "exact-layers", "bootstrap"],
 )
-@pytest.mark.filterwarnings("ignore:Do not trust it yet")
+@pytest.mark.filterwarnings("ignore:Do not trust it")
 def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
     engine: DaskEngine, settings: dict[str, Any]
 ) -> None:
