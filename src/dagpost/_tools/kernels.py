@@ -133,3 +133,10 @@ def copy_into(target: Any, source: Any) -> None:
     """`target[: len(source)] = source` for one-dimensional arrays; the slice would take seconds to compile."""
     for position in range(len(source)):
         target[position] = source[position]
+
+
+@inline_no_refcount
+def fill(target: Any, value: Any) -> None:
+    """`target[:] = value` for a one-dimensional array, which takes longer to compile."""
+    for position in range(len(target)):
+        target[position] = value

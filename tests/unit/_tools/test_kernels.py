@@ -12,6 +12,7 @@ from pathlib import Path
 import dagpost
 from dagpost._tools.compile_notice import FIRST_KERNELS, NOTICE
 from dagpost._tools.source_stamps import source_stamp
+from dagpost.data import datasets
 
 # Small kernels, which the processes come to within moments of each other, and a large one.
 RUN = """
@@ -45,7 +46,6 @@ for array in (found.families, found.paths, found.tables.graphs, found.tables.com
 # A first answer, and the kernels that it needed with the number of signatures of each.
 FIRST_ANSWER = """
 import json, sys
-from dagpost import datasets
 from dagpost._tools.kernels import Kernel
 from dagpost.cli import app
 try:
@@ -160,16 +160,11 @@ def test_the_modules_that_a_kernel_is_made_of_are_found_at_any_remove() -> None:
 
 def test_a_first_answer_needs_as_few_kernels_as_the_notice_says(tmp_path: Path) -> None:
     """Each is compiled for one signature. What is kept from other tests is used: the count is what matters."""
-    (tmp_path / "coronary.csv").write_text(coronary())
+    frame = datasets.load("coronary").to_pandas()
+    frame.to_csv(tmp_path / "coronary.csv", index=False)
     finished = subprocess.run(
         [sys.executable, "-c", FIRST_ANSWER], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
     )
     needed = json.loads(finished.stderr.splitlines()[-1])
     assert 10 < len(needed) <= FIRST_KERNELS, sorted(needed)
     assert set(needed.values()) == {1}, needed
-
-
-def coronary() -> str:
-    table = dagpost.datasets.load("coronary")
-    rows = [",".join(names) for names in (table.names,)]
-    return "\n".join(rows)
