@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 from torture.campaign import Campaign
 
@@ -21,6 +21,13 @@ MODULES = (
 
 
 def campaigns() -> dict[str, Campaign]:
-    """All campaigns by name."""
-    found: list[Campaign] = [import_module(name).CAMPAIGN for name in MODULES if find_spec(name) is not None]
-    return {campaign.name: campaign for campaign in found}
+    """All campaigns by name; one that needs a library that is not installed is left out, which is said."""
+    found: dict[str, Campaign] = {}
+    for module in MODULES:
+        try:
+            campaign: Campaign = import_module(module).CAMPAIGN
+        except ModuleNotFoundError as error:
+            print(f"torture: {module} is left out: there is no module {error.name}.", file=sys.stderr)
+        else:
+            found[campaign.name] = campaign
+    return found

@@ -22,7 +22,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 @pytest.mark.parametrize(
     ("campaign", "seeds"),
     [
-        (tables.CAMPAIGN, range(25)),
+        (tables.CAMPAIGN, range(15)),
         (queries.CAMPAIGN, range(12)),
         (commands.CAMPAIGN, range(8)),
         (names.CAMPAIGN, range(8)),
@@ -36,11 +36,12 @@ def test_a_few_cases_of_each_campaign_go_well(campaign: Campaign, seeds: range, 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
-@pytest.mark.parametrize(("name", "seed"), [("kills", 23), ("resources", 3)])
-def test_a_case_runs_in_a_process_of_its_own(name: str, seed: int) -> None:
-    done = run("-m", "torture", "--only", name, "--case", str(seed))
+def test_cases_run_in_processes_of_their_own() -> None:
+    done = run("-m", "torture", "--only", "kills,resources", "--cases", "1", "--seed", "4", "--minimise", "0")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "no defect" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[:2] for row in rows if row[0] in {"kills", "resources"}] == [["kills", "1"], ["resources", "1"]]
+    assert rows[-1] == ["Seed", "4.", "No", "defects."]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -53,7 +54,7 @@ def test_a_posterior_that_counts_otherwise_than_the_oracle_is_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(oracle, "orders", lambda _: 1)
-    found = [run_one(tables.CAMPAIGN, seed, place=tmp_path).finding for seed in range(12)]
+    found = [run_one(tables.CAMPAIGN, seed, place=tmp_path).finding for seed in range(8)]
     assert any(finding is not None and finding.kind.startswith("The log evidence") for finding in found)
 
 
@@ -105,7 +106,7 @@ def case(seed, folder):
     return len(numbers)
 
 campaign = Campaign("faulty", "", case, seconds=1)
-run = Run([campaign], 3, seconds=60, processes=2, cases=40, minimising=0, show=lambda finding: None)
+run = Run([campaign], 3, seconds=60, processes=2, cases=30, minimising=0, show=lambda finding: None)
 run.run()
 (wrong,) = [finding for kind, finding in run.tallies["faulty"].kinds.items() if kind == "The sum is small"]
 print(json.dumps([summary_json(run), minimised(campaign, wrong, 120).command]))
@@ -124,4 +125,5 @@ def test_crashes_hangs_and_broken_laws_are_found_and_made_small(tmp_path: Path) 
     assert any(kind.startswith("KeyError at") for kind in kinds)
     assert all(f"--only faulty --case {finding['seed']}" in finding["command"] for finding in findings)
     choices = [int(number) for number in command.partition("--choices ")[2].split(",")]
-    assert choices == [1, 50, 2], "one number that is just large enough breaks the law"
+    assert len(choices) <= 5, "one to three numbers are enough to break the law"
+    assert sum(choices[1:-1]) == 50, "and they are just large enough"
