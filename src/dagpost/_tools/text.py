@@ -32,7 +32,7 @@ def position_of(name: str, names: Sequence[str]) -> int:
     """
     if name in names:
         return list(names).index(name)
-    raise InputError(f"There is no variable {name!r}.{nearest(str(name), names)}")
+    raise InputError(f"There is no variable {excerpt(name)}.{nearest(str(name), names)}")
 
 
 def names_in(mask: int, names: Sequence[str]) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def names_in(mask: int, names: Sequence[str]) -> tuple[str, ...]:
 def nearest(name: str, known: Sequence[str]) -> str:
     """A sentence that suggests what may have been meant, or lists what there is."""
     close = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
+    return f" Did you mean {excerpt(close[0])}?" if close else f" There are: {shortened([excerpt(n) for n in known])}."
 
 
 def unescaped(text: str) -> str:
