@@ -263,8 +263,6 @@ def _network(model: DagPosterior, frame: pd.DataFrame, folder: Path) -> int:  # 
     """Networks come back from a file with their names and levels."""
     from dagpost import BayesianNetwork
 
-    if find_spec("pyagrum") is None:
-        return 0
     network = model.to_bayesian_network()
     assert isinstance(network, BayesianNetwork)
     for ending in ("bif", "bifxml"):

@@ -52,7 +52,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
     """A sentence that suggests what may have been meant, or lists what there is."""
     # A comparison takes as long as both are long.
     close = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
-    return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
+    return f" Did you mean {shown(close[0])}?" if close else f" There are: {shortened([shown(n) for n in known])}."
 
 
 def shown(value: object) -> str:

@@ -134,6 +134,12 @@ def test_an_open_quotation_mark_is_an_error(write: Any) -> None:
         read_table(write('a,b\n"x,1\n' + "y,2\n" * 50_000))
 
 
+def test_a_number_of_thousands_of_digits_is_text(write: Any) -> None:
+    long = "9" * 5000
+    table = read_table(write(f"a,b\n{long},1\n2,0\n{long},1\n2,1\n"))
+    assert set(table.levels[0]) == {"2", long}
+
+
 def test_a_binary_file_is_refused(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.csv: is a binary file.*line 2"):
         read_table(write(b"a,b\n1,\x00\n"))

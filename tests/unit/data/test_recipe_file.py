@@ -197,3 +197,20 @@ def test_numbers_stay_exact(tmp_path: Path) -> None:
     )
     made.save(tmp_path / "r.toml")
     assert Recipe.load(tmp_path / "r.toml").step("x").cuts == made.step("x").cuts
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"dagpost_recipe = {'9' * 5000}", "not written as TOML"),
+        (f"dagpost_recipe = 0x{'f' * 5000}", "version a number of 20000 bits"),
+        (f'dagpost_recipe = 1\n[columns.a]\nuse = "number"\ncuts = "{"9" * 5000}:quantile"', "cuts must be"),
+        (f'dagpost_recipe = 1\n[columns.a]\nuse = "number"\ncuts = [{"9" * 400}]', "more digits than"),
+        (f'dagpost_recipe = 1\n[columns.a]\nuse = "{"x" * 5000}"', "column 'a': use must be one of"),
+    ],
+)
+def test_numbers_and_words_without_end_are_refused_in_a_few_words(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        Recipe.load(tmp_path / "recipe.toml")
+    assert len(str(caught.value)) < 500
