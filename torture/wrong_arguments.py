@@ -52,7 +52,7 @@ def run_case(seed: int, folder: Path) -> int:
 
 def _wrapped(choices: Choices, value: Any) -> tuple[Any, str]:
     """A wrong value as it is, or inside of something else."""
-    ways = ("{}", "[{}]", "({},)", "{{'A': {}}}", "{} and {} in a list", "one {} a row", "an array of {}")
+    ways = ("{}", "[{}]", "({},)", "{{'A': {}}}", "{} twice in a list", "one {} a row", "an array of {}")
     way = choices.pick(ways)
     if way == ways[6]:
         found = np.empty(3, dtype=object)

@@ -122,7 +122,8 @@ def _pair(setting: str, edge: Any) -> Edge:
     if isinstance(edge, str):
         return read_edge(edge, setting)
     # A set does not say which comes first.
-    pair = None if isinstance(edge, Set) or not isinstance(edge, Iterable) else tuple(edge)
+    listed = isinstance(edge, Iterable) and not isinstance(edge, Set) and getattr(edge, "ndim", 1) == 1
+    pair = tuple(edge) if listed else None
     if pair is None or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
         raise InputError(f"{quoted(setting)} must be made of edges. Got {shown(edge)} instead. {_WRITTEN}")
     return str(pair[0]), str(pair[1])
@@ -146,7 +147,7 @@ def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:
     checked = []
     seen: dict[str, int] = {}
     for number, members in enumerate(tiers):
-        if isinstance(members, str) or not isinstance(members, Iterable):
+        if isinstance(members, str) or not isinstance(members, Iterable) or getattr(members, "ndim", 1) == 0:
             raise InputError(
                 f"{quoted('tiers')} must be lists of names; tier {number + 1} is {shown(members)}. Put it into a list."
             )

@@ -18,7 +18,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import different_texts, floats, has_method, members, whole_number
+from dagpost._tools.checks import different_texts, floats, has_method, refusal, whole_number
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, nearest, shown
@@ -61,7 +61,8 @@ class LocalScores:
 
     def score(self, child: str | int, parents: Iterable[str | int]) -> float:
         """The score of one family, by names or column numbers."""
-        parents = members(parents, "parents", None, allowed="a list of names or column numbers")
+        if isinstance(parents, str) or not isinstance(parents, Iterable) or getattr(parents, "ndim", 1) == 0:
+            raise refusal(parents, "parents", None, "a list of names or column numbers", "Put it into a list.")
         node = self._index(child)
         chosen = sorted({self._index(parent) for parent in parents})
         if node in chosen:
@@ -89,7 +90,9 @@ class LocalScores:
 
         node = self._index(child)
         families = self.values.shape[1]
-        number = whole_number(number, "number", least=0, most=families - 1)
+        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        if not whole or not 0 <= number < families:
+            raise InputError(f"Parent sets are numbered from 0 to {families - 1}. Got {shown(number)} instead.")
         mask = int(parent_sets(len(self.names) - 1, self.max_parents)[number])
         others = [name for position, name in enumerate(self.names) if position != node]
         return frozenset(names_in(mask, others))

@@ -111,7 +111,7 @@ def _pairs(graph: object, names: tuple[str, ...]) -> list[tuple[str, str]]:
     if not isinstance(graph, Mapping):
         return [_pair(edge, names) for edge in graph]
     for child, parents in graph.items():
-        if isinstance(parents, str) or not isinstance(parents, Iterable):
+        if isinstance(parents, str) or not isinstance(parents, Iterable) or getattr(parents, "ndim", 1) == 0:
             raise InputError(f"The parents of {shown(child)} must be a list of names. Got {shown(parents)} instead.")
         position_of(child, names)
     return [_pair((parent, child), names) for child, parents in graph.items() for parent in parents]
@@ -124,7 +124,8 @@ def _pairs_of_masks(masks: Any, names: tuple[str, ...]) -> list[tuple[str, str]]
 
 def _pair(edge: object, names: tuple[str, ...]) -> tuple[str, str]:
     # A set does not say which comes first.
-    if isinstance(edge, str | Set) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
+    listed = isinstance(edge, Iterable) and not isinstance(edge, str | Set) and getattr(edge, "ndim", 1) == 1
+    if not listed or len(ends := tuple(edge)) != 2:  # type: ignore[arg-type]
         raise InputError(f"An edge is a pair (parent, child) of names. Got {shown(edge)} instead.")
     for name in ends:
         position_of(name, names)
