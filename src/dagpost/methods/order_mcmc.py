@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dagpost.methods.chain import ChainMethod, StepCost
+from dagpost.methods.chain import ORDER_COSTS, ChainMethod
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class OrderMCMC(ChainMethod):
     moves = ("swap neighbours", "swap any two", "shift one")
     takes_orders = True
     gives_edges = True
-    costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9)
+    costs = ORDER_COSTS
 
     @property
     def moves_module(self) -> Any:
