@@ -29,7 +29,8 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         functools.update_wrapper(self, function)
-        self._function, self._options, self._dispatcher = function, options, None
+        self._function, self._options = function, options
+        self._dispatcher: Any = None
 
     @property
     def dispatcher(self) -> Any:
@@ -85,7 +86,7 @@ def _load_numba() -> Any:
     from numba.core import event
     from numba.extending import typeof_impl
 
-    @typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
+    @typeof_impl.register(Kernel)
     def type_of_kernel(value: Kernel, context: Any) -> Any:
         return typeof_impl(value.dispatcher, context)
 
