@@ -32,32 +32,29 @@ def compile_one(notice: CompileNotice, folder: Path, **which: Any) -> None:
     notice.notify(happened(folder, is_start=False, **which))
 
 
-@pytest.fixture
-def stderr(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    target = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", target)
-    return target
-
-
-def test_a_pipe_gets_one_line_for_all_processes_on_a_computer(tmp_path: Path, stderr: io.StringIO) -> None:
+def test_a_pipe_gets_one_line_for_all_processes_on_a_computer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for _ in range(2):
         notice = CompileNotice()
         compile_one(notice, tmp_path)
         compile_one(notice, tmp_path)
-    assert stderr.getvalue() == f"{NOTICE}\n"
+    assert capsys.readouterr().err == f"{NOTICE}\n"
 
 
-def test_helpers_and_kernels_of_others_are_no_news(tmp_path: Path, stderr: io.StringIO) -> None:
+def test_helpers_and_kernels_of_others_are_no_news(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     notice = CompileNotice()
     compile_one(notice, tmp_path, kept=False)
     compile_one(notice, tmp_path, module="somebody.else")
-    assert stderr.getvalue() == ""
+    assert capsys.readouterr().err == ""
 
 
-def test_quiet_commands_say_nothing(tmp_path: Path, stderr: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quiet_commands_say_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(progress, "NOTICES", False)
     compile_one(CompileNotice(), tmp_path)
-    assert stderr.getvalue() == ""
+    assert capsys.readouterr().err == ""
 
 
 def test_a_terminal_gets_a_bar_that_goes_when_all_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
