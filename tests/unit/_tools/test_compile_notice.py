@@ -14,6 +14,8 @@ import pytest
 from dagpost._tools import compile_notice, progress
 from dagpost._tools.compile_notice import NOTICE, CompileNotice
 
+Captured = pytest.CaptureFixture[str]
+
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
@@ -32,9 +34,7 @@ def compile_one(notice: CompileNotice, folder: Path, **which: Any) -> None:
     notice.notify(happened(folder, is_start=False, **which))
 
 
-def test_a_pipe_gets_one_line_for_all_processes_on_a_computer(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pipe_gets_one_line_for_all_processes_on_a_computer(tmp_path: Path, capsys: Captured) -> None:
     for _ in range(2):
         notice = CompileNotice()
         compile_one(notice, tmp_path)
@@ -42,16 +42,14 @@ def test_a_pipe_gets_one_line_for_all_processes_on_a_computer(
     assert capsys.readouterr().err == f"{NOTICE}\n"
 
 
-def test_helpers_and_kernels_of_others_are_no_news(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_helpers_and_kernels_of_others_are_no_news(tmp_path: Path, capsys: Captured) -> None:
     notice = CompileNotice()
     compile_one(notice, tmp_path, kept=False)
     compile_one(notice, tmp_path, module="somebody.else")
     assert capsys.readouterr().err == ""
 
 
-def test_quiet_commands_say_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quiet_commands_say_nothing(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "NOTICES", False)
     compile_one(CompileNotice(), tmp_path)
     assert capsys.readouterr().err == ""
