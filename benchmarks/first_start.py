@@ -74,7 +74,8 @@ def _run(package: Path, cache: Path, folder: Path) -> Run:
     table = folder / "coronary.csv"
     base = [sys.executable, "-c", COMMAND]
     if not table.exists():
-        subprocess.run([*base, "data", "export", "coronary", "-o", table], env=environment, check=True, cwd=folder)
+        export = [*base, "data", "export", "coronary", "-o", table]
+        subprocess.run(export, env=environment, check=True, cwd=folder, capture_output=True)
     had = _kernels_in(cache)
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     fit = [*base, "fit", table, "--counts", "counts", "-o", folder / "model.dagpost"]

@@ -33,7 +33,7 @@ class _WithoutEnvironment:
         pass
 
 
-class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _HelperLibrary(JITCodeLibrary):
     """The code of a helper and of what it calls: linked, and left to the kernel to optimise."""
 
     @property
@@ -64,7 +64,7 @@ class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class KernelCompiler(Compiler):  # type: ignore[misc]
+class KernelCompiler(Compiler):
     """Compiles a kernel, and everything that it calls as helpers: ours, and Numba's own."""
 
     def __init__(self, typing_context: Any, target_context: Any, _: Any, *rest: Any) -> None:
@@ -84,7 +84,7 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
             self._codegen._library_class = before
 
 
-class Helper(CPUDispatcher):  # type: ignore[misc]
+class Helper(CPUDispatcher):
     """What the decorators of helpers return. Tests may call it from Python too; it is then compiled on its own."""
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:

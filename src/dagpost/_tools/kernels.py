@@ -29,7 +29,8 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         functools.update_wrapper(self, function)
-        self._function, self._options, self._dispatcher = function, options, None
+        self._function, self._options = function, options
+        self._dispatcher: Any = None
 
     @property
     def dispatcher(self) -> Any:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numba
 from llvmlite import binding
+from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -37,7 +38,7 @@ FEATURES = {"x86-64-v3": ["avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "
 _UNFIT = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, ImportError, EOFError, RuntimeError)
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """Where a kernel is looked for before it is compiled: among those that came with the package, then on disk."""
 
     def __init__(self, function: Any) -> None:
@@ -87,7 +88,7 @@ def _kernels() -> dict[str, Any]:
     try:
         manifest = json.loads((FOLDER / MANIFEST).read_text(encoding="utf-8"))
         # Who names a processor wants code for that one.
-        if numba.config.CPU_NAME is not None or manifest["made_with"] != _made_with():
+        if config.CPU_NAME is not None or manifest["made_with"] != _made_with():
             return {}
         there = binding.get_host_cpu_features()
         if not all(there.get(feature) for feature in manifest["features"]):
@@ -105,5 +106,5 @@ def _made_with() -> dict[str, Any]:
         "llvmlite": binding.llvm_version_info[0],
         "python": f"{sys.implementation.cache_tag}{sys.abiflags}",
         "platform": [sys.platform, platform.machine()],
-        "short vectors": bool(numba.config.USING_SVML),
+        "short vectors": bool(config.USING_SVML),
     }

@@ -28,7 +28,7 @@ MADE = {".nbi", ".nbc", ".pyc"}
 
 def run(*command: str | Path, cwd: Path, **settings: str) -> str:
     """Standard output of a command, run without the settings that could lead Python back to the checkout."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")} | settings
     finished = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
