@@ -4,7 +4,7 @@ A chain adds its moves: where it starts, how a kernel moves its state on, and wh
 seconds on one core of a machine of 2024, measured with the bundled tables and with made-up ones of 6 to 60 columns. Up
 to 21 columns every sum is a look-up, and the time depends on the number of columns alone: the figures held to within a
 factor of two. Beyond, lists of parent sets are scanned until nothing that matters is left (families/family_sums.py),
-which depends on how much the data say: then a range is given.
+which depends on how many sets the data leave in play (`Score.parents_in_play`): then a range is given.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from dagpost.posterior.workspace import Workspace
 
 MOST_CHAINS = 1000
-#: What is scanned, beyond 21 columns: hardly ever a set of more parents than this.
-_SCANNED_PARENTS = 3
 #: Beyond 21 columns the time may be this many times as long, or as short.
 _UNCERTAINTY = 3.0
 _BYTES_A_GRAPH = 100
@@ -144,14 +142,21 @@ class ChainMethod(Method):
         del nodes, sets
         return 0.0
 
+    def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> Cost:
+        """The sums and lists of families/family_sums.py."""
+        from dagpost.families.family_sums import seconds_of_tables, size_of_tables
+
+        seconds, size = seconds_of_tables(nodes, max_parents) / workers, size_of_tables(nodes, max_parents)
+        return Cost("tables", "sums of the weights of parent sets", seconds, size)
+
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost:
-        """From what a step and a kept graph cost by number of columns."""
+        """From what a step and a kept graph cost by number of columns, and of sets of up to `max_parents` to scan."""
         from dagpost.families.family_sums import ALL_CANDIDATES
         from dagpost.families.numbering import family_count
         from dagpost.mcmc.chains import ROUND_GRAPHS
 
         scans = nodes - 1 > ALL_CANDIDATES
-        sets = nodes * family_count(nodes - 1, min(max_parents, _SCANNED_PARENTS)) if scans else 0
+        sets = nodes * family_count(nodes - 1, max_parents) if scans else 0
         step, graph = self.step_and_graph(nodes, sets)
         rounds = math.ceil(self.burn_in / (self.thinning * ROUND_GRAPHS)) + count / self.chains / ROUND_GRAPHS
         seconds = rounds * ROUND_GRAPHS * (self.thinning * step + graph) + self.seconds_to_start(nodes, sets)

@@ -35,7 +35,7 @@ class OrderMCMC(ChainMethod):
     modularity = "order"
     moves = ("swap neighbours", "swap any two", "shift one")
     gives_edges = True
-    costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9)
+    costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 4e-9)
 
     @property
     def moves_module(self) -> Any:
