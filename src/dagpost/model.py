@@ -220,7 +220,9 @@ class DagPosterior(Estimator):
         nodes = len(data.names)
         engine = resolve_engine(self.engine, self.threads, nodes)
         score = fitting.settled_score(self, method, nodes)
-        return plan_fit(method, self.modularity, nodes, data.rows, self.max_parents, self.samples, engine, score)
+        levels = [len(own) for own in data.levels if own is not None]
+        settings = self.modularity, nodes, data.rows, self.max_parents, self.samples
+        return plan_fit(method, *settings, engine, score, levels)
 
     def sample(
         self,

@@ -54,6 +54,8 @@ MOST_FAMILIES = 10_000_000
 #: Why a chain finds no state to start from.
 NO_ORDER = "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
 
+#: What the tables take: for every sum and every candidate, and for every set that is listed.
+_SECONDS_A_SUM, _SECONDS_A_SET = 2.5e-9, 250e-9
 #: The share of a node's posterior that the sets that leave the lists may hold.
 _LOST = 1e-8
 #: A term this many nats below a sum no longer changes it.
@@ -133,6 +135,28 @@ def largest_small_size(nodes: int, max_parents: int) -> int:
     return fitting[-1]
 
 
+def size_of_tables(nodes: int, max_parents: int) -> int:
+    """Bytes of the tables of all nodes, while they are made."""
+    return nodes * _bytes_a_node(candidate_count(nodes), _listed(nodes, max_parents))
+
+
+def seconds_of_tables(nodes: int, max_parents: int) -> float:
+    """Seconds that the tables take on one thread: a pass over the sums for every candidate, and sorted lists."""
+    width = candidate_count(nodes)
+    return nodes * (_SECONDS_A_SUM * width * (1 << width) + _SECONDS_A_SET * _listed(nodes, max_parents))
+
+
+def _listed(nodes: int, max_parents: int) -> int:
+    """How many sets a node has, those of candidates alone and, where these are not all, the small ones."""
+    width = candidate_count(nodes)
+    small = 0 if width == nodes - 1 else family_count(nodes - 1, largest_small_size(nodes, max_parents))
+    return family_count(width, max_parents) + small
+
+
+def _bytes_a_node(width: int, families: int) -> int:
+    return 8 * (1 << width) + 48 * families
+
+
 def tables_without_sums(weights: FamilyWeights) -> FamilyTables:
     """The part of the tables that takes no time: enough to look the weight of a set up."""
     nodes, width = weights.candidates.shape
@@ -203,7 +227,7 @@ def as_sets_of_nodes(sets: Masks, candidates: Integers) -> Masks:
 
 def _require_memory(nodes: int, width: int, families: int) -> None:
     memory.require(
-        nodes * (8 * (1 << width) + 48 * families),
+        nodes * _bytes_a_node(width, families),
         f"The tables of the parent sets of {nodes} variables",
         f"Use a smaller {bare('max_parents')}.",
     )

@@ -216,8 +216,16 @@ class Method(ABC):
         """How often the families are scored."""
         return 1
 
+    def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> Cost | None:
+        """Time and memory of what it makes of the weights before it draws, beside exact sums."""
+        del nodes, max_parents, workers
+        return None
+
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost | None:
-        """Time and memory of drawing `count` graphs once the tables are there."""
+        """Time and memory of drawing `count` graphs once the tables are there.
+
+        For chains, `max_parents` is the size up to which parent sets are in play at all (`Score.parents_in_play`).
+        """
         del max_parents
         size = count * (_BYTES_A_GRAPH + 2 * nodes)
         return Cost("samples", f"{count:,} graphs by {self.name}", count * _SECONDS_A_GRAPH / workers, size)

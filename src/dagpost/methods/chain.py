@@ -4,7 +4,7 @@ A chain adds its moves: where it starts, how a kernel moves its state on, and wh
 seconds on one core of a machine of 2024, measured with the bundled tables and with made-up ones of 6 to 60 columns. Up
 to 21 columns every sum is a look-up, and the time depends on the number of columns alone: the figures held to within a
 factor of two. Beyond, lists of parent sets are scanned until nothing that matters is left (families/family_sums.py),
-which depends on how much the data say: then a range is given.
+which depends on how many sets the data leave in play (`Score.parents_in_play`): then a range is given.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from dagpost.posterior.workspace import Workspace
 
 MOST_CHAINS = 1000
-#: What is scanned, beyond 21 columns: hardly ever a set of more parents than this.
-_SCANNED_PARENTS = 3
 #: Beyond 21 columns the time may be this many times as long, or as short.
 _UNCERTAINTY = 3.0
 _BYTES_A_GRAPH = 100
 #: Chains are compared with exact sums that take at most this long, or as long as the chains themselves.
 _EXACT_SECONDS = 5.0
+_FEW_PARENTS = 3
 #: A probe and its walks cost a share of the steps; see mcmc/probe.py.
 _PROBE = 1.2
 
@@ -59,7 +58,7 @@ class StepCost(NamedTuple):
 
 
 #: Of a walk over orders: a chain of its own, and the way to where probes start.
-OVER_ORDERS = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9)
+OVER_ORDERS = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 4e-9)
 
 
 class ChainMethod(Method):
@@ -176,7 +175,9 @@ class ChainMethod(Method):
                 seed=seed,
                 engine=workspace.engine,
             )
-        patience = max(_EXACT_SECONDS, self.cost_of_draws(count, nodes, workspace.max_parents, 1).seconds)
+        # Of few parents: rather too little patience than too much.
+        limit = min(workspace.max_parents, _FEW_PARENTS)
+        patience = max(_EXACT_SECONDS, self.cost_of_draws(count, nodes, limit, 1).seconds)
         edges = None if self.modularity is None else workspace.edges_to_compare(self.modularity, patience)
         if edges is None:
             return ChainChecks(self.takes_orders, found, unchecked="they would take too long, or too much memory")
@@ -203,8 +204,15 @@ class ChainMethod(Method):
         del nodes, sets
         return 0.0
 
+    def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> Cost:
+        """The sums and lists of families/family_sums.py."""
+        from dagpost.families.family_sums import seconds_of_tables, size_of_tables
+
+        seconds, size = seconds_of_tables(nodes, max_parents) / workers, size_of_tables(nodes, max_parents)
+        return Cost("tables", "sums of the weights of parent sets", seconds, size)
+
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost:
-        """From what a step and a kept graph cost by number of columns."""
+        """From what a step and a kept graph cost by number of columns, and of sets of up to `max_parents` to scan."""
         from dagpost.mcmc.chains import ROUND_GRAPHS
 
         sets = _sets_scanned(nodes, max_parents)
@@ -225,4 +233,4 @@ def _sets_scanned(nodes: int, max_parents: int) -> int:
     from dagpost.families.numbering import family_count
 
     scans = nodes - 1 > ALL_CANDIDATES
-    return nodes * family_count(nodes - 1, min(max_parents, _SCANNED_PARENTS)) if scans else 0
+    return nodes * family_count(nodes - 1, max_parents) if scans else 0

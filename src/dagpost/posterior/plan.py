@@ -8,6 +8,7 @@ considered.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,8 +92,12 @@ def plan_fit(
     samples: int,
     engine: Engine,
     score: Score,
+    levels: Sequence[int] = (),
 ) -> Plan:
-    """What fitting a table of `nodes` columns will do; what cannot fit is refused here already."""
+    """What fitting a table of `nodes` columns will do; what cannot fit is refused here already.
+
+    `levels` are the numbers of levels of its columns, where they have any.
+    """
     limit = min(max_parents, nodes - 1)
     check_averaging(score, method, nodes, max_parents, engine)
     candidates_only = scores_candidates_only(method, nodes, max_parents, engine)
@@ -101,9 +106,10 @@ def plan_fit(
     exact = not candidates_only and should_sum_exactly(chosen, modularity, workspace)
     stages = [_scores(chosen, nodes, rows, limit, engine.workers, candidates_only)]
     stages += _tables(chosen, modularity, nodes, limit, engine, exact)
+    in_play = score.parents_in_play(rows, levels, limit)
     exact = exact or type(chosen).summed is not Method.summed
     if not exact or nodes <= chosen.quick_nodes:
-        stages += _draws(chosen, chosen.usual_count(samples), nodes, limit, engine.workers)
+        stages += _draws(chosen, chosen.usual_count(samples), nodes, limit, in_play, engine.workers)
     stages = _for_each_part(stages, workspace)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages))
 
@@ -139,7 +145,7 @@ def plan_sample(fitted: Fitted, count: int) -> Plan:
     workspace, method = fitted.workspace, fitted.method
     nodes, limit, engine = workspace.nodes, workspace.max_parents, workspace.engine
     stages = _tables(method, fitted.modularity, nodes, limit, engine, method.needs_graphs)
-    stages += _draws(method, count, nodes, limit, engine.workers)
+    stages += _draws(method, count, nodes, limit, _in_play(fitted, limit), engine.workers)
     stages = _for_each_part(stages, workspace)
     return Plan(method.name, fitted.reason, method.needs_graphs, method.draws == "chains", tuple(stages))
 
@@ -186,9 +192,18 @@ def _tables(method: Method, modularity: str, nodes: int, limit: int, engine: Eng
     return []
 
 
-def _draws(method: Method, count: int, nodes: int, limit: int, workers: int) -> list[Cost]:
-    cost = method.cost_of_draws(count, nodes, limit, workers)
-    return [] if cost is None else [cost]
+def _draws(method: Method, count: int, nodes: int, limit: int, in_play: int, workers: int) -> list[Cost]:
+    tables = method.cost_of_tables(nodes, limit, workers)
+    draws = method.cost_of_draws(count, nodes, in_play if method.draws == "chains" else limit, workers)
+    return [cost for cost in (tables, draws) if cost is not None]
+
+
+def _in_play(fitted: Fitted, limit: int) -> int:
+    """The size up to which parent sets are in play; all of them where only scores were given."""
+    if not isinstance(fitted.score, Score):
+        return limit
+    levels = [len(own) for own in fitted.data.levels if own is not None]
+    return fitted.score.parents_in_play(fitted.data.observations or 0, levels, limit)
 
 
 def _about(stage: Cost) -> str:

@@ -7,6 +7,7 @@ prediction and causal effects.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -20,6 +21,9 @@ from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
+
+#: Nats below a sum from which on a term is not seen in it.
+NEGLIGIBLE = 30.0
 
 
 class Score:
@@ -97,6 +101,21 @@ class Score:
     def alternatives(self) -> Sequence[Alternative[Score]]:
         """The same score with other settings, to see what hangs on them (`model.sensitivity()`)."""
         return ()
+
+    def parents_in_play(self, rows: int, levels: Sequence[int], max_parents: int) -> int:
+        """Up to which size parent sets have weights that chains must look at, roughly: for plans.
+
+        A parent that says nothing costs half the log of the number of rows for each parameter that it brings: one among
+        numbers, so that hardly any set drops out, and in proportion to all combinations of levels among levels. A set
+        drops out where these costs exceed `NEGLIGIBLE`.
+        """
+        typical = 2.0 if self.columns == "continuous" else sum(levels) / len(levels) if levels else 2.0
+        price, spent, extra = math.log(max(rows, 2)) / 2.0, 0.0, 0
+        while extra < max_parents and spent <= NEGLIGIBLE:
+            spent += price * (1.0 if self.columns == "continuous" else (typical - 1.0) ** 2 * typical**extra)
+            extra += 1
+        # The last one was too dear; one parent that says something is there beside them.
+        return extra if spent > NEGLIGIBLE else max_parents
 
     def in_words(self) -> str:
         """What a report calls the score, with the settings that matter."""
