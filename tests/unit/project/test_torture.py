@@ -70,6 +70,7 @@ def test_the_oracle_knows_what_is_printed_in_books() -> None:
     assert math.exp(oracle.bde(1.0)(rows, 0, frozenset({1}))) == pytest.approx(1 / 2 * 1 / 6)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_every_campaign_of_the_registry_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"tables", "queries", "commands", "kills", "resources", "names"} <= set(campaigns())
     assert main(["--list"]) == 0
