@@ -33,7 +33,7 @@ help:
 	@echo "make paper     the tables of the paper again, beside the printed ones (an hour or two; resumes where it stopped)"
 	@echo "make torture   random hostile cases against everything, for an hour; each defect with the command that shows it again"
 	@echo "make docs      the documentation, as HTML in docs/_build/html"
-	@echo "make dist      wheel and sdist in dist"
+	@echo "make dist      sdist, wheel for all platforms, and wheel with compiled kernels for this one, in dist"
 	@echo "make lock      new versions in the lock files"
 	@echo "make vendor    new versions of the JavaScript inside the report (needs npm; nothing else does)"
 	@echo "make clean     remove everything that was made, .venv too"
@@ -74,8 +74,10 @@ docs: $(DOCS_READY)
 	@echo "Open docs/_build/html/index.html"
 
 dist: $(READY)
-	rm -rf dist
+	rm -rf dist build/compiled
 	$(BIN)/python -m build --no-isolation
+	$(BIN)/python tools/compile_ahead.py build/compiled
+	DAGPOST_COMPILED=$(CURDIR)/build/compiled $(BIN)/python -m build --no-isolation --wheel
 
 # A fresh environment each time: what was installed by hand or for another Python cannot hide in it.
 $(READY): requirements.lock pyproject.toml src/dagpost/_version.py

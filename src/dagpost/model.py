@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
+from dagpost._tools.estimator import Estimator, available_if
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe, resolve_recipe
@@ -27,14 +25,9 @@ from dagpost.features import resolve
 from dagpost.methods.base import Method
 from dagpost.posterior import fitting, lists
 from dagpost.posterior.answers import exact_answer
-from dagpost.posterior.directions import directions_of
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
-from dagpost.posterior.plan import Plan, plan_fit
 from dagpost.posterior.sample import DagSample, Statement
-from dagpost.posterior.sensitivity import Sensitivity
-from dagpost.posterior.variations import sensitivity_of
-from dagpost.prediction import fitted as predictions
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score, resolve_score
 
@@ -45,6 +38,8 @@ if TYPE_CHECKING:
     from dagpost.causal import CausalEffect
     from dagpost.features.numbers import NumberFunction
     from dagpost.posterior.expectation import Expectation
+    from dagpost.posterior.plan import Plan
+    from dagpost.posterior.sensitivity import Sensitivity
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
@@ -52,11 +47,14 @@ if TYPE_CHECKING:
 Edges = str | Iterable[str | tuple[str, str]]
 
 
-class UnfittedError(InputError, NotFittedError):  # type: ignore[misc]
-    """A model was asked before it was fitted."""
+def _predicts_levels(model: Any) -> bool:
+    """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
+    if resolve_score(model.score).columns == "continuous":
+        raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
+    return True
 
 
-class DagPosterior(BaseEstimator):  # type: ignore[misc]
+class DagPosterior(Estimator):
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
@@ -123,7 +121,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
     --------
     >>> from dagpost import DagPosterior, datasets
     >>> DagPosterior(score="bdeu").fit(datasets.load("coronary")).probability("Smoking ~> Pressure")
-    0.7402 (exact; each graph counted once)
+    0.5169 (exact; each graph counted once)
 
     Reference: He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17
     (2016).
@@ -214,6 +212,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         Some methods compute edges and sample when they are first used, not in `fit`.
         """
+        from dagpost.posterior.plan import plan_fit
+
         method = fitting.checked_method(self)
         with collected_warnings():  # they come with the fit
             data = fitting.table_of(self, table, counts, interventions)
@@ -305,8 +305,10 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         >>> from dagpost import DagPosterior, datasets
         >>> pairs = DagPosterior(seed=1).fit(datasets.load("coronary")).directions()
         >>> pairs.loc[0, ["from", "to", "direction"]].to_list()
-        ['Smoking', 'M. Work', 'clear']
+        ['M. Work', 'P. Work', 'open']
         """
+        from dagpost.posterior.directions import directions_of
+
         check_confidence(confidence)
         return directions_of(self._fitted(), confidence).table()
 
@@ -328,7 +330,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
         >>> from dagpost import DagPosterior, datasets
         >>> round(DagPosterior().fit(datasets.load("coronary")).best(10).covered, 3)
-        0.299
+        0.122
         """
         return self._fitted().best(whole_number(count, "count"))
 
@@ -348,6 +350,8 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         Tried are other settings of the score, other numbers of bins, other priors on edges, one parent less and one
         more; each is a fit with exact sums. Made once and kept with the model. `compare` is for models of your own.
         """
+        from dagpost.posterior.variations import sensitivity_of
+
         return sensitivity_of(self._fitted())
 
     def own_sample(self) -> DagSample:
@@ -363,9 +367,11 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         prior; ``"missing"``, a gap; as the recipe says unless given. A row with gaps gets nan, with a notice, unless
         the recipe gives gaps a level of their own or refuses them. `interventions` is that of `fit`.
         """
+        from dagpost.prediction import fitted as predictions
+
         return predictions.log_predictive_of_rows(self._fitted(), X, unseen, interventions)
 
-    @available_if(predictions.predicts_levels)  # type: ignore[untyped-decorator]
+    @available_if(_predicts_levels)
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
@@ -374,14 +380,22 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
         The target may be missing from the rows; if it is there, it is not looked at. The rows and the other parameters
         are those of `score_samples`.
         """
+        from dagpost.prediction import fitted as predictions
+
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
+
+    def set_predict_proba_request(self, **requests: bool | str | None) -> Self:
+        """Say which arguments of `predict_proba` pipelines hand on, with scikit-learn's metadata routing."""
+        return self._request("predict_proba", requests)
 
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
         """One graph with the posterior means of its parameters; the most probable graph unless another is given.
 
         (Where that cannot be found, as with more than 34 variables: the most probable one of the own sample.)
         """
-        return predictions.network_of(self._fitted(), graph)
+        from dagpost.prediction.fitted import network_of
+
+        return network_of(self._fitted(), graph)
 
     def causal_effect(
         self,
@@ -447,16 +461,16 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The settings, as scikit-learn shows them, and of a fitted model what it found."""
-        settings = super().__repr__(N_CHAR_MAX=N_CHAR_MAX)
-        return f"{settings}: {lists.in_one_line(self.fitted_)}" if hasattr(self, "fitted_") else str(settings)
+        settings = self.settings_text(N_CHAR_MAX)
+        return f"{settings}: {lists.in_one_line(self.fitted_)}" if hasattr(self, "fitted_") else settings
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What a notebook shows: the settings, and of a fitted model the sentence that matters, edges and a picture."""
         from dagpost.plots.notebook import model_html
 
         if hasattr(self, "fitted_"):
-            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, super().__repr__())}
-        return dict(super()._repr_mimebundle_(**options))
+            return {"text/plain": repr(self), "text/html": model_html(self.fitted_, self.settings_text())}
+        return super()._repr_mimebundle_(**options)
 
     def _forget(self, checkpoint: Checkpoint | None) -> None:
         """Let go of an earlier fit and its tables, once no setting is wrong: a broken-off fit leaves no model."""
@@ -470,5 +484,7 @@ class DagPosterior(BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> Fitted:
         if not hasattr(self, "fitted_"):
+            from dagpost._tools.unfitted import UnfittedError
+
             raise UnfittedError("This DagPosterior has no data yet. Call fit(table) first.")
         return self.fitted_

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from tests.browser.pages import Seen, opened_page
+from tests.tools.reference import coronary_of_the_paper
 
-from dagpost import DagPosterior, datasets
+from dagpost import DagPosterior
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -37,7 +38,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def model() -> DagPosterior:
-    return DagPosterior(score="bdeu", seed=1, samples=2_000).fit(datasets.load("coronary"))
+    return DagPosterior(score="bdeu", seed=1, samples=2_000).fit(coronary_of_the_paper())
 
 
 @pytest.fixture(scope="session")

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 from tests.tools.chain_checks import (
     Edge,
+    assert_agreed,
     assert_edges_given_states,
     assert_long_run,
-    assert_trusted,
     constrained,
     diagnosed,
     empty_round,
@@ -56,7 +56,7 @@ def cases(rows: Iterable[tuple[Any, ...]]) -> list[Any]:
 def assert_exact(method: Any, tables: ExactWorkspace, chains: ChainRun) -> None:
     """The run has converged, to the exact edges."""
     exact = exact_edges(tables, "order" if isinstance(method, OVER_ORDERS) else "structure")
-    assert_trusted(chains)
+    assert_agreed(chains)
     assert_long_run(chains, exact)
     assert (chains.record.edges is not None) == isinstance(method, WITH_EDGES)
     if isinstance(method, WITH_EDGES):
@@ -148,7 +148,7 @@ def test_long_run_matches_exact_edges_on_tic_tac_toe(method: Any, rows: int | No
     """The whole table has modes that most chains do not cross (the next test)."""
     tables = tic_tac_toe(rows)
     chains = run(method, tables, count, 8)
-    assert_trusted(chains)
+    assert_agreed(chains)
     assert_long_run(chains, exact_edges(tables, "order" if isinstance(method, OVER_ORDERS) else "structure"))
 
 

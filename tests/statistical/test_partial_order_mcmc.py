@@ -16,10 +16,10 @@ from tests.naive import partial_order as twin
 from tests.naive import posterior as naive
 from tests.tools.chain_checks import (
     FALSE_ALARM,
+    assert_agreed,
     assert_edges_given_states,
     assert_long_run,
     assert_steps,
-    assert_trusted,
     constrained,
     exact_edges,
     one_step_counts,
@@ -116,7 +116,7 @@ def test_long_run_matches_exact_edges_where_most_sets_are_beyond_the_candidates(
     few = among_few(tables, 2)
     assert len(few.families.beyond_masks) > 100
     chains = run(long_run(3), few, 8000, 5)
-    assert_trusted(chains)
+    assert_agreed(chains)
     assert_long_run(chains, exact_edges(tables, "order"))
     assert_edges_given_states(chains, exact_edges(tables, "order"), 0.03)
 
@@ -132,7 +132,7 @@ def test_one_bucket_gives_exact_edges_and_independent_graphs(few: bool) -> None:
     assert chains.record.log_state == pytest.approx(tables.order_log_evidence, abs=tolerance)
     assert chains.record.proposed.sum() == 0
     assert_long_run(chains, exact_edges(tables, "order"))
-    assert_trusted(chains)
+    assert_agreed(chains)
 
 
 # States, graphs, rounds

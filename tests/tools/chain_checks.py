@@ -98,10 +98,10 @@ def diagnosed(chains: ChainRun) -> ChainDiagnostics:
     return diagnose(chains.parents, names, chains.record.lengths, chains.record.acceptance)
 
 
-def assert_trusted(chains: ChainRun) -> None:
+def assert_agreed(chains: ChainRun) -> None:
     """The intervals that the chains are held to are those of a run that has converged, not wide for want of draws."""
     found = diagnosed(chains)
-    assert found.trusted, found.verdict
+    assert found.agreed, found.verdict
 
 
 def run(method: Any, tables: Any, count: int, seed: int) -> ChainRun:

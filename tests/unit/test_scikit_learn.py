@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tests.tools.answers import facts
 
 from dagpost import BDeu, DagPosterior, datasets
+from dagpost._tools.estimator import Estimator
 
 #: Checks that call `score` where an estimator has it: here it is the setting that users know, not a method.
 SETTING = "score is a setting; scoring= of scikit-learn takes a function"
@@ -88,6 +90,52 @@ def test_a_grid_search_chooses_score_and_number_of_parents(measured: np.ndarray)
     search = GridSearchCV(pipeline(), grid, cv=3, scoring=mean_log_predictive).fit(measured)
     assert search.best_params_["dagposterior__max_parents"] == 2
     assert np.isfinite(search.best_score_)
+
+
+class OfScikitLearn(BaseEstimator):  # type: ignore[misc]
+    """Settings of every kind, to see how scikit-learn shows them."""
+
+    def __init__(self, alpha: Any = 1.0, edges: Any = (), name: Any = None, score: Any = "auto") -> None:
+        self.alpha, self.edges, self.name, self.score = alpha, edges, name, score
+
+
+class Ours(Estimator):
+    """The same, of ours."""
+
+    def __init__(self, alpha: Any = 1.0, edges: Any = (), name: Any = None, score: Any = "auto") -> None:
+        self.alpha, self.edges, self.name, self.score = alpha, edges, name, score
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"alpha": 2, "score": "bdeu"},
+        {"alpha": 1.0, "name": "x" * 40, "score": "y" * 40},
+        {"edges": BDeu(2.0), "name": "x" * 60},
+    ],
+)
+def test_settings_are_shown_kept_and_changed_as_scikit_learn_does(settings: dict[str, Any]) -> None:
+    ours, theirs = Ours(**settings), OfScikitLearn(**settings)
+    assert repr(ours).replace("Ours(", "OfScikitLearn(").replace("\n" + 5 * " ", "\n" + 14 * " ") == repr(theirs)
+    assert ours.get_params() == theirs.get_params()
+    assert ours.set_params(name=1, alpha=Ours()).set_params(alpha__alpha=3).alpha.alpha == 3
+    assert theirs.set_params(name=1, alpha=Ours(3)).get_params().keys() == ours.get_params().keys()
+    with pytest.raises(ValueError, match=r"Ours has no setting 'alhpa'\. Did you mean 'alpha'"):
+        ours.set_params(alhpa=1)
+
+
+def test_arguments_are_routed_through_a_pipeline(measured: np.ndarray) -> None:
+    levels = (measured > 0).astype(int)
+    with config_context(enable_metadata_routing=True):
+        model = DagPosterior(score="bdeu").set_fit_request(counts=True)
+        weighted = make_pipeline(clone(model)).fit(levels, counts=np.full(150, 2))
+    assert weighted[-1].log_evidence_ < DagPosterior(score="bdeu").fit(levels).log_evidence_
+
+
+def test_a_pipeline_shows_its_model_in_a_notebook() -> None:
+    assert "DagPosterior" in pipeline()._repr_html_()
+    assert "max_parents" in DagPosterior(max_parents=2)._repr_html_()
 
 
 def test_clones_and_settings_keep_the_score_as_it_was_given() -> None:

@@ -7,17 +7,29 @@ True and False are not numbers here, though Python takes them for some.
 
 from __future__ import annotations
 
+import errno
+import inspect
 import math
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either, parameter
-from dagpost.errors import InputError
+from dagpost._tools.text import shortened_text, shown
+from dagpost.errors import DagpostError, InputError
 
 _TRUTH: Any = (bool, np.bool_)
+
+#: What the numbers of compiled code reach; nothing can be counted that far.
+_MOST = 2**62
+
+#: Names that no file can have, or that lead round in circles.
+_IMPOSSIBLE = frozenset((errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL))
 
 
 def whole_number(
@@ -37,8 +49,10 @@ def whole_number(
     """
     if isinstance(value, Integral) and not isinstance(value, _TRUTH):
         found = int(value)
-        if least <= found and (most is None or found <= most):
+        if least <= found <= (_MOST if most is None else most):
             return found
+        if most is None and found > _MOST:
+            most = _MOST
     if most is None:
         allowed = either(f"an int of at least {least}", f"a whole number of at least {least}")
     else:
@@ -63,11 +77,19 @@ def number(
     >>> number(0.5, "probability", "EdgePrior", above=0.0, below=1.0)
     0.5
     """
-    if isinstance(value, Real) and not isinstance(value, _TRUTH):
-        found = float(value)
-        if math.isfinite(found) and above < found < below and least <= found <= most:
+    if is_finite(value):
+        found = float(value)  # type: ignore[arg-type]
+        if above < found < below and least <= found <= most:
             return found
     raise refusal(value, name, owner, allowed, hint)
+
+
+def is_finite(value: object) -> bool:
+    """Whether this is a number that a float can hold; True and False are not."""
+    try:
+        return isinstance(value, Real) and not isinstance(value, _TRUTH) and math.isfinite(value)
+    except (OverflowError, TypeError, ValueError):
+        return False
 
 
 def one_of(value: Any, name: str, known: Iterable[str], owner: str | None = None, *, hint: str = "") -> str:
@@ -83,11 +105,153 @@ def one_of(value: Any, name: str, known: Iterable[str], owner: str | None = None
     raise refusal(value, name, owner, allowed, hint)
 
 
+def truth(value: object, name: str, owner: str | None = None, *, optional: bool = False) -> bool | None:
+    """`value` as True or False, or None where that is allowed; what only counts as true or false is not enough.
+
+    >>> truth(True, "legend", "graph")
+    True
+    """
+    if isinstance(value, _TRUTH) or (optional and value is None):
+        return None if value is None else bool(value)
+    raise refusal(value, name, owner, f"True or False{', or None' if optional else ''}")
+
+
+def text(value: object, name: str, owner: str | None = None, *, allowed: str = "text") -> str:
+    """`value` if it is a text that can be written to a file or a screen."""
+    if isinstance(value, str) and is_writable(value):
+        return str(value)
+    raise refusal(value, name, owner, allowed)
+
+
+def is_writable(value: str) -> bool:
+    """Whether a text can be written as UTF-8: halves of characters (surrogates) cannot."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def texts(value: object, name: str, owner: str | None = None, *, allowed: str = "a list of names") -> tuple[str, ...]:
+    """Several texts, such as the names of variables; one text alone is not several.
+
+    >>> texts(["A", "B"], "names")
+    ('A', 'B')
+    """
+    found = members(value, name, owner, allowed=allowed)
+    if all(isinstance(one, str) for one in found):
+        return found
+    raise refusal(value if not isinstance(value, Iterable) else found, name, owner, allowed)
+
+
+def different_texts(value: object, name: str, owner: str | None = None) -> tuple[str, ...]:
+    """Names that differ, at least one."""
+    found = texts(value, name, owner)
+    if found and len(set(found)) == len(found):
+        return found
+    raise refusal(value, name, owner, "a list of different names")
+
+
+def members(value: object, name: str, owner: str | None = None, *, allowed: str = "a list") -> tuple[Any, ...]:
+    """What a list, a tuple, an array or any other iterable holds; a text, a mapping or a frame is not a list."""
+    listed = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+    if listed and getattr(value, "ndim", 1) == 1:
+        return tuple(value)  # type: ignore[arg-type]
+    raise refusal(value, name, owner, allowed)
+
+
+def floats(value: object, name: str, owner: str | None, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """`value` as an array of floats of a shape, in which None stands for any length."""
+    found = value if isinstance(value, np.ndarray) else None
+    if found is not None and found.dtype.kind in "fiu" and fits_shape(found, shape):
+        return np.asarray(found, dtype=np.float64)
+    raise refusal(value, name, owner, f"an array of numbers of shape {_shape_text(shape)}")
+
+
+def fits_shape(array: NDArray[Any], shape: tuple[int | None, ...]) -> bool:
+    """Whether an array has a shape, in which None stands for any length."""
+    return array.ndim == len(shape) and all(
+        wanted in (None, came) for wanted, came in zip(shape, array.shape, strict=True)
+    )
+
+
+def _shape_text(shape: tuple[int | None, ...]) -> str:
+    lengths = ", ".join("any" if length is None else str(length) for length in shape)
+    return f"({lengths}{',' if len(shape) == 1 else ''})"
+
+
+def kind(value: object, name: str, wanted: type | tuple[type, ...], allowed: str, owner: str | None = None) -> Any:
+    """`value` if it is an object of a class of ours."""
+    if isinstance(value, wanted):
+        return value
+    raise refusal(value, name, owner, allowed)
+
+
+def has_method(value: object, name: str, method: str, allowed: str) -> None:
+    """Refuse an object that cannot do what is asked of it."""
+    if isinstance(value, type) or not callable(getattr(value, method, None)):
+        raise refusal(value, name, None, allowed)
+
+
+def file_path(value: object, name: str = "path", owner: str | None = None) -> Path:
+    """`value` as the path of a file or folder that there could be.
+
+    >>> file_path("model.dagpost").name
+    'model.dagpost'
+    """
+    given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if isinstance(given, str) and given and "\0" not in given:
+        try:
+            os.lstat(given)
+        except UnicodeEncodeError:
+            raise refusal(value, name, owner, "the name of a file, without halves of characters") from None
+        except OSError as error:
+            if error.errno in _IMPOSSIBLE:
+                raise InputError(f"Cannot use the path {shown(given)}: {error.strerror}. Name another.") from error
+        return Path(given)
+    raise refusal(value, name, owner, "the name of a file, as text or a pathlib.Path")
+
+
+def callable_with(value: object, name: str, owner: str | None, *examples: object, written: str) -> Callable[..., Any]:
+    """`value` if it can be called with such arguments; `written` shows how it is called."""
+    if not callable(value):
+        raise refusal(value, name, owner, f"callable as {written}")
+    try:
+        inspect.signature(value).bind(*examples)
+    except ValueError:
+        # A function that does not say what it takes.
+        return value
+    except TypeError:
+        raise refusal(value, name, owner, f"callable as {written}", "It takes other arguments.") from None
+    return value
+
+
+def ask_user(what: str, function: Callable[..., Any], *arguments: object) -> Any:
+    """What a function of the user's returns; where it fails, an error that names it and keeps the cause."""
+    try:
+        return function(*arguments)
+    except DagpostError:
+        raise
+    except Exception as error:
+        raise InputError(f"{what} failed with {type(error).__name__}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    try:
+        said = shortened_text(str(error)).strip()
+    except Exception:  # noqa: BLE001
+        said = ""
+    return f"{said or 'it says no more'}{'' if said.endswith(('.', '!', '?')) else '.'}"
+
+
 def seed_number(seed: object) -> int | None:
     """A seed: an int of at least 0, or None for a new one each time."""
-    return None if seed is None else whole_number(seed, "seed", least=0, optional=True)
+    if seed is None or (isinstance(seed, Integral) and not isinstance(seed, _TRUTH) and int(seed) >= 0):
+        # However large: it is only stirred into the state of a generator.
+        return None if seed is None else int(seed)
+    return whole_number(seed, "seed", least=0, optional=True)
 
 
 def refusal(value: object, name: str, owner: str | None, allowed: str, hint: str = "") -> InputError:
     """The error for an argument: what it is, what is allowed, what came, and perhaps what to do."""
-    return InputError(f"{parameter(name, owner)} must be {allowed}. Got {value!r} instead.{hint and f' {hint}'}")
+    return InputError(f"{parameter(name, owner)} must be {allowed}. Got {shown(value)} instead.{hint and f' {hint}'}")

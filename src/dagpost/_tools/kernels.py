@@ -1,47 +1,113 @@
-"""One decorator for every compiled function, and the notice a user sees while they compile.
+"""One decorator for every compiled function.
 
 Kernels are compiled once for a machine and kept on disk. Several processes may start at once on an empty
 cache: Numba writes each entry to a temporary file and renames it, and because every kernel here is called with
 one signature only, two processes that race write the same code under the same name.
+
+Numba is loaded by the first kernel that is called, not before: half of the questions that a stored model is asked need
+no kernel, and Numba takes longer to load than these take to answer.
 """
 
 from __future__ import annotations
 
-import contextlib
-import re
-import sys
+import functools
 import threading
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-import numba
-from numba.core import event
-from numba.core.cpu import CPUTargetOptions
-
-from dagpost._tools import progress
-from dagpost._version import __version__
+from dagpost._tools.compile_notice import CompileNotice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: Held while Numba is loaded and while a function gets its dispatcher: there must be one of it for all threads.
+_LOADING = threading.RLock()
+
+
+class Kernel:
+    """A function that Numba compiles on its first call: from Python or, as a helper, from another kernel."""
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._options, self._dispatcher = function, options, None
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba made of the function: it has the compiled code, for every signature."""
+        if self._dispatcher is None:
+            with _LOADING:
+                if self._dispatcher is None:
+                    self._dispatcher = _dispatcher_of(self._function, self._options)
+        return self._dispatcher
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether this is a kernel with code of its own, and not one that nobody called or a helper of others."""
+        return "cache" in self._options and self._dispatcher is not None and bool(self._dispatcher.overloads)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._dispatcher or self.dispatcher)(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__module__}.{self._function.__qualname__}>"
+
+    def __reduce__(self) -> str:
+        """Pickled as functions are: by name."""
+        return self._function.__qualname__
+
+
+def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    numba = _load_numba()
+    options = {**options, "nogil": True, "error_model": "numpy"}
+    if options.pop("refcounts", True) is False and _knows_nrt():
+        options["_nrt"] = False
+    if numba.config.DISABLE_JIT:
+        return function
+    from dagpost._tools.inlining import Helper, KernelCompiler
+    from dagpost._tools.shipped import KernelCache
+
+    if not options.pop("cache", False):
+        return Helper(function, options)
+    compiled = numba.njit(no_cfunc_wrapper=True, pipeline_class=KernelCompiler, **options)(function)
+    compiled._cache = KernelCache(function)
+    return compiled
+
+
+@cache
+def _load_numba() -> Any:
+    """Numba, which from now on knows that a kernel among the names of another one stands for its dispatcher."""
+    import numba
+    from numba.core import event
+    from numba.extending import typeof_impl
+
+    @typeof_impl.register(Kernel)
+    def type_of_kernel(value: Kernel, context: Any) -> Any:
+        return typeof_impl(value.dispatcher, context)
+
+    event.Listener.register(CompileNotice)
+    event.register("numba:compile", CompileNotice())  # type: ignore[no-untyped-call]
+    return numba
+
+
+def _knows_nrt() -> bool:
+    from numba.core.cpu import CPUTargetOptions
+
+    return hasattr(CPUTargetOptions, "_nrt")
 
 
 def kernel(function: Function) -> Function:
     """Compile to machine code on the first call, without the interpreter lock, and keep the result on disk."""
-    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    # To see whether its cache is stale, Numba looks only at the file of the kernel itself; kernels contain helpers
-    # from other files as well.
-    with contextlib.suppress(AttributeError):
-        compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
-    result: Function = compiled
-    return result
+    return cast("Function", Kernel(function, cache=True))
 
 
 def inlined(function: Function) -> Function:
     """A small helper of kernels; the compiler inlines it, so it needs no cache of its own."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
-    result: Function = compiled
-    return result
+    return cast("Function", Kernel(function))
 
 
 def inline_no_refcount(function: Function) -> Function:
@@ -51,23 +117,15 @@ def inline_no_refcount(function: Function) -> Function:
     helpers of a few operations that takes longer than the work (five times as long in the steps of a chain). The caller
     holds all of these arrays anyway. A helper that returns an array must not be marked in this way.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
-    if hasattr(CPUTargetOptions, "_nrt"):
-        options["_nrt"] = False
-    result: Function = numba.njit(**options)(function)
-    return result
+    return cast("Function", Kernel(function, forceinline=True, refcounts=False))
 
 
 def summing_kernel(function: Function) -> Function:
     """A helper of kernels that sums doubles: the compiler may add them up in an order that suits its vectors.
 
-    There must be only one such order. A helper that is not inlined exists in two copies, one of its own and one inside
-    its caller, which are optimised separately; a process that has just compiled calls the one, a process that loads the
-    caller from disk the other. So these helpers are always inlined.
+    There must be only one such order: these helpers are always inlined, so that a kernel holds one copy of each.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
-    result: Function = numba.njit(fastmath={"reassoc", "nsz", "contract"}, **options)(function)
-    return result
+    return cast("Function", Kernel(function, forceinline=True, fastmath={"reassoc", "nsz", "contract"}))
 
 
 @inline_no_refcount
@@ -77,82 +135,8 @@ def copy_into(target: Any, source: Any) -> None:
         target[position] = source[position]
 
 
-_PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"^\s*from\s+dagpost([.\w]*)\s+import\s+\(?([^)]*?)\)?$", re.MULTILINE)
-
-
-def source_stamp(source: Path) -> tuple[tuple[str, float, int], ...]:
-    """A value that changes whenever this file, or any module that it imports directly or indirectly, changes."""
-    found: set[Path] = set()
-    waiting = [source]
-    while waiting:
-        file = waiting.pop()
-        if file not in found:
-            found.add(file)
-            waiting += _imported_by(file)
-    return tuple((file.name, *_last_change(file)) for file in sorted(found))
-
-
-@cache
-def _imported_by(file: Path) -> list[Path]:
-    imported = []
-    for module, names in _IMPORT.findall(file.read_text(encoding="utf-8")):
-        place = _PACKAGE.joinpath(*module.split("."))
-        # A name imported from a package may be one of its modules.
-        places = [place, *(place / name.split(" as ")[0].strip() for name in names.split(","))]
-        imported += [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
-    # The package itself loads names on first use, so importing it depends on nothing.
-    return [path for path in imported if path.is_file() and path != _PACKAGE / "__init__.py"]
-
-
-@cache
-def _last_change(file: Path) -> tuple[float, int]:
-    status = file.stat()
-    return status.st_mtime, status.st_size
-
-
-_NOTICE = (
-    "dagpost: compiling for this machine what is used for the first time (half a minute at most); later runs start at "
-    "once.\n"
-)
-
-
-class _CompileNotice(event.Listener):
-    """Says once for a machine that kernels are being compiled, the one slow thing that a new user meets.
-
-    Every feature has kernels of its own, which are compiled when it is first used. A file beside the kept kernels
-    remembers that it was said, so that this is not news each time; where none can be written, a process says it once.
-    """
-
-    def __init__(self) -> None:
-        self._seen = threading.Event()
-
-    def on_start(self, event: Any) -> None:
-        dispatcher = event.data["dispatcher"]
-        ours = dispatcher.py_func.__module__.startswith("dagpost.")
-        if ours and progress.NOTICES and not self._seen.is_set():
-            self._seen.set()
-            if _is_first(dispatcher):
-                sys.stderr.write(_NOTICE)
-                sys.stderr.flush()
-
-    def on_end(self, event: Any) -> None:
-        pass
-
-
-def _is_first(dispatcher: Any) -> bool:
-    """Whether no process has said so yet for this version and this cache; from now on, one has."""
-    try:
-        kept = Path(dispatcher._cache._cache_path)
-        # Numba keeps kernels beside each module, or in a folder for each folder of modules.
-        folder = _PACKAGE / kept.name if kept.name == "__pycache__" else kept.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"dagpost-{__version__}.told").touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    except (AttributeError, OSError):
-        return True
-    return True
-
-
-event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]
+@inline_no_refcount
+def fill(target: Any, value: Any) -> None:
+    """`target[:] = value` for a one-dimensional array, which takes longer to compile."""
+    for position in range(len(target)):
+        target[position] = value

@@ -17,6 +17,8 @@ ProgressCallback = Callable[[str, int, int], None]
 PATIENCE_SECONDS = 2.0
 #: Whether standard error may say what else takes long, such as compiling.
 NOTICES = True
+#: Set while something else draws on the terminal.
+OCCUPIED = threading.Event()
 #: Units that are done within this time come from a checkpoint and do not count towards the rate.
 _AT_ONCE_SECONDS = 0.05
 
@@ -147,6 +149,8 @@ class BarStage(Stage):
             console=Console(file=sys.stderr),
             transient=True,
         )
+        while OCCUPIED.is_set() and not self._ended:
+            time.sleep(0.1)
         with self._lock:
             if self._ended:
                 return
@@ -191,8 +195,12 @@ def readable_clock(seconds: float) -> str:
 
 def reporter_for(progress: bool | ProgressCallback | None, *, patience: float = PATIENCE_SECONDS) -> Reporter:
     """The reporter that a `progress=` setting asks for: None means bars if standard error is a terminal."""
+    from dagpost._tools.checks import callable_with, truth
+
     if callable(progress):
+        callable_with(progress, "progress", "DagPosterior", "stage", 0, 1, written="progress(stage, done, all)")
         return Reporter(partial(Stage, report=progress))
-    if progress or (progress is None and sys.stderr.isatty()):
+    wanted = truth(progress, "progress", "DagPosterior", optional=True)
+    if wanted or (wanted is None and sys.stderr.isatty()):
         return Reporter(partial(BarStage, patience=patience))
     return NO_PROGRESS

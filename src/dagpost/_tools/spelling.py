@@ -16,8 +16,12 @@ import re
 from collections.abc import Mapping
 
 _OPEN, _BETWEEN, _CLOSE = "\ue000", "\ue001", "\ue002"
-_MARK = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
+# A name from the data may hold such characters too; whatever is not as `_mark` writes it stays as it is.
+_MARK = re.compile(
+    f"{_OPEN}((?:o(?:{_BETWEEN}[^{_OPEN}{_BETWEEN}{_CLOSE}]*){{4}}|e(?:{_BETWEEN}[^{_OPEN}{_BETWEEN}{_CLOSE}]*){{2}})){_CLOSE}"
+)
 _OPTION, _EITHER = "o", "e"
+_LONGEST = 3000
 
 
 def setting(name: str, value: object) -> str:
@@ -56,7 +60,7 @@ def in_python(message: str) -> str:
         kind, *parts = found[1].split(_BETWEEN)
         return parts[2] if kind == _OPTION else parts[0]
 
-    return _MARK.sub(spelled, message)
+    return _bounded(_MARK.sub(spelled, message))
 
 
 def in_options(message: str, options: Mapping[str, str]) -> str:
@@ -76,7 +80,12 @@ def in_options(message: str, options: Mapping[str, str]) -> str:
         usual = options.get(name, f"--{name.replace('_', '-')}")
         return options.get(f"{owner}.{name}", usual) + value
 
-    return _MARK.sub(spelled, message)
+    return _bounded(_MARK.sub(spelled, message))
+
+
+def _bounded(message: str) -> str:
+    """A message that can be read, whatever names and texts of a user's went into it."""
+    return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 500]} ... {message[-400:]}"
 
 
 def parameters_in(message: str) -> list[str]:

@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from dagpost.errors import InputError
 
 _SHOWN = 8
+_LONGEST = 200
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+#: Bits of a number: Python writes 4,300 digits and no more; nobody reads as many.
+_LONGEST_NUMBER = 1_000
 _ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "r": "\r", "t": "\t"}
 _YEAR = 365.25 * 86_400.0
 
@@ -28,9 +32,11 @@ def position_of(name: str, names: Sequence[str]) -> int:
     >>> position_of("Age", ["Sex", "Age"])
     1
     """
+    if not isinstance(name, str):
+        raise InputError(f"A variable must be given by its name, as text. Got {shown(name)} instead.")
     if name in names:
         return list(names).index(name)
-    raise InputError(f"There is no variable {name!r}.{nearest(str(name), names)}")
+    raise InputError(f"There is no variable {shown(name)}.{nearest(name, names)}")
 
 
 def names_in(mask: int, names: Sequence[str]) -> tuple[str, ...]:
@@ -44,8 +50,45 @@ def names_in(mask: int, names: Sequence[str]) -> tuple[str, ...]:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """A sentence that suggests what may have been meant, or lists what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
+    # A comparison takes as long as both are long.
+    close = difflib.get_close_matches(name, known, n=1) if len(name) <= _LONGEST else []
     return f" Did you mean {close[0]!r}?" if close else f" There are: {shortened([repr(n) for n in known])}."
+
+
+def shown(value: object) -> str:
+    """A value of any kind as a message shows it: written out if that is short, else what it is.
+
+    >>> shown("five"), shown([1, 2]), shown(len), shown({}.keys)
+    ("'five'", '[1, 2]', 'the function len', 'the function keys')
+    >>> shown("x" * 1000)[:20], shown(object()), shown(10**5000)
+    ("'xxxxxxxxxxxxxxxxxxx", 'an object', 'a number of 16610 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number of {value.bit_length()} bits"
+    try:
+        written = repr(value)
+    except Exception:  # noqa: BLE001
+        # The method is the user's, and may do anything.
+        return _kind(value)
+    if "\n" in written or _ADDRESS.search(written):
+        return _kind(value)
+    return shortened_text(written)
+
+
+def shortened_text(text: str) -> str:
+    """A text as it is, or the beginning and the end of a long one."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-20:]}"
+
+
+def _kind(value: object) -> str:
+    """What a value is, in a few words."""
+    called = getattr(value, "__name__", None)
+    if callable(value) and isinstance(called, str):
+        return f"the function {called}"
+    name = type(value).__name__
+    shape = getattr(value, "shape", None)
+    size = f" of shape {shape}" if isinstance(shape, tuple) else ""
+    return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}{size}"
 
 
 def unescaped(text: str) -> str:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from dagpost._tools.checks import refusal
+from dagpost._tools.checks import file_path
 from dagpost.errors import InputError
 
 _HALF = 16
@@ -28,10 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     It has the permissions of the file it replaces, or the user's default. A kill leaves the old file or none.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise refusal(path, "path", None, "the name of a file")
     # Through a link, not over it.
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(file_path(path)))
     if target.exists() and not target.is_file() and not target.is_dir():
         # Root could replace a device such as /dev/null.
         raise InputError(f"Cannot write {str(target)!r}: it is not an ordinary file. Name another.")
@@ -53,20 +51,24 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if _WINDOWS:
             _take_name(part, target)
     except BaseException as error:
-        part.unlink(missing_ok=True)
+        # A disk that fails may not let go of it either; the reason is what went wrong first.
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise InputError(f"Cannot write {str(target)!r}: {error.strerror}. Nothing was changed.") from error
+            reason = error.strerror or str(error)
+            raise InputError(f"Cannot write {str(target)!r}: {reason}. Nothing was changed.") from error
         raise
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """A file of text in UTF-8; anything else is an error."""
+    source = file_path(path)
     try:
-        return Path(path).read_bytes().decode("utf-8")
+        return source.read_bytes().decode("utf-8")
     except OSError as error:
-        raise InputError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
+        raise InputError(f"Cannot read {str(source)!r}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{os.fspath(path)!r} is not a text file in UTF-8 (byte {error.start} cannot be).") from error
+        raise InputError(f"{str(source)!r} is not a text file in UTF-8 (byte {error.start} cannot be).") from error
 
 
 def check_place(target: Path) -> None:

@@ -19,16 +19,20 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
 from dagpost._tools import checks
+from dagpost._tools.checks import callable_with, file_path
 from dagpost._tools.memory import readable
+from dagpost._tools.schema import Rule, Sizes
+from dagpost._tools.schema import anything as any_value
 from dagpost._tools.spelling import either
+from dagpost._tools.text import shown
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
+from dagpost.checkpoints.manifest import parts_in
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
@@ -90,6 +94,10 @@ class SavedSteps(Generic[Step]):
                 self._after(number)
 
 
+def anything() -> None:
+    """The check of a stage whose arrays may hold any numbers."""
+
+
 def nothing(*_: object) -> Arrays:
     """The arrays of a step that fills or changes none."""
     return ()
@@ -129,7 +137,9 @@ class Checkpoint:
         seconds: float | None = None,
         when_resumed: Callable[[], None] | None = None,
     ) -> None:
-        self.folder = Path(folder)
+        self.folder = file_path(folder, "folder", "Checkpoint")
+        if when_resumed is not None:
+            callable_with(when_resumed, "when_resumed", "Checkpoint", written="when_resumed()")
         self.when_resumed = when_resumed
         self.resumed = False
         self.seconds = _seconds(seconds)
@@ -157,11 +167,13 @@ class Checkpoint:
         finally:
             self._files.unlock()
 
-    def decided(self, what: str, decide: Callable[[], Any]) -> Any:
-        """What was decided before the kill, or what `decide` returns now; anything that JSON can hold."""
+    def decided(self, what: str, decide: Callable[[], Any], rule: Rule = any_value) -> Any:
+        """What was decided before the kill, if it follows a rule, or what `decide` returns now: JSON can hold it."""
         decisions = self._task["decisions"]
         if what not in decisions:
             decisions[what] = decide()
+        elif not rule.holds(decisions[what], Sizes()):
+            raise self._impossible(what, f"it must be {rule.words}")
         return decisions[what]
 
     def identify(self, what: str, arrays: Arrays) -> None:
@@ -174,19 +186,32 @@ class Checkpoint:
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = nothing,
         running: Callable[[], Arrays] = nothing,
+        check: Callable[[], None] = anything,
     ) -> SavedSteps[Step]:
         """Open a stage, and fill the arrays of the steps that are finished.
 
         `pieces(step)` are arrays that a step fills and no later step changes; `running()` are arrays that every step
         changes. Both are filled in place, so views of larger arrays will do. Steps that run at the same time may write
-        to the latter only in places of their own, whatever is there: after a kill they write again.
+        to the latter only in places of their own, whatever is there: after a kill they write again. `check()` raises a
+        `ValueError` if what was filled in cannot be: a folder may come from somebody else.
         """
         done = self._restore(name, steps, pieces, running)
+        if done:
+            try:
+                check()
+            except ValueError as error:
+                raise self._impossible(name, str(error)) from error
 
         def after(number: int) -> None:
             self._save(name, steps, number, pieces, running)
 
         return SavedSteps(steps, done, after)
+
+    def _impossible(self, what: str, why: str) -> InputError:
+        return InputError(
+            f"The checkpoint in {str(self.folder)!r} holds what no run writes ({what}: {why}). Remove the folder to "
+            "start anew."
+        )
 
     def remove(self) -> None:
         """Remove the folder once the result is safe somewhere else; files that are not ours stay.
@@ -215,7 +240,7 @@ class Checkpoint:
         if content is None and wrong:
             warn(f"The checkpoint in {str(self.folder)!r} has {wrong}: the run starts from the beginning.")
         content = content or {"tasks": {}}
-        self._files.sweep(_named_in(content))
+        self._files.sweep(parts_in(content))
         return content
 
     def _identify(self, identity: Mapping[str, Any]) -> None:
@@ -238,12 +263,17 @@ class Checkpoint:
         entry = self._task["stages"].get(name)
         if entry is None:
             return 0
-        parts = []
-        for part in entry["parts"]:
-            if not self._fits(part, [array for step in steps[part["first"] : part["last"]] for array in pieces(step)]):
+        parts, covered = [], 0
+        for part in entry["parts"] if entry["done"] <= len(steps) else []:
+            # Steps between two parts fill no arrays.
+            between = [array for step in steps[covered : part["first"]] for array in pieces(step)]
+            own = [array for step in steps[part["first"] : part["last"]] for array in pieces(step)]
+            if between or not self._fits(part, own):
                 break
             parts.append(part)
-        whole = len(parts) == len(entry["parts"])
+            covered = part["last"]
+        whole = len(parts) == len(entry["parts"]) and entry["done"] <= len(steps)
+        whole = whole and not any(pieces(step) for step in steps[covered : entry["done"]])
         state = entry["running"]
         if state is not None and not (whole and self._fits(state, running())):
             # What every step changes belongs to the last step only, and is useless if any part is lost.
@@ -294,9 +324,9 @@ class Checkpoint:
                 raise
             self._task["stages"][name] = before
             self._give_up(_reason(error))
-            self._files.sweep(_named_in(self._content))
+            self._files.sweep(parts_in(self._content))
             return
-        self._files.sweep(_named_in(self._content))
+        self._files.sweep(parts_in(self._content))
         ended = time.monotonic()
         self._not_before = ended + self.seconds
         self._writing_seconds += ended - began
@@ -343,7 +373,7 @@ class _None(Checkpoint):
     def task(self, kind: str, identity: Mapping[str, Any]) -> Iterator[Self]:  # noqa: ARG002
         yield self
 
-    def decided(self, what: str, decide: Callable[[], Any]) -> Any:  # noqa: ARG002
+    def decided(self, what: str, decide: Callable[[], Any], rule: Rule = any_value) -> Any:  # noqa: ARG002
         return decide()
 
     def identify(self, what: str, arrays: Arrays) -> None:
@@ -355,6 +385,7 @@ class _None(Checkpoint):
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = nothing,  # noqa: ARG002
         running: Callable[[], Arrays] = nothing,  # noqa: ARG002
+        check: Callable[[], None] = anything,  # noqa: ARG002
     ) -> SavedSteps[Step]:
         return SavedSteps(steps)
 
@@ -373,17 +404,10 @@ def _seconds(given: float | None) -> float:
         if 0.0 <= float(text) < math.inf:
             return float(text)
     raise InputError(
-        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {text!r} instead."
+        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {shown(text)} instead."
     )
 
 
 def _reason(error: Exception) -> str:
     """Why a write failed, in the words of the system, without its error number."""
     return f"{error.strerror}." if isinstance(error, OSError) and error.strerror else str(error)
-
-
-def _named_in(content: Mapping[str, Any]) -> set[str]:
-    """The files that a manifest names."""
-    entries = [entry for task in content["tasks"].values() for entry in task["stages"].values()]
-    states = [entry["running"] for entry in entries if entry["running"] is not None]
-    return {part["file"] for part in [*states, *(part for entry in entries for part in entry["parts"])]}

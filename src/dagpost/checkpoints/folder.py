@@ -16,6 +16,7 @@ import json
 import os
 import re
 import sys
+import tokenize
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,11 +25,11 @@ from typing import Any, BinaryIO, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost.checkpoints.manifest import PART, is_manifest
 from dagpost.errors import InputError
 
 FORMAT = 1
 MANIFEST, LOCK = "manifest.json", "lock"
-_PART = re.compile(r"part-(\d{6,})\.npy")
 _UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.part")
 _READ_AT_ONCE = 1 << 22
 _NO_JSON = (ValueError, RecursionError)
@@ -128,6 +129,8 @@ class Folder:
             raise DamagedError(error.strerror) from error
         except _NO_JSON as error:
             raise DamagedError("it cannot be read") from error
+        if not isinstance(whole, dict):
+            raise DamagedError("it is not an object")
         if whole.get("format") != FORMAT:
             raise InputError(
                 f"The checkpoint in {str(self.path)!r} was written by another version of dagpost. Resume with that "
@@ -136,6 +139,8 @@ class Folder:
         content = whole.get("content")
         if whole.get("digest") != _digest_of(content):
             raise DamagedError("its checksum is wrong")
+        if content is None or not is_manifest(content):
+            raise DamagedError("it names what no run keeps")
         return dict(content)
 
     def write_manifest(self, content: dict[str, Any]) -> None:
@@ -149,7 +154,7 @@ class Folder:
         """Write arrays to a new file."""
         from dagpost._tools.whole_files import replacing
 
-        numbers = [int(match[1]) for match in map(_PART.fullmatch, self._names()) if match]
+        numbers = [int(match[1]) for match in map(PART.fullmatch, self._names()) if match]
         name, size = f"part-{max(numbers, default=0) + 1:06d}.npy", size_of(arrays)
         with replacing(self.path / name) as file:
             np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (size,)})
@@ -171,7 +176,8 @@ class Folder:
                 digest = _new_digest()
                 while piece := file.read(_READ_AT_ONCE):
                     digest.update(piece)
-        except (OSError, ValueError):
+        except (OSError, ValueError, SyntaxError, tokenize.TokenError):
+            # NumPy reads the header of an array as Python's parser does, with all its errors.
             return False
         return bool(digest.hexdigest() == part["digest"])
 
@@ -193,12 +199,12 @@ class Folder:
     def sweep(self, keep: Collection[str]) -> None:
         """Remove parts that no manifest names, and what a kill left half written."""
         for name in self._names() if self.locked else []:
-            if (_PART.fullmatch(name) and name not in keep) or _UNFINISHED.fullmatch(name):
+            if (PART.fullmatch(name) and name not in keep) or _UNFINISHED.fullmatch(name):
                 (self.path / name).unlink(missing_ok=True)
 
     def has_parts(self) -> bool:
         """Whether there are parts, named or not."""
-        return any(_PART.fullmatch(name) for name in self._names())
+        return any(PART.fullmatch(name) for name in self._names())
 
     def refuse_strangers(self) -> None:
         """Refuse a folder that holds anything not made by a checkpoint, before it is touched."""
@@ -230,7 +236,7 @@ class Folder:
         return [
             name
             for name in self._names()
-            if not (known[name]() if name in known else _PART.fullmatch(name) or _UNFINISHED.fullmatch(name))
+            if not (known[name]() if name in known else PART.fullmatch(name) or _UNFINISHED.fullmatch(name))
         ]
 
     def _has_our_manifest(self) -> bool:

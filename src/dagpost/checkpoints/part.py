@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from dagpost.checkpoints.checkpoint import Arrays, Checkpoint, SavedSteps, nothing
+from dagpost._tools.schema import Rule
+from dagpost._tools.schema import anything as any_value
+from dagpost.checkpoints.checkpoint import Arrays, Checkpoint, SavedSteps, anything, nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,9 +29,9 @@ class CheckpointPart(Checkpoint):
         with self._whole.task(kind, identity):
             yield self
 
-    def decided(self, what: str, decide: Callable[[], Any]) -> Any:
+    def decided(self, what: str, decide: Callable[[], Any], rule: Rule = any_value) -> Any:
         """What this part decided before the kill, or decides now."""
-        return self._whole.decided(self._named(what), decide)
+        return self._whole.decided(self._named(what), decide, rule)
 
     def identify(self, what: str, arrays: Arrays) -> None:
         """Refuse to resume if these arrays of this part were different before the kill."""
@@ -41,9 +43,10 @@ class CheckpointPart(Checkpoint):
         steps: Sequence[Step],
         pieces: Callable[[Step], Arrays] = nothing,
         running: Callable[[], Arrays] = nothing,
+        check: Callable[[], None] = anything,
     ) -> SavedSteps[Step]:
         """Open a stage of this part."""
-        return self._whole.stage(self._named(name), steps, pieces, running)
+        return self._whole.stage(self._named(name), steps, pieces, running, check)
 
     def remove(self) -> None:
         """Remove the folder of the whole."""

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TypedDict
 
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost.checkpoints.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, SavedSteps, Step, nothing
+from dagpost.checkpoints.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, SavedSteps, Step, anything, nothing
 
 
 class Tracking(TypedDict, total=False):
@@ -32,6 +32,7 @@ def tracked(
     pieces: Callable[[Step], Arrays] = nothing,
     running: Callable[[], Arrays] = nothing,
     *,
+    check: Callable[[], None] = anything,
     units: int | None = None,
     units_of: Callable[[Step], int] = lambda _: 1,
     kept_as: str | None = None,
@@ -44,7 +45,7 @@ def tracked(
     that were read from a checkpoint have been counted; the caller counts the others. The checkpoint calls the stage
     `kept_as` if that is given, and `title` otherwise.
     """
-    saved = checkpoint.stage(kept_as or title, steps, pieces, running)
+    saved = checkpoint.stage(kept_as or title, steps, pieces, running, check)
     with reporter.stage(title, len(steps) if units is None else units) as stage:
         for step in saved.finished:
             stage.advance(units_of(step))

@@ -20,7 +20,7 @@ def main() -> None:
 
 
 def _application() -> Any:
-    from dagpost.cli.commands import app
+    from dagpost.cli.application import app
 
     return app
 

@@ -11,21 +11,78 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from dagpost._tools import progress
 from dagpost._tools.text import printable_lines
 from dagpost._version import __version__
 from dagpost.cli.messages import in_words, plain_complaint
-from dagpost.cli.process import EXPECTED_OS_ERRORS, INTERRUPTED, abandon_output, was_interrupted
+from dagpost.cli.process import EXPECTED_OS_ERRORS, INTERRUPTED, not_written, was_interrupted
+from dagpost.cli.streams import LostOutputError
 from dagpost.errors import DagpostError, DagpostWarning
 
 WRONG = 2
 
+#: The module and the function of every command, or its group of commands, in the order in which the help lists them.
+_COMMANDS = {
+    "fit": ("dagpost.cli.fit", "fit"),
+    "edges": ("dagpost.cli.query", "edges"),
+    "query": ("dagpost.cli.query", "query"),
+    "sample": ("dagpost.cli.sample", "sample"),
+    "best": ("dagpost.cli.best", "best"),
+    "predict": ("dagpost.cli.predict", "predict"),
+    "report": ("dagpost.cli.report", "report"),
+    "info": ("dagpost.cli.info", "info"),
+    "demo": ("dagpost.cli.demo", "demo"),
+    "data": ("dagpost.cli.data", "data"),
+}
+#: Commands that do something without an argument.
+_READY = ("demo", "data")
+
+
+class _LazyCommands(dict[str, Any]):
+    """The commands by name, each loaded when it is first looked at: `dagpost query` does not load `dagpost fit`."""
+
+    def __missing__(self, name: str) -> Any:
+        module, attribute = _COMMANDS[name]
+        found = getattr(import_module(module), attribute)
+        if isinstance(found, typer.Typer):
+            group = found
+        else:
+            group = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+            add_command(group, found, name=name, no_args_is_help=name not in _READY)
+        command = self[name] = typer.main.get_command(group)
+        command.name = name
+        return command
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in _COMMANDS else default
+
+    def __contains__(self, name: object) -> bool:
+        return name in _COMMANDS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def keys(self) -> Any:
+        return _COMMANDS.keys()
+
+
+class _Commands(TyperGroup):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _LazyCommands()
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="The posterior over Bayesian network structures: how probable is every edge, given a table?",
     epilog="Start with: dagpost demo",
     no_args_is_help=True,
@@ -54,8 +111,6 @@ def add_command(group: typer.Typer, function: Callable[..., None], **settings: A
                 if ending is None:
                     raise
                 status, words = ending
-                if isinstance(error, OSError):
-                    abandon_output()
                 if words:
                     say(words)
                 raise typer.Exit(status) from None
@@ -94,6 +149,8 @@ def _ending(error: BaseException) -> tuple[int, str] | None:
         return 0, ""
     if isinstance(error, MemoryError):
         return WRONG, "The memory ran out. Leave columns out, lower --max-parents, or use fewer --threads."
+    if isinstance(error, LostOutputError):
+        return WRONG, not_written(error)
     if isinstance(error, OSError) and error.errno in EXPECTED_OS_ERRORS:
         what = "Cannot write the output" if error.filename is None else repr(str(error.filename))
         return WRONG, f"{what}: {error.strerror}."

@@ -7,7 +7,7 @@ import re
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
 from dagpost.methods.registry import METHODS
@@ -55,13 +55,15 @@ def parse_choice(text: str, registry: Registry[Any], **given: Any) -> Any:
     kind = registry.named(name)
     known = _settings_of(kind)
     if colon and not known:
-        raise InputError(f"The {registry.kind} {name} has no settings. Got {text!r}: leave out what follows the colon.")
+        raise InputError(
+            f"The {registry.kind} {name} has no settings. Got {shown(text)}: leave out what follows the colon."
+        )
     chosen = dict(given)
     for part in written.split(",") if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             raise InputError(
-                f"Settings of a {registry.kind} are written {name}:setting=value,setting=value. Got {part!r}."
+                f"Settings of a {registry.kind} are written {name}:setting=value,setting=value. Got {shown(part)}."
             )
         if key not in known:
             raise InputError(f"{name} has no setting {key!r}. It has: {', '.join(known)}.")
@@ -96,7 +98,7 @@ def _parse_one(setting: str, text: str, types: set[str]) -> Any:
         return text
     if "bool" in types:
         if text.lower() not in ("true", "false"):
-            raise InputError(f"{setting} must be true or false. Got {text!r} instead.")
+            raise InputError(f"{setting} must be true or false. Got {shown(text)} instead.")
         return text.lower() == "true"
     if not types & {"int", "float"}:
         return _unquoted(text)
@@ -104,7 +106,7 @@ def _parse_one(setting: str, text: str, types: set[str]) -> Any:
     try:
         return kind(text)
     except ValueError:
-        raise InputError(f"{setting} must be {words}. Got {text!r} instead.") from None
+        raise InputError(f"{setting} must be {words}. Got {shown(text)} instead.") from None
 
 
 def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
@@ -114,7 +116,7 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
     tiers = [[name.strip() for name in row] for row in csv.reader(texts, skipinitialspace=True)]
     for text, tier in zip(texts, tiers, strict=False):
         if not all(tier) or not tier:
-            raise InputError(f"A tier is written A,B. Got {text!r} instead.")
+            raise InputError(f"A tier is written A,B. Got {shown(text)} instead.")
     if len(tiers) == 1:
         raise InputError("One --tier alone says nothing. Give one for each group of columns, the earliest first.")
     return tiers

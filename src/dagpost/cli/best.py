@@ -10,6 +10,7 @@ from dagpost._tools.setting_text import readable_edges
 from dagpost.cli.application import say
 from dagpost.cli.arguments import parse_edges, parse_score
 from dagpost.cli.files import load_model
+from dagpost.cli.named_options import PriorOption, ScoreOption
 from dagpost.cli.options import (
     BinsOption,
     ColumnsOption,
@@ -24,11 +25,9 @@ from dagpost.cli.options import (
     KeepOption,
     MaxParentsOption,
     MissingOption,
-    PriorOption,
     QuietOption,
     RecipeOption,
     RequiredOption,
-    ScoreOption,
     ThreadsOption,
     argument,
     refuse_options_of_tables,

@@ -8,35 +8,42 @@ import zipfile
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dagpost._tools.registry import Registry
-from dagpost.engines.registry import ENGINES
-from dagpost.methods.choice import AUTO
-from dagpost.methods.registry import METHODS
-from dagpost.priors.registry import PRIORS
-from dagpost.scores.registry import SCORES
+if TYPE_CHECKING:
+    from dagpost._tools.registry import Registry
+
+#: What leaves the choice to us.
+AUTO = "auto"
 
 
 def methods() -> dict[str, str]:
     """Every method, with a few words about it."""
+    from dagpost.methods.registry import METHODS
+
     return {AUTO: "the best that is affordable", **_summaries(METHODS)}
 
 
 def engines() -> dict[str, str]:
     """Every engine, with a few words about it."""
+    from dagpost.engines.registry import ENGINES
+
     return {AUTO: "a device where there is one with enough room, else threads", **_summaries(ENGINES)}
 
 
 def scores() -> dict[str, str]:
     """Every score, with a few words about it."""
+    from dagpost.scores.registry import SCORES
+
     return {AUTO: "bdeu, averaged over equivalent sample sizes where that is quick, else with 5", **_summaries(SCORES)}
 
 
 def priors() -> dict[str, str]:
     """Every prior as it is typed, with a few words about it."""
+    from dagpost.priors.registry import PRIORS
+
     kinds = PRIORS.classes()
     return {f"{name}:{kind.argument}" if kind.argument else name: kind.summary for name, kind in kinds.items()}
 

@@ -43,6 +43,8 @@ def demo(
     from dagpost.posterior.directions import quick_directions
     from dagpost.posterior.variations import known_sensitivity
 
+    if not output.name:
+        raise InputError("The name of the report is empty, or a folder. Name a file with -o.")
     if not output.suffix:
         output = output.with_suffix(".html")
     model_file = output.with_suffix(".dagpost")
@@ -80,8 +82,10 @@ def demo(
     typer.echo(f"How to read this: two variables joined at {joined:.2f} mean that, summed over every graph there is,")
     typer.echo(f"those with an arrow between the two hold {joined:.0%} of the posterior probability. A direction is")
     typer.echo("clear where almost all of these, and all graphs that fit the data equally well, have the arrow the")
-    typer.echo(f"same way: here {clear or 'none'} of {len(shown)}. One that is not clear under every choice hangs on")
-    typer.echo("our choices (the report says on which), and a cause that is not in the table could undo each.")
+    typer.echo(
+        f"same way: here {clear or 'none'} of {len(shown)}. Other choices of ours may change either (the report has"
+    )
+    typer.echo("tried some), and a cause that is not in the table could undo any direction.")
     typer.echo("Next: dagpost fit YOUR_TABLE.csv -o model.dagpost")
     typer.echo(f"Model: {model_file}")
     typer.echo(f"Report, to open in a browser: {written}")

@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagpost._tools.checks import file_path
 from dagpost._tools.whole_files import check_place
 from dagpost.errors import DagpostError, InputError
 
@@ -47,8 +48,7 @@ def refuse_results(source: str) -> None:
     """Refuse a model or a sample, whole or not, in the place of a table, and say what it is for."""
     from dagpost.files.archive import kind_of
 
-    path = Path(source)
-    if source == "-" or not path.is_file():
+    if source == "-" or not (path := file_path(source, "table")).is_file():
         return
     try:
         kind = kind_of(path)
@@ -85,6 +85,8 @@ def may_create(output: Path) -> Path:
 
 
 def _check_place(output: Path) -> None:
+    if not output.name:
+        raise InputError("The name of the output is empty, or a folder. Name a file with -o.")
     longest = _LONGEST_NAME - len(PARTIAL)
     if len(os.fsencode(output.name)) > longest:
         raise InputError(

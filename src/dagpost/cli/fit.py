@@ -13,6 +13,7 @@ from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
+from dagpost.cli.named_options import EngineOption, MethodOption, PriorOption, ScoreOption
 from dagpost.cli.options import (
     BinsOption,
     ClusterOption,
@@ -21,25 +22,24 @@ from dagpost.cli.options import (
     CutOption,
     DiscretiseOption,
     DropOption,
-    EngineOption,
     EssOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
     KeepOption,
     MaxParentsOption,
-    MethodOption,
     MissingOption,
     ModularityOption,
-    PriorOption,
     QuietOption,
     RecipeOption,
     RequiredOption,
-    ScoreOption,
     SeedOption,
     TableArgument,
     ThreadsOption,
     TiersOption,
+    TlsAuthorityOption,
+    TlsCertificateOption,
+    TlsKeyOption,
     output_option,
     setting,
 )
@@ -97,6 +97,9 @@ def fit(
     threads: ThreadsOption = None,
     engine: EngineOption = "auto",
     cluster: ClusterOption = None,
+    tls_ca_file: TlsAuthorityOption = None,
+    tls_cert: TlsCertificateOption = None,
+    tls_key: TlsKeyOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -119,7 +122,7 @@ def fit(
     done = parse_recipe(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
-    with chosen_engine(engine, cluster, threads, quiet=quiet) as where:
+    with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
             prior=resolve_prior(prior),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +33,7 @@ from dagpost.cli.options import (
 from dagpost.cli.output import print_columns, print_json
 from dagpost.cli.recipe import parse_recipe
 from dagpost.errors import InputError
+from dagpost.mcmc.checks import checked_words
 from dagpost.methods.choice import target_named
 
 if TYPE_CHECKING:
@@ -103,12 +103,12 @@ def info(
 
 def _about(file: Path, kind: str) -> dict[str, Any]:
     """What a file says about itself, with its size and date."""
-    from dagpost.files import archive as storage
+    from dagpost.files.schema import read_checked
 
-    about, arrays = storage.read_archive(file, kind)
+    about, arrays = read_checked(file, kind)
     with zipfile.ZipFile(file) as archive:
-        written = datetime.datetime(*archive.getinfo("about.json").date_time)
-    about["created"] = f"{written:%Y-%m-%d %H:%M}"
+        year, month, day, hour, minute, _ = archive.getinfo("about.json").date_time
+    about["created"] = f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}"
     about["file"], about["bytes"] = str(file), file.stat().st_size
     about["arrays"] = {
         name: {"shape": list(array.shape), "kind": str(array.dtype), "bytes": int(array.nbytes)}
@@ -120,7 +120,7 @@ def _about(file: Path, kind: str) -> dict[str, Any]:
 def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     settings, (method, reason) = about["settings"], about["method"]
     target = _target(method, settings["modularity"])
-    how = "exact" if about["exact"] else "estimated from graphs"
+    how = "exact" if about.get("exact", about["error_bound"] is not None) else "estimated from graphs"
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
     lines = [
@@ -196,6 +196,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
         lines.append(("guarantee", f"within {precision:g} of the truth with confidence {confidence:g}"))
     if about.get("chains") is not None:
         lines.append(("chains", f"{len(about['chains']['lengths'])}, which --resume continues"))
+        lines.append(("checked", checked_words(about["chains"].get("checks"))))
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))
@@ -219,7 +220,7 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
     file = f"{about['file']}, {readable(about['bytes'])}"
     head = [
         (f"{about['dagpost']} file", file),
-        ("written", f"{about['created']} by dagpost {about['version']} (format {about['format']})"),
+        ("written", f"{about['created']} by dagpost {about.get('version')} (format {about['format']})"),
     ]
     print_columns([(label, printable(words)) for label, words in [*head, *lines]])
     if steps:

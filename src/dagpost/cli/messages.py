@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 
 from dagpost._tools.spelling import in_options
-from dagpost.methods.registry import METHODS
-from dagpost.scores.registry import SCORES
 
 #: Options that are not named after their parameter.
 _OPTIONS = {
@@ -27,6 +25,9 @@ def in_words(marked: str) -> str:
     >>> in_words(f"{parameter('chains', 'OrderMCMC')} and {parameter('max_parents')} must be whole numbers.")
     'order-mcmc:chains and --max-parents must be whole numbers.'
     """
+    from dagpost.methods.registry import METHODS
+    from dagpost.scores.registry import SCORES
+
     settings = {
         f"{kind.__name__}.{field.name}": _OPTIONS.get(field.name, f"{name}:{field.name}")
         for name, kind in (*METHODS.classes().items(), *SCORES.classes().items())

@@ -61,17 +61,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No plan, no bars, no remarks, no hints.")]
 SeedOption = Annotated[int | None, option("NUMBER", "Seed of the sample; a new one each time unless given.")]
 ThreadsOption = Annotated[int | None, option("NUMBER", "Threads to use; every core unless given.")]
-EngineOption = Annotated[
-    str,
-    setting(
-        "ENGINE",
-        f"Where exact tables are made: {', '.join(choices.engines())}.",
-        autocompletion=choices.complete_engine,
-    ),
-]
 ClusterOption = Annotated[
-    str | None, option("ADDRESS", "The scheduler of a Dask cluster to work on, as tcp://host:8786.")
+    str | None, option("ADDRESS", "The scheduler of a Dask cluster to work on, as tcp://host:8786 or tls://host:8786.")
 ]
+TlsAuthorityOption = Annotated[
+    Path | None, option("FILE", "For a cluster at tls://...: the certificate of its authority, as for `dask worker`.")
+]
+TlsCertificateOption = Annotated[Path | None, option("FILE", "The certificate to show to the cluster.")]
+TlsKeyOption = Annotated[Path | None, option("FILE", "Its key, unless that is in the same file.")]
 MinimumOption = Annotated[
     float, setting("P", "Leave out pairs that are joined less probably than this.", callback=_probability)
 ]
@@ -113,15 +110,6 @@ RecipeOption = Annotated[
     Path | None, option("FILE", "Do with each column what this file says, which `dagpost info TABLE --recipe` wrote.")
 ]
 
-ScoreOption = Annotated[
-    str,
-    setting(
-        "SCORE",
-        f"How well a parent set explains a column: {', '.join(choices.scores())}. Settings follow a colon, as in "
-        "bde:pseudocount=1.",
-        autocompletion=choices.complete_score,
-    ),
-]
 EssOption = Annotated[
     str | None,
     option(
@@ -130,27 +118,10 @@ EssOption = Annotated[
         "averaged over them, weighted by their evidence.",
     ),
 ]
-PriorOption = Annotated[
-    str,
-    setting(
-        "PRIOR",
-        f"What was believed before: {', '.join(choices.priors())}.",
-        autocompletion=choices.complete_prior,
-    ),
-]
 ModularityOption = Annotated[
     choices.Modularity, typer.Option(help="structure: every graph counts once; order: once for every order it fits.")
 ]
 MaxParentsOption = Annotated[int, setting("NUMBER", "Most parents a variable may have.")]
-MethodOption = Annotated[
-    str,
-    setting(
-        "METHOD",
-        f"How graphs are found: {', '.join(choices.methods())}. Settings follow a colon, as in partition-mcmc:chains=8,"
-        "thinning=50; an order is written given-order:order=A>B>C, causes first.",
-        autocompletion=choices.complete_method,
-    ),
-]
 RequiredOption = Annotated[
     list[str] | None, option("EDGE", 'An edge that every graph has, as "A -> B". May be repeated.')
 ]

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from dagpost.cli.streams import LostOutputError, lost_output, secure_streams
+
 INTERRUPTED = 130
 
 #: What a disk, a quota or permissions do to a command; other errors of the system are faults of ours.
@@ -34,8 +36,7 @@ def run(load: Callable[[], Callable[..., Any]], leave: Callable[[int], object] =
     status = INTERRUPTED
     try:
         signal.signal(signal.SIGINT, _note)
-        _open_closed_streams()
-        _never_fail_to_encode()
+        secure_streams()
         load()(prog_name="dagpost")
         status = 0
     except SystemExit as end:
@@ -43,11 +44,9 @@ def run(load: Callable[[], Callable[..., Any]], leave: Callable[[int], object] =
     except BaseException as error:
         if was_interrupted(error):
             _say("dagpost: interrupted.")
-        elif isinstance(error, OSError) and error.errno in EXPECTED_OS_ERRORS:
-            # Outside of any command: the help and the version, or a message of ours.
-            abandon_output()
-            _say(f"dagpost: Cannot write the output: {error.strerror}.")
-            status = 2
+        elif isinstance(error, LostOutputError | BrokenPipeError):
+            # Outside of any command, as the help and the version are; `_end` says what is lost.
+            status = 0
         else:
             raise
     # Chains that were broken off give what they have; a script that goes on must know nevertheless.
@@ -64,28 +63,9 @@ def _note(number: int, frame: FrameType | None) -> Any:
     return signal.default_int_handler(number, frame)
 
 
-def _open_closed_streams() -> None:
-    """Take a stream that the caller has closed, as `>&-` does, for an empty one.
-
-    Python leaves None in its place, which no library expects, and its number to the next file that is opened.
-    """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-
-
-def _never_fail_to_encode() -> None:
-    """A name that the terminal or the pipe has no letters for is shown with escapes instead of ending the run."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-
-
-def abandon_output() -> None:
-    """Point standard output elsewhere, so that Python does not stumble over it once more when it ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def not_written(error: OSError) -> str:
+    """The sentence about output that was lost."""
+    return f"Cannot write the output: {error.strerror}; what arrived is not all of it."
 
 
 def _say(text: str) -> None:
@@ -94,11 +74,10 @@ def _say(text: str) -> None:
 
 
 def _end(status: int, leave: Callable[[int], object]) -> None:
-    try:
-        sys.stdout.flush()
-    except OSError:
-        abandon_output()
-        status = status or 2
+    lost = lost_output()
+    if lost is not None and status == 0:
+        _say(f"dagpost: {not_written(lost)}")
+        status = 2
     if status == INTERRUPTED:
         # An interrupt inside code that a library makes up as it goes would let Python end itself by the signal; and
         # threads that are still at work need not be waited for.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dagpost._tools.text import printable
+from dagpost._tools.text import printable, shown
 from dagpost.cli.choices import Missing, Strategy
 from dagpost.cli.files import refuse_results
 from dagpost.cli.output import print_columns
@@ -70,7 +70,7 @@ def parse_names(option: str, texts: list[str] | None) -> list[str] | None:
         return None
     names = [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row]
     if not names or not all(names):
-        raise InputError(f"{option} takes names of columns, as A,B. Got {','.join(texts)!r} instead.")
+        raise InputError(f"{option} takes names of columns, as A,B. Got {shown(','.join(texts))} instead.")
     return names
 
 
@@ -86,7 +86,7 @@ def parse_cuts(texts: list[str] | None) -> dict[str, Any] | None:
         name, equals, written = (part.strip() for part in text.rpartition("="))
         name = name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
         if not (name and equals and written):
-            raise InputError(f"{_CUT} Got {text!r} instead.")
+            raise InputError(f"{_CUT} Got {shown(text)} instead.")
         if name in cuts:
             raise InputError(f"--cut is given twice for the column {name!r}. Give it once, as {name}=120,140.")
         cuts[name] = _rule(text, written) if ":" in written else _numbers(text, written)
@@ -98,7 +98,7 @@ def _rule(text: str, written: str) -> tuple[int, str]:
 
     found = bins_and_strategy(written)
     if found is None:
-        raise InputError(f"{_CUT} Rules are {', '.join(STRATEGIES)}. Got {text!r} instead.")
+        raise InputError(f"{_CUT} Rules are {', '.join(STRATEGIES)}. Got {shown(text)} instead.")
     return found
 
 
@@ -106,7 +106,7 @@ def _numbers(text: str, written: str) -> list[float]:
     try:
         return [float(part) for part in written.split(",")]
     except ValueError:
-        raise InputError(f"{_CUT} Got {text!r} instead.") from None
+        raise InputError(f"{_CUT} Got {shown(text)} instead.") from None
 
 
 def read_table(source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None) -> Table:

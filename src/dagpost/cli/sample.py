@@ -57,12 +57,15 @@ def sample(
     \b
     Example: dagpost sample coronary.dagpost -n 20000 --seed 1 -o graphs.dagpost
     """
+    from dagpost._tools.checks import whole_number
     from dagpost.cli.plan import announce
     from dagpost.posterior.estimate import check_confidence
     from dagpost.posterior.plan import plan_sample
     from dagpost.posterior.sample import DagSample
 
     check_confidence(confidence)
+    if number is not None:
+        whole_number(number, "count")
     target = may_write(output or Path(f"{model.stem}-graphs.dagpost"), "sample")
     before = None if resume is None else DagSample.load(resume)
     fitted = load_model(model, threads=threads, quiet=quiet)

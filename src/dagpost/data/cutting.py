@@ -28,6 +28,8 @@ from dagpost.data.encoding import number_text
 Strategy = Literal["quantile", "uniform", "kmeans"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
+#: No number of bins has more digits.
+_LONGEST = 9
 LARGEST_BINS = 256
 _FEW_DIGITS = 3
 #: Up to this many observations, clusters are those of the rows themselves, to the last bit.
@@ -58,7 +60,8 @@ def bins_and_strategy(text: str) -> tuple[int, str] | None:
     ((4, 'quantile'), None)
     """
     bins, _, strategy = (part.strip() for part in text.partition(":"))
-    return (int(bins), strategy) if bins.isdecimal() and strategy in STRATEGIES else None
+    whole = bins.isdecimal() and len(bins) <= _LONGEST
+    return (int(bins), strategy) if whole and strategy in STRATEGIES else None
 
 
 def bin_of(values: NDArray[np.float64], cuts: tuple[float, ...]) -> NDArray[np.intp]:

@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.checks import whole_number
+from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.spelling import quoted
+from dagpost._tools.text import shown
 from dagpost.data.cutting import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
 
 # Smoking, M. Work, P. Work, Pressure, Proteins, Family: the last runs fastest, "no", "<" and "neg" come
-# first. These are the counts of the file that He, Tian & Wu (2016) analysed. Another copy of the study's
-# table in circulation has 40 and 67 smokers without and with strenuous mental work and no other risk factor,
-# where this one has 107 and 0; all other cells agree.
+# first. These are the published counts. Another copy in circulation, the one that He, Tian & Wu (2016) analysed,
+# has 107 and 0 smokers without and with strenuous mental work and no other risk factor, where 40 and 67 were
+# published; all other cells agree.
 _CORONARY_COUNTS = """
     44 5 23 7 35 4 24 4 129 9 50 9 109 14 51 5 112 21 70 14 80 11 73 13 12 1 7 2 7 5 7 4
-    107 7 32 3 12 3 25 0 145 17 80 16 67 17 63 14 0 9 66 14 33 8 57 11 23 4 13 3 9 2 16 4
+    40 7 32 3 12 3 25 0 145 17 80 16 67 17 63 14 67 9 66 14 33 8 57 11 23 4 13 3 9 2 16 4
 """
 _CORONARY_LEVELS = {
     "Smoking": ("no", "yes"),
@@ -96,11 +97,13 @@ def describe(name: str) -> str:
 
 
 def _entry(name: str) -> _Entry:
+    if not isinstance(name, str):
+        raise refusal(name, "name", None, f"one of {', '.join(map(repr, names()))}")
     if name in _ENTRIES:
         return _ENTRIES[name]
-    close = difflib.get_close_matches(str(name), names(), n=1)
+    close = difflib.get_close_matches(name[:100], names(), n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"There is no bundled data set {name!r}.{hint} Bundled are: {', '.join(names())}.")
+    raise InputError(f"There is no bundled data set {shown(name)}.{hint} Bundled are: {', '.join(names())}.")
 
 
 def _coronary() -> Table:

@@ -11,9 +11,9 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.checks import one_of, whole_number
+from dagpost._tools.checks import one_of, texts, whole_number
 from dagpost._tools.spelling import setting
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.data.conversion import TableLike, checked_table, warn_about
 from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.encoding import is_number
@@ -50,7 +50,8 @@ def discretise(
 
     bins = whole_number(bins, "bins", "discretise", least=2, most=LARGEST_BINS)
     one_of(strategy, "strategy", get_args(Strategy), "discretise")
-    named = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
+    named = [columns] if isinstance(columns, str) else columns
+    named = None if named is None else list(texts(named, "columns", "discretise"))
     result = checked_table(table, recipe=None if isinstance(table, Table) or named is None else Recipe(keep=named))
     for position in _chosen(result, named):
         name, numbers = result.names[position], _numbers(result, position)
@@ -67,7 +68,7 @@ def _chosen(table: Table, columns: list[str] | None) -> list[int]:
         return [position for position, levels in enumerate(table.levels) if levels is None]
     for name in columns:
         if name not in table.names:
-            raise InputError(f"'columns' names {name!r}, which is not a column.{nearest(str(name), table.names)}")
+            raise InputError(f"'columns' names {shown(name)}, which is not a column.{nearest(name, table.names)}")
     return [table.names.index(name) for name in columns]
 
 

@@ -25,6 +25,8 @@ from dagpost.errors import InputError
 Kind = Literal["text", "truth", "whole", "decimal", "declared", "dates", "empty"]
 
 _UNSIGNED: tuple[type[np.unsignedinteger[Any]], ...] = (np.uint8, np.uint16, np.uint32)
+#: What is longer is text: no number that means something has as many digits.
+_LONGEST_NUMBER = 300
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
@@ -240,6 +242,8 @@ def _of_text(name: str, values: Any, as_text: bool) -> Cells:
 
 def _parsed(words: list[str]) -> list[Any] | None:
     """The words as numbers, or as truth values, if all of them are; else None."""
+    if any(len(word) > _LONGEST_NUMBER for word in words):
+        return None
     if all(_NUMBER.fullmatch(word) for word in words):
         return [_number(word) for word in words]
     if all(word.lower() in _TRUTH for word in words):
@@ -259,7 +263,7 @@ def is_number(level: object) -> bool:
 
 def reads_as_number(text: str) -> bool:
     """Whether text is a number, with a decimal point or comma."""
-    return bool(_NUMBER.fullmatch(text) or _COMMA_NUMBER.fullmatch(text))
+    return len(text) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(text) or _COMMA_NUMBER.fullmatch(text))
 
 
 def _number(word: str) -> int | float:

@@ -1,4 +1,4 @@
-"""The cells of files: CSV (any of comma, semicolon or tab between the cells), Parquet and Excel (spreadsheets.py).
+"""The cells of files: CSV (comma, semicolon or tab between cells), Parquet (parquet.py) and Excel (spreadsheets.py).
 
 A CSV file is text (text_encoding.py) whose first line names the columns. Before pandas reads the cells, the file is
 checked for what pandas would repair silently: bytes that are not text, lines with too few or too many cells,
@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import file_path
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest
+from dagpost.data.parquet import read_parquet
 from dagpost.data.spreadsheets import read_sheet
 from dagpost.data.text_encoding import decoded
 from dagpost.errors import InputError, warn
@@ -52,8 +54,8 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
     """The cells of a file as a pandas or pyarrow table; errors name the file."""
     if os.fspath(path) == "-":
         return _parse_csv(sys.stdin.buffer.read(), source_name(path))
-    file = Path(path)
-    if not os.path.exists(path):  # unlike Path.exists, also of names that no file can have
+    file = file_path(path)
+    if not file.exists():
         raise InputError(_not_there(file))
     ending = file.suffix.lower()
     if file.is_dir() or ending not in _ENDINGS:
@@ -65,7 +67,7 @@ def read_frame(path: str | os.PathLike[str]) -> Any:
         )
     try:
         if ending in _PARQUET_ENDINGS:
-            return _read_parquet(file)
+            return read_parquet(file)
         if ending in _EXCEL_ENDINGS:
             return read_sheet(file, MISSING)
         content = file.read_bytes()
@@ -80,22 +82,6 @@ def _not_there(file: Path) -> str:
         return f"{file}: there is no such file, nor a folder {str(folder)!r} (now in {Path.cwd()})."
     others = sorted(other.name for other in folder.iterdir() if other.suffix in _ENDINGS)
     return f"{file}: there is no such file in {folder.resolve()}.{nearest(file.name, others) if others else ''}"
-
-
-def _read_parquet(file: Path) -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(
-            f'{file}: Parquet files are read with pyarrow, which is not installed: pip install "dagpost[parquet]"'
-        ) from None
-    try:
-        table = pyarrow.parquet.read_table(file)
-    except pyarrow.ArrowException as error:
-        raise InputError(f"{file}: is not a readable Parquet file ({str(error).splitlines()[0]})") from error
-    # The row labels of a data frame, which pandas saves along.
-    return table.drop_columns([name for name in table.column_names if re.fullmatch(r"__index_level_\d+__", name)])
 
 
 def _parse_csv(content: bytes, source: str) -> Any:

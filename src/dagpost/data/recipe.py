@@ -18,10 +18,10 @@ from itertools import pairwise
 from typing import Any, Self, cast, get_args
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
 
-from dagpost._tools.checks import one_of, refusal, whole_number
-from dagpost._tools.text import nearest
+from dagpost._tools.checks import different_texts, kind, members, one_of, refusal, text, whole_number
+from dagpost._tools.estimator import Transformer
+from dagpost._tools.text import nearest, shown
 from dagpost.data import recipe_words as words
 from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.encoding import code_type
@@ -37,7 +37,7 @@ Cut = float | Sequence[float] | tuple[int, str]
 _SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen")
 
 
-class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+class Recipe(Transformer):
     """What is done with each column of a table; a transformer of scikit-learn that makes a `Table`.
 
     Parameters
@@ -122,7 +122,8 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
         """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
-        fresh = clone(self).read(X, counts=counts, interventions=interventions)
+        self._choices()
+        fresh = type(self)(**self.get_params(deep=False)).read(X, counts=counts, interventions=interventions)
         decided = cut_numbers(fresh).recipe
         assert decided is not None
         return self._adopt(decided.steps_, decided.dropped_rows_, decided.rows_)
@@ -157,11 +158,17 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
     @classmethod
     def of_table(cls, table: Table) -> Recipe:
         """The recipe of a table that was made without one: columns are what they are."""
+        kind(table, "table", Table, "a Table, as as_table gives it")
         return cls.of_levels(table.names, table.levels, table.rows)
 
     @classmethod
     def of_levels(cls, names: Sequence[str], levels: Sequence[Sequence[object] | None], rows: int = 0) -> Recipe:
         """The recipe of columns of which only the levels are known (None: numbers)."""
+        names, levels = different_texts(names, "names", "of_levels"), members(levels, "levels", "of_levels")
+        if len(names) != len(levels):
+            raise InputError(f"There are {len(names)} names and the levels of {len(levels)} columns. Give as many.")
+        levels = [own if own is None else members(own, "levels", "of_levels") for own in levels]
+        rows = whole_number(rows, "rows", "of_levels", least=0)
         steps = tuple(
             Step(name, "number", "numbers as given")
             if own is None
@@ -185,7 +192,8 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         >>> Recipe.from_json(Recipe(bins=4, cut={"age": [40, 60]}).to_json())
         Recipe(bins=4, cut={'age': [40, 60]})
         """
-        unknown = described.keys() - {*_SETTINGS, "rows", "dropped_rows", "steps"}
+        kind(described, "described", Mapping, "a mapping, as to_json gives it", "from_json")
+        unknown = set(map(str, described)) - {*_SETTINGS, "rows", "dropped_rows", "steps"}
         if unknown:
             raise InputError(f"A recipe has no {min(unknown)!r}.{nearest(min(unknown), [*_SETTINGS, 'steps'])}")
         # JSON has no tuples: nothing is the empty one, as it is unless told otherwise.
@@ -219,7 +227,7 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         if not self.fitted:
-            return str(super().__repr__(N_CHAR_MAX))
+            return self.settings_text(N_CHAR_MAX)
         return "\n".join([self.summary(), *self.lines()])
 
     def _repr_html_(self) -> str:
@@ -230,14 +238,14 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 
     def rule_of(self, name: str) -> Rule:
         """How a column of numbers is cut."""
-        own = self._choices().cut.get(name)
+        own = self._choices().cut.get(text(name, "name", "rule_of"))
         return Rule(bins=self.bins, strategy=self.strategy) if own is None else own
 
     def step(self, name: str) -> Step:
         """What is done with a column."""
         found = {step.name: step for step in self._decided()}
-        if name not in found:
-            raise InputError(f"The recipe has no column {name!r}.{nearest(name, list(found))}")
+        if text(name, "name", "step") not in found:
+            raise InputError(f"The recipe has no column {shown(name)}.{nearest(name, list(found))}")
         return found[name]
 
     def _decided(self) -> tuple[Step, ...]:
@@ -295,7 +303,8 @@ class Recipe(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
 def _names(setting: str, names: Any) -> tuple[str, ...]:
     if isinstance(names, str):
         return (names,)
-    if not isinstance(names, Sequence | np.ndarray) or not all(isinstance(name, str) for name in names):
+    listed = isinstance(names, Sequence) or (isinstance(names, np.ndarray) and names.ndim == 1)
+    if not listed or not all(isinstance(name, str) for name in names):
         raise refusal(names, setting, "Recipe", "a list of names of columns")
     return tuple(str(name) for name in names)
 
@@ -332,10 +341,13 @@ def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str 
     found = Recipe() if recipe is None else recipe
     if not isinstance(found, Recipe):
         raise refusal(recipe, "recipe", None, "a Recipe, or the path of a recipe file")
-    if missing is None or missing == found.missing:
+    if missing is None:
+        return found
+    asked = cast("Missing", one_of(missing, "missing", get_args(Missing)))
+    if asked == found.missing:
         return found
     found = copy.copy(found)
-    found.missing = cast("Missing", one_of(missing, "missing", get_args(Missing)))
+    found.missing = asked
     if found.fitted:
         steps = tuple(step.with_gaps(are_level=missing == "level") for step in found.steps_)
         found._adopt(steps, found.dropped_rows_, found.rows_)

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, get_args
 
-from dagpost._tools.text import nearest, printable
+from dagpost._tools.text import nearest, shown
 from dagpost._tools.toml_text import toml_comment, toml_key, toml_value
 from dagpost._tools.whole_files import read_text, write_text
 from dagpost.data.cutting import LARGEST_BINS, STRATEGIES, bin_names, bins_and_strategy
@@ -64,7 +64,7 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The description of the recipe in a file."""
     try:
         found = tomllib.loads(read_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a ValueError
         raise InputError(
             f"{os.fspath(path)}: is not a recipe, or not written as TOML ({error}). `dagpost info TABLE --recipe FILE` "
             "writes one."
@@ -134,8 +134,8 @@ class _Reader:
             raise self._error(f"is not a recipe: the key {_VERSION} is missing. {_HOW}")
         if found[_VERSION] != 1:
             raise self._error(
-                f"is a recipe of version {found[_VERSION]!r}, and version 1 is known here. Install a newer dagpost, or "
-                "write the recipe again."
+                f"is a recipe of version {shown(found[_VERSION])}, and version 1 is known here. Install a newer "
+                "dagpost, or write the recipe again."
             )
         self._check_keys(found, (_VERSION, *_WORDS, "bins", "columns"), "")
         described: dict[str, Any] = {
@@ -151,18 +151,18 @@ class _Reader:
         return described
 
     def _step(self, name: str, column: Any, described: dict[str, Any]) -> dict[str, Any]:
-        where = f"column {printable(name)!r}: "
+        where = f"column {shown(name)}: "
         if not isinstance(column, dict):
-            raise self._error(f"{where}a part [columns.{toml_key(name)}] with use = ... is needed. Got {column!r}.")
+            raise self._error(f"{where}a part [columns.NAME] with use = ... is needed. Got {shown(column)}.")
         self._check_keys(column, _KEYS, where)
         if "use" not in column:
             raise self._error(f"{where}use is missing. It is one of {_listed(_USES)}.")
         use = self._word(column["use"], f"{where}use", _USES)
         why, gaps = column.get("why", _AS_WRITTEN), column.get("gaps", 0)
         if not isinstance(why, str):
-            raise self._error(f"{where}why must be text. Got {why!r} instead.")
+            raise self._error(f"{where}why must be text. Got {shown(why)} instead.")
         if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
-            raise self._error(f"{where}gaps must be a whole number of at least 0. Got {gaps!r} instead.")
+            raise self._error(f"{where}gaps must be a whole number of at least 0. Got {shown(gaps)} instead.")
         step: dict[str, Any] = {"name": name, "use": use, "why": why, "gaps": gaps}
         missing = [MISSING_LEVEL] if gaps and described.get("missing") == "level" else []
         if use == _LEVELS and "levels" in column:
@@ -180,8 +180,8 @@ class _Reader:
         allowed = isinstance(levels, list) and all(isinstance(level, str | bool | int | float) for level in levels)
         if not allowed or not levels:
             raise self._error(
-                f'{where}levels must be a list of texts, numbers or truth values, as ["no", "yes"]. Got {levels!r} '
-                "instead."
+                f'{where}levels must be a list of texts, numbers or truth values, as ["no", "yes"]. Got '
+                f"{shown(levels)} instead."
             )
         if MISSING_LEVEL in levels:
             raise self._error(
@@ -191,42 +191,47 @@ class _Reader:
         kinds = [(isinstance(level, str), isinstance(level, bool), level) for level in levels]
         repeated = [level for place, level in enumerate(levels) if kinds[place] in kinds[:place]]
         if repeated:
-            raise self._error(f"{where}the level {repeated[0]!r} is there twice. Take one out.")
+            raise self._error(f"{where}the level {shown(repeated[0])} is there twice. Take one out.")
         if any(isinstance(level, float) and not math.isfinite(level) for level in levels):
-            raise self._error(f"{where}levels must be finite numbers. Got {levels!r} instead.")
+            raise self._error(f"{where}levels must be finite numbers. Got {shown(levels)} instead.")
         return list(levels)
 
     def _cuts(self, cuts: Any, where: str) -> Any:
         if isinstance(cuts, str):
             return self._rule(cuts, f"{where}cuts")
         given = cuts if isinstance(cuts, list) else [cuts]
-        numbers = [isinstance(cut, int | float) and not isinstance(cut, bool) and math.isfinite(cut) for cut in given]
+        numbers = [isinstance(cut, int | float) and not isinstance(cut, bool) and abs(cut) < math.inf for cut in given]
         if not given or not all(numbers) or any(low >= high for low, high in pairwise(given)):
             raise self._error(
-                f"{where}cuts must be numbers in increasing order, as [40, 60], or {_RULES}. Got {cuts!r} instead."
+                f"{where}cuts must be numbers in increasing order, as [40, 60], or {_RULES}. Got {shown(cuts)} instead."
             )
-        return [float(cut) for cut in given]
+        try:
+            return [float(cut) for cut in given]
+        except OverflowError:
+            raise self._error(f"{where}one of the cuts has more digits than numbers have here.") from None
 
     def _rule(self, rule: Any, what: str) -> list[Any]:
         found = bins_and_strategy(str(rule))
         if found is None:
-            raise self._error(f"{what} must be {_RULES}. Got {rule!r} instead.")
+            raise self._error(f"{what} must be {_RULES}. Got {shown(rule)} instead.")
         return [self._bins(found[0], what, rule), found[1]]
 
     def _bins(self, bins: Any, what: str, given: Any) -> int:
         if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= LARGEST_BINS:
-            raise self._error(f"{what}: bins must be a whole number from 2 to {LARGEST_BINS}. Got {given!r} instead.")
+            raise self._error(
+                f"{what}: bins must be a whole number from 2 to {LARGEST_BINS}. Got {shown(given)} instead."
+            )
         return bins
 
     def _word(self, value: Any, what: str, allowed: tuple[str, ...]) -> str:
         if not isinstance(value, str) or value not in allowed:
-            raise self._error(f"{what} must be one of {_listed(allowed)}. Got {value!r} instead.")
+            raise self._error(f"{what} must be one of {_listed(allowed)}. Got {shown(value)} instead.")
         return value
 
     def _check_keys(self, found: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
         for key in found:
             if key not in known:
-                raise self._error(f"{where}the key {printable(key)!r} is not known.{nearest(key, known)}")
+                raise self._error(f"{where}the key {shown(key)} is not known.{nearest(key, known)}")
 
     def _error(self, words: str) -> InputError:
         return InputError(f"{self._path}: {words}")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import either
+from dagpost._tools.text import shown
 from dagpost.data.column_kinds import Use
 from dagpost.data.cutting import Strategy, bin_names, bin_of, cut_points
 from dagpost.data.encoding import Cells, cells_of, is_number, number_text, reads_as_number
@@ -164,7 +165,7 @@ class Step:
         fault = _fault(described)
         if fault:
             name = described.get("name") if isinstance(described, Mapping) else described
-            raise InputError(f"The recipe's step for the column {name!r} has {fault}. Make the recipe again.")
+            raise InputError(f"The recipe's step for the column {shown(name)} has {fault}. Make the recipe again.")
         levels, cuts = described.get("levels"), described.get("cuts")
         return cls(
             **{
@@ -183,18 +184,18 @@ def _fault(described: Any) -> str:
     given = {"rule": "", "gaps": 0, "levels": None, "cuts": None, **described}
     use, levels, cuts, gaps = given["use"], given["levels"], given["cuts"], given["gaps"]
     if not all(isinstance(given[key], str) for key in ("name", "use", "why", "rule")) or use not in get_args(Use):
-        return f"the use {use!r}, or words that are not text"
+        return f"the use {shown(use)}, or words that are not text"
     if isinstance(gaps, bool) or not isinstance(gaps, int) or gaps < 0:
-        return f"{gaps!r} gaps"
+        return f"{shown(gaps)} gaps"
     if levels is not None and not _can_be_levels(levels):
-        return f"levels that cannot be: {levels!r}"
+        return f"levels that cannot be: {shown(levels)}"
     if cuts is not None and (not isinstance(cuts, Sequence) or not _increase(cuts)):
-        return f"cuts that are not numbers in increasing order: {cuts!r}"
+        return f"cuts that are not numbers in increasing order: {shown(cuts)}"
     if use == "levels" and cuts is not None:
         return "cuts, and is not a number"
     values = None if levels is None else len([level for level in levels if level != MISSING_LEVEL])
     if use == "number" and values != (None if cuts is None else len(cuts) + 1):
-        return f"other levels than cuts: {levels!r} and {cuts!r}"
+        return f"other levels than cuts: {shown(levels)} and {shown(cuts)}"
     return ""
 
 

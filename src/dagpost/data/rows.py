@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either, quoted
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
 
@@ -24,7 +25,7 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
     """The counts as integers, one per row, or an error that names the first row at fault."""
     import pandas
 
-    cells = _entries(given)
+    cells = _entries(given, "counts")
     if len(cells) != rows:
         raise InputError(
             f"{quoted('counts')} has {len(cells)} entries, but the table has {rows} rows: one per row is needed."
@@ -35,7 +36,7 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
     if wrong.any():
         row, column = int(wrong.argmax()), either("'counts'", "the column of --counts")
         raise InputError(
-            f"{column} must hold whole numbers of at least 0. Got {cells[row]!r} in row {row + 1} (the first "
+            f"{column} must hold whole numbers of at least 0. Got {shown(cells[row])} in row {row + 1} (the first "
             "row is row 1): correct it, or drop the row."
         )
     if not numbers.any():
@@ -52,7 +53,7 @@ def intervention_masks(
 
     `left_out` says why columns are not among the names.
     """
-    entries = _entries(given)
+    entries = _entries(given, "interventions")
     if len(entries) != rows:
         raise InputError(
             f"{quoted('interventions')} has {len(entries)} entries, but the table has {rows} rows: one per row is "
@@ -102,9 +103,12 @@ def _says_nothing_was_set(word: str, bits: dict[str, int]) -> bool:
     return word.casefold() in _NOTHING and word.casefold() not in map(str.casefold, bits)
 
 
-def _entries(given: Any) -> list[Any]:
+def _entries(given: Any, setting: str) -> list[Any]:
     import narwhals as nw
 
+    if not isinstance(given, Iterable) or isinstance(given, Mapping) or getattr(given, "ndim", 1) != 1:
+        allowed = either("the name of a column, or a list with one entry a row", "the name of a column")
+        raise refusal(given, setting, None, allowed)
     if hasattr(given, "to_pylist"):  # an array of pyarrow, which narwhals knows only in chunks
         return list(given.to_pylist())
     series = nw.from_native(given, series_only=True, pass_through=True)

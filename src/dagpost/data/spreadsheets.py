@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dagpost._tools import memory
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shortened
-from dagpost.errors import InputError, warn
+from dagpost.errors import DagpostError, InputError, warn
 
 if TYPE_CHECKING:
     import pandas
 
-#: What openpyxl raises where a file is not what it says: a zip file, parts of it, XML, numbers.
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, IndexError, SyntaxError)
+#: Memory for every byte of the XML in a file: a cell takes 20 bytes there and some hundred in memory.
+_BYTES_A_BYTE = 20
 
 
 def read_sheet(file: Path, missing: Sequence[str]) -> pandas.DataFrame:
@@ -53,6 +53,7 @@ def _first_sheet(file: Path, missing: Sequence[str]) -> tuple[pandas.DataFrame, 
     import pandas
 
     try:
+        _require_memory(file)
         with warnings.catch_warnings():
             # Of styles and checks of input that openpyxl does not know; they do not change a cell.
             warnings.simplefilter("ignore", UserWarning)
@@ -64,10 +65,18 @@ def _first_sheet(file: Path, missing: Sequence[str]) -> tuple[pandas.DataFrame, 
                     book, sheet_name=shown[0], header=None, na_values=list(missing), keep_default_na=False
                 )
                 return cells, shown
-    except InputError:
+    except (DagpostError, PermissionError):
         raise
-    except _UNREADABLE as error:
+    except Exception as error:
+        # A file that is not what it says ends openpyxl, which believes it, in an error of any kind.
         raise InputError(
             f"{file}: is not a readable Excel file ({error}). Is it protected by a password, or of an older format? "
             "Open it and save it as .xlsx or CSV."
         ) from error
+
+
+def _require_memory(file: Path) -> None:
+    """Refuse a small file that would unpack to more than there is room for."""
+    with zipfile.ZipFile(file) as packed:
+        unpacked = sum(part.file_size for part in packed.infolist() if part.filename.endswith(".xml"))
+    memory.require(_BYTES_A_BYTE * unpacked, f"Reading {file}", "Save the sheet as CSV.")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import names_in, printable, shortened
 from dagpost.data.encoding import code_type, is_number
@@ -147,6 +148,9 @@ class Table:
 
     def with_counts(self, counts: NDArray[np.int64]) -> Table:
         """The rows with other counts, without those that stand for nothing."""
+        whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu" and counts.shape == (self.rows,)
+        if not whole or (counts < 0).any():
+            raise refusal(counts, "counts", "with_counts", f"an array of {self.rows} whole numbers of at least 0")
         kept = np.flatnonzero(counts)
         return replace(
             self,

@@ -7,6 +7,6 @@ exact sums. `cuda/` and `dask/` hold the engines and back ends for a device and 
 from __future__ import annotations
 
 from dagpost.engines.base import Engine, as_engine
-from dagpost.engines.threads import ThreadEngine
+from dagpost.engines.threads import ThreadEngine, engine_or_threads
 
-__all__ = ["Engine", "ThreadEngine", "as_engine"]
+__all__ = ["Engine", "ThreadEngine", "as_engine", "engine_or_threads"]

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -154,4 +155,4 @@ def as_engine(engine: Any) -> Engine:
         return engine
     if hasattr(engine, "workers") and callable(getattr(engine, "run", None)):
         return _Adapted(engine)
-    raise InputError(f"An engine must have 'workers' and 'run', as ThreadEngine() does. Got {engine!r} instead.")
+    raise InputError(f"An engine must have 'workers' and 'run', as ThreadEngine() does. Got {shown(engine)} instead.")

@@ -6,6 +6,7 @@ from typing import Any
 
 from dagpost._tools.registry import Registry
 from dagpost._tools.spelling import parameter
+from dagpost._tools.text import shown
 from dagpost.engines.base import Engine, as_engine
 from dagpost.engines.threads import ThreadEngine
 from dagpost.errors import InputError
@@ -39,7 +40,7 @@ def resolve_engine(setting: Any, threads: int | None, nodes: int) -> Engine:
         hint = f" For the cluster there: DaskEngine({engine!r})." if isinstance(engine, str) and "://" in engine else ""
         raise InputError(
             f"{parameter('engine', 'DagPosterior')} must be {names}, a Dask client or an engine object. "
-            f"Got {engine!r} instead.{hint}"
+            f"Got {shown(engine)} instead.{hint}"
         ) from None
     return found.with_threads(threads)
 

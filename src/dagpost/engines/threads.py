@@ -10,7 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from dagpost._tools.spelling import either
-from dagpost.engines.base import CancelFlag, Engine, Item, Result
+from dagpost._tools.text import shown
+from dagpost.engines.base import CancelFlag, Engine, Item, Result, as_engine
 from dagpost.errors import InputError
 
 _POLL_SECONDS = 0.1
@@ -45,7 +46,7 @@ class ThreadEngine(Engine):
             here = f"; there {'is 1 core' if cores == 1 else f'are {cores:,} cores'} here"
             raise InputError(
                 f"{what} must be {either('an int', 'a whole number')} of at "
-                f"least 1 and at most {most:,}{either(', or None', '')}. Got {threads!r} instead{here}."
+                f"least 1 and at most {most:,}{either(', or None', '')}. Got {shown(threads)} instead{here}."
             )
         self.workers = threads or cores
 
@@ -76,6 +77,11 @@ class ThreadEngine(Engine):
                 cancel[0] = 1
                 for future in pending:
                     future.cancel()
+
+
+def engine_or_threads(engine: object) -> Engine:
+    """The engine that was given; None: all cores of this machine."""
+    return ThreadEngine() if engine is None else as_engine(engine)
 
 
 def _wait_interruptibly(future: Future[Result]) -> Result:

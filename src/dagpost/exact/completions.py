@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from dagpost._tools.arrays import Exponents, Floats, Integers, Wide
-from dagpost._tools.kernels import inlined, kernel, summing_kernel
+from dagpost._tools.kernels import fill, inlined, kernel, summing_kernel
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO, ZERO_LIMIT
 from dagpost.exact.alternating import (
     NOTHING,
@@ -227,7 +227,7 @@ def _share_out(products: Floats, even: Floats, odd: Floats, count: int, outside:
 def _gather(layout: Layout, sums: Wide, leaf: int, arrays: Wide, bases: Integers) -> None:
     """Sum over supersets and leave, in the start level of the walk, what the leaf gives to each weight."""
     lanes = np.empty(1 << layout.low, dtype=np.int64)
-    arrays[:] = ZERO
+    fill(arrays, ZERO)
     for node in range(layout.nodes):
         if node >= layout.low and (leaf >> (node - layout.low)) & 1:
             continue

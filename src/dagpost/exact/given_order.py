@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
+from dagpost._tools.text import shown
 from dagpost.errors import InputError, NoGraphError
 from dagpost.families.family_sums import FamilyTables, log_sum_inside
 from dagpost.families.graphs import add_edge_probabilities
@@ -79,7 +80,7 @@ def _checked(order: Sequence[int] | NDArray[np.integer], nodes: int) -> Integers
     given = np.asarray(order)
     if given.dtype.kind not in "iu" or given.shape != (nodes,) or (np.sort(given) != np.arange(nodes)).any():
         raise InputError(
-            f"An order must hold the number of each column once, 0 to {nodes - 1}. Got {given.tolist()!r} instead."
+            f"An order must hold the number of each column once, 0 to {nodes - 1}. Got {shown(given.tolist())} instead."
         )
     return given.astype(np.int64)
 

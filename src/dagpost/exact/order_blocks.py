@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dagpost._tools.arrays import Integers, Wide
-from dagpost._tools.kernels import copy_into, inlined, kernel
+from dagpost._tools.kernels import copy_into, fill, inlined, kernel
 from dagpost._tools.wide_floats import ONE, ZERO, add, multiply
 from dagpost.exact.walk import (
     Layout,
@@ -73,7 +73,7 @@ def _fill_block(
     low, size = layout.low, 1 << layout.low
     begin = starts[layout.top] + (leaf << low)
     block = sums[begin : begin + size]
-    block[:] = ZERO
+    fill(block, ZERO)
     if high == ((1 << (layout.nodes - low)) - 1 if backward else 0):
         block[size - 1 if backward else 0] = ONE
     for node in range(low, layout.nodes):
@@ -229,7 +229,7 @@ def _give_back_level(layout: Layout, gathered: Wide, bases: Integers, leaf: int,
     into, filled = level_row(layout, gathered, bases, level, node), level_row(layout, gathered, bases, bit, node)
     universe, element = universe_at(layout, level, node), universe_at(layout, bit, node)
     let_in_transposed(into, universe, element, filled, layout.max_parents, layout.binomial, layout.offset)
-    filled[:] = ZERO
+    fill(filled, ZERO)
 
 
 @kernel
@@ -245,6 +245,7 @@ def give_back_nodes(layout: Layout, contribution: Wide, gathered: Wide, chunk: i
     below = nodes - top
     width = layout.offset[below, max_parents + 1]
     scratch = np.empty((2, gathered.shape[1]), dtype=np.int64)
+    universes = np.empty(top + 1, dtype=np.int64)
     for row in range(len(gathered)):
         node = first + row
         if node >= below and (chunk >> (node - below)) & 1:
@@ -252,13 +253,17 @@ def give_back_nodes(layout: Layout, contribution: Wide, gathered: Wide, chunk: i
         source = contribution[row * width : (row + 1) * width]
         source_universe = below - 1 if node < below else below
         # From the last top node that was let in to the first; the sums before the first are the weights themselves.
-        let_in_nodes = [other for other in range(below, nodes) if other != node and (chunk >> (other - below)) & 1]
-        universes = [other - 1 if node < other else other for other in let_in_nodes] + [nodes - 1]
-        for step in range(len(universes)):
+        steps = 0
+        for other in range(below, nodes):
+            if other != node and (chunk >> (other - below)) & 1:
+                universes[steps] = other - 1 if node < other else other
+                steps += 1
+        universes[steps] = nodes - 1
+        for step in range(steps + 1):
             universe = universes[step]
-            target = gathered[row] if step == len(universes) - 1 else scratch[step & 1]
-            if step < len(universes) - 1:
-                target[:] = ZERO
+            target = gathered[row] if step == steps else scratch[step & 1]
+            if step < steps:
+                fill(target, ZERO)
             if step == 0:
                 for size in range(min(max_parents, source_universe) + 1):
                     count = layout.binomial[source_universe, size]

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Masks
+from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
@@ -150,6 +151,7 @@ def _in_blocks(
 ) -> UnsignedMasks:
     """What `work` makes of the graphs, block by block; it also says which graph of a block is cyclic, or -1."""
     result = np.empty_like(parents, order="C")
+    whole_number(at_a_time, "at_a_time")
     for start in range(0, len(parents), at_a_time):
         rows = slice(start, start + at_a_time)
         # Copies in any case: kernels are compiled for arrays that are in order and may be written to.

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Integers
+from dagpost._tools.checks import texts
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 def check_masks(parents: object) -> None:
     """Refuse what is not an array of graphs, each a row of parent masks."""
     if not isinstance(parents, np.ndarray):
-        raise InputError(f"The parents must be an array of masks. Got {parents!r} instead.")
+        raise InputError(f"The parents must be an array of masks. Got {shown(parents)} instead.")
     if parents.ndim != 2 or parents.dtype.kind != "u":
         raise InputError(
             "The parents must be an array of unsigned integers, one row per DAG and one column per variable. "
@@ -32,6 +34,15 @@ def check_masks(parents: object) -> None:
         sample = int(np.argmax(parents.max(axis=1)))
         raise InputError(
             f"DAG number {sample} has a parent beyond its {nodes} nodes. Bit j of a mask stands for column j."
+        )
+
+
+def check_row_of_masks(masks: object, nodes: int) -> None:
+    """Refuse what is not one mask for each of some nodes."""
+    whole = isinstance(masks, np.ndarray) and masks.dtype.kind in "iu" and masks.shape == (nodes,)
+    if not whole or int(masks.min(initial=0)) < 0 or int(masks.max(initial=0)) >> nodes:  # type: ignore[attr-defined]
+        raise InputError(
+            f"A row of parent masks has {nodes} whole numbers below 2^{nodes}. Got {shown(masks)} instead."
         )
 
 
@@ -56,9 +67,10 @@ def graph_of_masks(masks: NDArray[np.unsignedinteger[Any]], names: Iterable[str]
     """
     import networkx as nx
 
-    known = tuple(names)
+    known = texts(names, "names")
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(known)
+    check_row_of_masks(masks, len(known))
     for child, mask in zip(known, masks.tolist(), strict=True):
         graph.add_edges_from((parent, child) for bit, parent in enumerate(known) if mask >> bit & 1)
     return graph

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.kernels import inline_no_refcount, inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, inlined
 
 MAX_NODES = 64
 
@@ -52,25 +52,14 @@ def parent_sets(universe: int, max_parents: int) -> NDArray[np.uint64]:
     >>> [f"{mask:03b}" for mask in parent_sets(3, 2)]
     ['000', '001', '010', '100', '011', '101', '110']
     """
-    sets = np.empty(family_count(universe, max_parents), dtype=np.uint64)
-    _fill_parent_sets(universe, min(max_parents, universe), sets)
+    of_size = [np.zeros(1, dtype=np.uint64)]
+    for size in range(1, min(max_parents, universe) + 1):
+        # The sets with this top element, in the order of what they leave behind: a set over the elements below it.
+        smaller, tops = of_size[-1], range(size - 1, universe)
+        of_size.append(np.concatenate([smaller[: comb(top, size - 1)] | np.uint64(1 << top) for top in tops]))
+    sets = np.concatenate(of_size)
     sets.flags.writeable = False
     return sets
-
-
-@kernel
-def _fill_parent_sets(universe: int, max_parents: int, sets: NDArray[np.uint64]) -> None:
-    position = 0
-    for size in range(max_parents + 1):
-        mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
-        count = 1
-        for taken in range(size):
-            count = count * (universe - taken) // (taken + 1)
-        for step in range(count):
-            sets[position] = mask
-            position += 1
-            if step + 1 < count and mask != np.uint64(0):
-                mask = next_of_size(mask)
 
 
 @inlined
@@ -116,10 +105,7 @@ def number_of_set(mask: np.uint64, universe: int, binomial: NDArray[np.int64], o
     return offset[universe, size] + rank
 
 
-@kernel
 def unsqueeze_all(masks: NDArray[np.uint64], node: int) -> NDArray[np.uint64]:
     """`unsqueeze` for an array of masks."""
-    result = np.empty(len(masks), dtype=np.uint64)
-    for position in range(len(masks)):
-        result[position] = unsqueeze(masks[position], node)
-    return result
+    low = np.uint64((1 << node) - 1)
+    return (masks & low) | ((masks & ~low) << np.uint64(1))

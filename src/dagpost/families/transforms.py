@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from dagpost._tools.arrays import Integers, Wide
-from dagpost._tools.kernels import copy_into, inlined
+from dagpost._tools.kernels import copy_into, fill, inlined
 from dagpost._tools.wide_floats import ZERO, add
 from dagpost.families.numbering import parent_sets
 
@@ -102,7 +102,7 @@ def to_dense(
     offset: Integers,
 ) -> None:
     """Spread the restricted sums over the low nodes out into a dense table in lane layout."""
-    dense[:] = ZERO
+    fill(dense, ZERO)
     for size in range(min(max_parents, bits) + 1):
         count = binomial[bits, size]
         values = source[offset[universe, size] : offset[universe, size] + count]

@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import members, whole_number
 from dagpost._tools.kernels import kernel
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features.blocks import BLOCK_SIZE, Flags, Masks, blocks_of
 from dagpost.features.feature import Feature, as_feature, check_variables
 from dagpost.features.forms import Arrow, vocabulary
+from dagpost.features.names import known_names
 from dagpost.features.reader import Reader, one_of
 
 
@@ -34,7 +37,9 @@ def evaluate(
     array([[ True, False],
            [False,  True]])
     """
-    blocks = blocks_of(parents, names, block_size)
+    names = known_names(names)
+    features = members(features, "features", "evaluate", allowed="a list of statements")
+    blocks = blocks_of(parents, names, whole_number(block_size, "block_size", "evaluate"))
     if parents.shape[1] != len(names):
         raise InputError(
             f"The DAGs have {parents.shape[1]} nodes and there are {len(names)} names. "
@@ -104,7 +109,9 @@ def _arrow_of(relation: str) -> tuple[Arrow, tuple[Any, ...]]:
         pass
     known = [arrow for arrow in vocabulary().arrows.values() if arrow.related is not None]
     examples = [example.removeprefix("A ").removesuffix(" B") for arrow in known for example in arrow.examples]
-    raise InputError(f"The relation must be an arrow such as {one_of(map(repr, examples))}. Got {relation!r} instead.")
+    raise InputError(
+        f"The relation must be an arrow such as {one_of(map(repr, examples))}. Got {shown(relation)} instead."
+    )
 
 
 @kernel
@@ -114,7 +121,8 @@ def _add_weights(masks: Masks, weights: NDArray[np.float64], total: NDArray[np.f
     one = np.uint64(1)
     sums = np.empty(nodes)
     for node in range(nodes):
-        sums[:] = 0.0
+        for bit in range(nodes):
+            sums[bit] = 0.0
         row = masks[node]
         for lane in range(count):
             mask = row[lane]
@@ -122,4 +130,6 @@ def _add_weights(masks: Masks, weights: NDArray[np.float64], total: NDArray[np.f
             if mask != np.uint64(0):
                 for bit in range(nodes):
                     sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
-        total[:, node] += sums
+        # Slices would take two seconds to compile.
+        for bit in range(nodes):
+            total[bit, node] += sums[bit]

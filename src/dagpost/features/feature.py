@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
 
-from dagpost._tools.text import position_of
+from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.features import reductions
 from dagpost.features.reductions import Condition, FamilyCondition, OneNodeReach, ParentConditions
@@ -230,7 +230,9 @@ def as_feature(thing: object) -> Feature:
     found = next((feature for feature in made if feature is not None), None)
     if found is not None:
         return found
-    raise InputError(f"A statement about a DAG must be an object such as edge('A', 'B') or a function. Got {thing!r}.")
+    raise InputError(
+        f"A statement about a DAG must be an object such as edge('A', 'B') or a function. Got {shown(thing)}."
+    )
 
 
 def check_variables(feature: Feature, names: Sequence[str]) -> None:

@@ -29,8 +29,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features.feature import And, Feature, Not, Or, as_feature, bracketed, check_variables
+from dagpost.features.names import known_names
 from dagpost.features.reader import Reader, one_of
 from dagpost.features.tokens import Token
 
@@ -65,8 +67,8 @@ def parse(text: str, names: Sequence[str]) -> Query:
            ^
     """
     if not isinstance(text, str):
-        raise InputError(f"A statement to parse must be text. Got {text!r} instead.")
-    return _Grammar(text, names).query()
+        raise InputError(f"A statement to parse must be text. Got {shown(text)} instead.")
+    return _Grammar(text, known_names(names)).query()
 
 
 def resolve(statement: object, names: Sequence[str], given: object = None) -> Query:

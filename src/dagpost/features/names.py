@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.text import position_of
+from dagpost._tools.checks import texts
+from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.features.forms import vocabulary
 
@@ -35,13 +36,18 @@ def braced(names: Iterable[str]) -> str:
     return f"{{{', '.join(map(quoted, sorted(names)))}}}"
 
 
+def known_names(names: object) -> tuple[str, ...]:
+    """The names of all variables, as they are given to a function."""
+    return names if isinstance(names, tuple) and all(isinstance(name, str) for name in names) else texts(names, "names")
+
+
 def names_of(names: str | Iterable[str]) -> frozenset[str]:
     """One name or a collection of names, as a set."""
     # A single text is one name; read as a collection it would be its letters.
     if isinstance(names, str):
         return frozenset((names,))
-    if not isinstance(names, Iterable):
-        raise InputError(f"Expected a variable name or a collection of them. Got {names!r} instead.")
+    if not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
+        raise InputError(f"Expected a variable name or a collection of them. Got {shown(names)} instead.")
     members = tuple(names)
     check_text(*members)
     return frozenset(members)
@@ -60,7 +66,9 @@ def check_text(*names: object) -> None:
     """Refuse what is not a text."""
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"A variable must be given by its name, as text. Got {name!r} ({type(name).__name__}).")
+            raise InputError(
+                f"A variable must be given by its name, as text. Got {shown(name)} ({type(name).__name__})."
+            )
 
 
 def check_different(feature: Feature, *names: str) -> None:

@@ -5,15 +5,15 @@ The function runs in Python, once for each distinct graph; no statement is invol
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import ask_user, is_finite
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows, graph_of_masks
 
@@ -34,18 +34,24 @@ def numbers_in(function: NumberFunction, parents: NDArray[Any], names: Sequence[
 
     if not callable(function):
         raise InputError(
-            f"An expected value is that of a function of a networkx.DiGraph. Got {function!r}. For the probability of "
-            "a statement, use probability()."
+            f"An expected value is that of a function of a networkx.DiGraph. Got {shown(function)}. For the "
+            "probability of a statement, use probability()."
         )
     first, member = distinct_rows(parents)
-    found = [_checked(function, function(nx.freeze(graph_of_masks(parents[row], names))), row) for row in first]
-    return np.array(found)[member]
-
-
-def _checked(function: NumberFunction, value: object, graph: int) -> float:
     called = getattr(function, "__name__", type(function).__name__)
+
+    def ask(row: int) -> float:
+        graph = nx.freeze(graph_of_masks(parents[row], names))
+        return _checked(called, ask_user(f"The function {called}", function, graph), row)
+
+    return np.array([ask(row) for row in first])[member]
+
+
+def _checked(called: str, value: object, graph: int) -> float:
     if isinstance(value, bool | np.bool_):
         raise InputError(f"The function {called} returns True or False, which is a statement: use probability().")
-    if not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError(f"The function {called} must return a finite number. Got {value!r} for DAG number {graph}.")
-    return float(value)
+    if not is_finite(value):
+        raise InputError(
+            f"The function {called} must return a finite number. Got {shown(value)} for DAG number {graph}."
+        )
+    return float(value)  # type: ignore[arg-type]

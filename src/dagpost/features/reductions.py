@@ -24,10 +24,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dagpost._tools.checks import has_method, texts
 
 if TYPE_CHECKING:
     from dagpost.features.feature import Feature
@@ -83,7 +85,7 @@ def parent_conditions(feature: Feature, names: Sequence[str]) -> ParentCondition
     >>> found.constant, [(term.sign, list(term.conditions)) for term in found.terms]
     (1, [(-1, [1]), (-1, [0])])
     """
-    simple = feature.simpler(names)
+    simple = _checked(feature).simpler(texts(names, "names"))
     single = simple.family_condition(names)
     return simple.conjunctions(names) if single is None else one_term(dict([single]))
 
@@ -98,8 +100,14 @@ def one_node_reach(feature: Feature, names: Sequence[str]) -> OneNodeReach | Non
     >>> found.condition(np.array([0b010, 0b110], dtype=np.uint64))
     array([ True, False])
     """
-    found = reaches(feature, names)
+    found = reaches(_checked(feature), texts(names, "names"))
     return found[0] if found else None
+
+
+def _checked(feature: Any) -> Feature:
+    has_method(feature, "feature", "simpler", "a statement such as edge('A', 'B')")
+    found: Feature = feature
+    return found
 
 
 def family_condition(feature: Feature, names: Sequence[str]) -> FamilyCondition | None:

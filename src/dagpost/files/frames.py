@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import labelled
-from dagpost._tools.text import position_of
+from dagpost._tools.checks import different_texts, kind
+from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.posterior.sources import edge_table_of
 from dagpost.posterior.summaries.edges import check_probabilities
@@ -59,6 +60,10 @@ def matrix_of_long(long: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     >>> matrix_of_long(pd.DataFrame({"from": ["A"], "to": ["B"], "probability": [0.25]}), ["A", "B"]).loc["A", "B"]
     np.float64(0.25)
     """
+    import pandas as pd
+
+    kind(long, "long", pd.DataFrame, "a DataFrame, as long_table gives it", "matrix_of_long")
+    names = different_texts(names, "names", "matrix_of_long")
     missing = [column for column in _COLUMNS if column not in long.columns]
     if missing:
         raise InputError(f"A long table has the columns 'from', 'to' and 'probability'. There is no {missing[0]!r}.")
@@ -73,7 +78,7 @@ def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) 
         place = position_of(parent, names), position_of(child, names)
         if place in seen or place[0] == place[1]:
             problem = "more than once" if place in seen else "with itself"
-            raise InputError(f"Each pair of two variables must come once. Got {parent!r} -> {child!r} {problem}.")
+            raise InputError(f"Each pair of two variables must come once. Got {shown(parent)} -> {child!r} {problem}.")
         seen.add(place)
         matrix[place] = probability
     frame = labelled(matrix, names)

@@ -12,11 +12,11 @@ import io
 import json
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.checks import file_path
 from dagpost._tools.text import printable
 from dagpost._tools.whole_files import replacing, write_text
 from dagpost._version import __version__
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.sources import EdgeSource
 
 FORMAT_VERSION = 1
+to_networkx = probability_graph
 #: What XML 1.0 can hold, whichever way it is written.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -186,7 +187,7 @@ def write_json(source: EdgeSource, path: str | os.PathLike[str]) -> None:
 
 def read_json(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read a table of probabilities that `write_json` wrote."""
-    source = Path(path)
+    source = file_path(path)
     if not source.is_file():
         raise InputError(f"There is no file {str(source)!r}.")
     try:

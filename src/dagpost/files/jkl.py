@@ -23,9 +23,10 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.checks import number, refusal
+from dagpost._tools.checks import file_path, number, refusal
 from dagpost._tools.kernels import kernel
 from dagpost._tools.spelling import bare
+from dagpost._tools.text import shown
 from dagpost._tools.whole_files import read_text, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
@@ -124,7 +125,7 @@ def read_jkl(path: str | os.PathLike[str]) -> LocalScores:
     `max_parents` of the result is the size of the largest parent set in the file. Lines that are blank or start with
     `#` are passed over.
     """
-    source = Path(path)
+    source = file_path(path)
     lines = _lines(source)
     if not lines:
         raise InputError(f"{str(source)!r} is empty. Its first line should be the number of variables.")
@@ -181,12 +182,14 @@ class _Reader:
             if len(words) != 2:
                 self._fail(at, f"this line should be a variable and its number of parent sets, not {self._shown(at)}")
             if words[0] in (block.word for block in blocks):
-                self._fail(at, f"the variable {words[0]!r} comes a second time")
-            count = self._whole_number(at, words[1], f"the number of parent sets of {words[0]!r}", 1)
+                self._fail(at, f"the variable {shown(words[0])} comes a second time")
+            count = self._whole_number(at, words[1], f"the number of parent sets of {shown(words[0])}", 1)
             stop = min(at + 1 + count, len(self.lines))
             blocks.append(_Block(words[0], at + 1, [self._score(place, words[0]) for place in range(at + 1, stop)]))
             if stop < at + 1 + count:
-                self._fail(-1, f"{words[0]!r} should have {count} parent sets, and the file ends after {stop - at - 1}")
+                self._fail(
+                    -1, f"{shown(words[0])} should have {count} parent sets, and the file ends after {stop - at - 1}"
+                )
             at = stop
         if at < len(self.lines):
             self._fail(at, f"nothing should follow after the {nodes} variables, but there is {self._shown(at)}")
@@ -213,7 +216,7 @@ class _Reader:
         first, member = np.unique(found, return_index=True, return_inverse=True)[1:]
         if len(first) < len(found):
             place = int(np.flatnonzero(first[member] != np.arange(len(found)))[0])
-            self._fail(block.start + place, f"this parent set of {block.word!r} comes a second time")
+            self._fail(block.start + place, f"this parent set of {shown(block.word)} comes a second time")
         return found, np.array(block.scores)
 
     def _score(self, at: int, word: str) -> float:
@@ -225,15 +228,15 @@ class _Reader:
         if not math.isfinite(score):
             self._fail(
                 at,
-                f"among the parent sets of {word!r}, {text!r} is not a score. A score is a finite number; parent "
-                "sets that are not allowed are left out, and the number of sets must be right",
+                f"among the parent sets of {shown(word)}, {shown(text)} is not a score. A score is a finite "
+                "number; parent sets that are not allowed are left out, and the number of sets must be right",
             )
         return score
 
     def _refuse_family(self, at: int, word: str, bits: dict[str, int]) -> NoReturn:
         """Say what is wrong with the line of a parent set."""
         words = self.lines[at][1].split()
-        expected = f"among the parent sets of {word!r}"
+        expected = f"among the parent sets of {shown(word)}"
         if len(words) < 2:
             self._fail(at, f"{expected}, the number of parents is missing")
         size = self._whole_number(at, words[1], f"the number of parents, {expected},", 0)
@@ -242,7 +245,7 @@ class _Reader:
         for parent in words[2:]:
             if parent not in bits:
                 what = "its own parent" if parent == word else "not a variable of this file"
-                self._fail(at, f"{expected}, {parent!r} is {what}")
+                self._fail(at, f"{expected}, {shown(parent)} is {what}")
         if size > MOST_PARENTS:
             self._fail(
                 at, f"{expected}, one has {size} members, and at most {MOST_PARENTS} are allowed; leave such sets out"
@@ -251,12 +254,11 @@ class _Reader:
 
     def _whole_number(self, at: int, text: str, what: str, least: int) -> int:
         if not re.fullmatch("[0-9]{1,18}", text) or int(text) < least:
-            self._fail(at, f"{what} must be a whole number of at least {least}, not {text!r}")
+            self._fail(at, f"{what} must be a whole number of at least {least}, not {shown(text)}")
         return int(text)
 
     def _shown(self, at: int) -> str:
-        line = self.lines[at][1]
-        return repr(line if len(line) <= 60 else f"{line[:59]}…")
+        return shown(self.lines[at][1])
 
     def _where(self, at: int) -> str:
         return f"{str(self.source)!r}, line {self.lines[at][0]}"

@@ -15,18 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import truth
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
+from dagpost._tools.schema import Sizes, check_arrays, check_fields
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
+from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
-from dagpost.families.numbering import family_count
 from dagpost.files import archive
 from dagpost.files.sample_file import parts_of, sample_of
+from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
@@ -104,17 +107,17 @@ def load_model(
     path: str | os.PathLike[str], engine: Any, threads: int | None, progress: Any, known_settings: Sequence[str]
 ) -> tuple[Fitted, dict[str, Any]]:
     """Read a model that `save_model` wrote, and the settings of its `DagPosterior`."""
-    about, arrays = archive.read_archive(path, "model")
-    with archive.complete(path, "model", "Fit the model again."):
+    about, arrays = read_checked(path, "model")
+    with archive.complete(path, "model", REMEDIES["model"]):
         settings = dict(about["settings"])
-        names = tuple(map(str, about["names"]))
+        names = tuple(about["names"])
         if unknown := settings.keys() - set(known_settings):
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
-        workspace = _workspace(about, arrays, len(names), method, engine, reporter_for(progress), chosen["score"])
+        workspace = _workspace(about, arrays, names, method, engine, reporter_for(progress), chosen["score"])
         levels = _levels(about)
         recipe = recipe_in(about)
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
@@ -201,7 +204,7 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
     sensitivity = known_sensitivity(fitted)
     if sensitivity is not None:
         parts[_SENSITIVITY] = (sensitivity.about(), sensitivity.arrays())
-    if rows:
+    if truth(rows, "rows", "save"):
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
         parts[_ROWS] = rows_of(fitted.table)
@@ -240,14 +243,14 @@ def _sample(sample: DagSample, names: tuple[str, ...]) -> DagSample:
 
 def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
     evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
-    nodes, sums, shares = len(fitted.names), None, _shares(fitted.workspace, about)
+    sums, shares = None, _shares(fitted.workspace, about)
     if "families" in arrays:
-        families = _of_shape("families", arrays, fitted.workspace.parts[0].log_weights.shape)
-        paths = _of_shape("paths", arrays, (nodes, nodes)) if "paths" in arrays else None
+        families = _floats("families", arrays)
+        paths = _floats("paths", arrays) if "paths" in arrays else None
         sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]), shares)
         if fitted.modularity == "structure":
             fitted.workspace.structure_log_evidence = evidence
-    edges = _of_shape("edges", arrays, (nodes, nodes))
+    edges = _floats("edges", arrays)
     exact, engine = bool(about.get("exact", sums is not None)), str(about.get("engine", "not recorded"))
     return Results(evidence, edges, exact, sums, engine, about.get("verdict"), shares)
 
@@ -278,7 +281,7 @@ def _method(path: str | os.PathLike[str], described: Any) -> Method:
 def _workspace(
     about: dict[str, Any],
     arrays: Arrays,
-    nodes: int,
+    names: tuple[str, ...],
     method: Method,
     engine: Engine,
     reporter: Reporter,
@@ -287,36 +290,38 @@ def _workspace(
     max_parents = int(about["max_parents"])
     workspace: Workspace
     if about.get("mixture") is not None:
-        workspace = _mixed_workspace(about, arrays, nodes, engine, reporter, score)
-    elif about.get("small_size") is None:
-        shape = (nodes, family_count(nodes - 1, max_parents))
-        workspace = ExactWorkspace(_of_shape("log_weights", arrays, shape), max_parents, engine, reporter)
+        workspace = _mixed_workspace(about, arrays, names, engine, reporter, score)
+    elif about["small_size"] is None:
+        workspace = _exact_workspace(arrays["log_weights"], max_parents, names, engine, reporter)
     else:
-        small_size, candidates = int(about["small_size"]), arrays["candidates"].astype(np.int64)
-        width = candidates.shape[1]
-        if candidates.shape != (nodes, width) or not ((candidates >= 0) & (candidates < nodes)).all():
-            raise ValueError(f"candidates of shape {candidates.shape}")
-        inner = _of_shape("inner", arrays, (nodes, family_count(width, max_parents)))
-        small = _of_shape("small", arrays, (nodes, family_count(nodes - 1, small_size)))
-        workspace = Workspace(FamilyWeights(max_parents, small_size, candidates, inner, small), engine, reporter)
-    workspace.kept.update({name: arrays[name] for name in method.kept_arrays if name in arrays})
+        candidates, inner, small = arrays["candidates"].astype(np.int64), _floats("inner", arrays), arrays["small"]
+        weights = FamilyWeights(max_parents, about["small_size"], candidates, inner, small.astype(np.float64))
+        workspace = Workspace(weights, engine, reporter)
+    if method.kept_arrays.keys() & arrays.keys():
+        check_arrays(method.kept_arrays, arrays, Sizes(nodes=len(names)))
+        workspace.kept.update({name: arrays[name] for name in method.kept_arrays})
+    check_fields(method.kept_facts, about, Sizes(), may_lack=tuple(method.kept_facts))
     workspace.facts.update({name: about.get(name) for name in method.kept_facts})
-    if workspace.kept:
-        method.check_kept(workspace.kept, nodes)
     return workspace
 
 
+def _exact_workspace(
+    log_weights: NDArray[Any], max_parents: int, names: tuple[str, ...], engine: Engine, reporter: Reporter
+) -> ExactWorkspace:
+    check_weights(log_weights, max_parents, names)
+    return ExactWorkspace(log_weights.astype(np.float64), max_parents, engine, reporter)
+
+
 def _mixed_workspace(
-    about: dict[str, Any], arrays: Arrays, nodes: int, engine: Engine, reporter: Reporter, score: Any
+    about: dict[str, Any], arrays: Arrays, names: tuple[str, ...], engine: Engine, reporter: Reporter, score: Any
 ) -> MixedWorkspace:
     mixture = resolve_score(score).mixture()
     if mixture is None or list(mixture.values) != list(about["mixture"]["values"]):
         raise ValueError("the values that its score averages over")
     max_parents, evidences = int(about["max_parents"]), about["mixture"]["structure_log_evidences"]
-    shape = (nodes, family_count(nodes - 1, max_parents))
     parts = []
     for place, evidence in zip(range(len(mixture.values)), evidences, strict=True):
-        part = ExactWorkspace(_of_shape(_part_name(place), arrays, shape), max_parents, engine, reporter)
+        part = _exact_workspace(arrays[_part_name(place)], max_parents, names, engine, reporter)
         part.structure_log_evidence = None if evidence is None else float(evidence)
         parts.append(part)
     return MixedWorkspace(mixture, parts, engine, reporter)
@@ -327,7 +332,5 @@ def _part_name(place: int) -> str:
     return f"part{place}_log_weights"
 
 
-def _of_shape(name: str, arrays: Arrays, shape: tuple[int, ...]) -> NDArray[Any]:
-    if arrays[name].shape != shape:
-        raise ValueError(f"{name} of shape {arrays[name].shape} instead of {shape}")
+def _floats(name: str, arrays: Arrays) -> NDArray[np.float64]:
     return arrays[name].astype(np.float64)

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.files import archive as storage
+from dagpost.files.schema import REMEDIES, STANDING, read_checked
 from dagpost.mcmc.chains import ChainRecord
+from dagpost.mcmc.checks import ChainChecks
 from dagpost.methods.choice import target_named
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES
@@ -18,7 +20,6 @@ from dagpost.posterior.sample import DagSample
 
 _NUMBERS = ("log_joint", "log_proposal", "log_extensions", "weights")
 _COUNTS = ("proposed", "accepted")
-_STANDING = "standing_"
 
 
 def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
@@ -28,8 +29,8 @@ def save_sample(sample: DagSample, path: str | os.PathLike[str]) -> None:
 
 def load_sample(path: str | os.PathLike[str]) -> DagSample:
     """Read a sample that `save_sample` wrote."""
-    about, arrays = storage.read_archive(path, "sample")
-    with storage.complete(path, "sample", "Draw it again."):
+    about, arrays = read_checked(path, "sample")
+    with storage.complete(path, "sample", REMEDIES["sample"]):
         return sample_of(about, arrays)
 
 
@@ -49,15 +50,17 @@ def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
     record = sample.chains
     if record is not None:
         about["chains"] = {"lengths": list(record.lengths), "moves": list(record.moves), "rounds": record.rounds}
+        if record.checks is not None:
+            about["chains"]["checks"] = record.checks.to_json()
         arrays |= {"log_state": record.log_state, **{name: getattr(record, name) for name in _COUNTS}}
-        arrays |= {_STANDING + name: array for name, array in record.standing.items()}
+        arrays |= {STANDING + name: array for name, array in record.standing.items()}
         if record.edges is not None:
             arrays["state_edges"] = record.edges
     return about, arrays
 
 
 def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSample:
-    """The sample that `parts_of` took apart."""
+    """The sample that `parts_of` took apart, once `check_sample` has seen it."""
     guarantee, evidence, method = about["guarantee"], about["log_evidence"], str(about["method"])
     target = target_named(str(about["modularity"]))
     kind = METHODS.classes().get(method)
@@ -81,16 +84,14 @@ def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSamp
 
 
 def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainRecord:
-    lengths = tuple(int(length) for length in about["lengths"])
-    graphs = len(arrays["parents"])
-    if sum(lengths) != graphs or min(lengths) < 1 or arrays["log_state"].shape != (graphs,):
-        raise ValueError(f"chains of {lengths} graphs where there are {graphs}")
     return ChainRecord(
-        lengths=lengths,
+        lengths=tuple(about["lengths"]),
         log_state=arrays["log_state"].astype(np.float64),
         moves=tuple(map(str, about["moves"])),
         **{name: arrays[name].astype(np.int64) for name in _COUNTS},
         edges=arrays["state_edges"].astype(np.float64) if "state_edges" in arrays else None,
         rounds=int(about["rounds"]),
-        standing={name.removeprefix(_STANDING): array for name, array in arrays.items() if name.startswith(_STANDING)},
+        # Older files do not say what was checked.
+        checks=ChainChecks.from_json(about["checks"]) if "checks" in about else None,
+        standing={name.removeprefix(STANDING): array for name, array in arrays.items() if name.startswith(STANDING)},
     )

@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
+from dagpost._tools.schema import ArrayRule, Sizes, check_arrays, graphs, numbers, require, wholes
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError
+from dagpost.mcmc.checks import ChainChecks
 from dagpost.mcmc.diagnostics import largest_r_hat
 
 if TYPE_CHECKING:
@@ -36,6 +38,15 @@ ROUND_GRAPHS = 100
 _LOOK_SECONDS = 2.0
 #: Draws of a chain that such a look takes into account.
 _LOOK_DRAWS = 250
+
+
+#: What `ChainRecord.standing` has beside the states.
+_TOTALS: Mapping[str, ArrayRule] = {
+    "proposed": wholes("chains", "moves"),
+    "accepted": wholes("chains", "moves"),
+    "edges": numbers("chains", "nodes", "nodes", least=0.0, most=1e15),
+}
+_KEPT = graphs("graphs", "nodes")
 
 
 class Round(NamedTuple):
@@ -62,7 +73,8 @@ class ChainRecord:
     `lengths`: graphs of each chain. `log_state`: the log weight of the state behind each graph. `proposed` and
     `accepted`: moves of each chain by kind. `edges`: for each chain the mean, over its kept states, of the exact
     probability of every edge given the state; None for a chain over graphs. `rounds` whole rounds were kept; after
-    them the chains stood at `standing`, from where a longer run resumes.
+    them the chains stood at `standing`, from where a longer run resumes. `checks`: what was checked beside agreement;
+    None where it is not known, as in files of earlier versions.
     """
 
     lengths: tuple[int, ...]
@@ -73,6 +85,7 @@ class ChainRecord:
     edges: Floats | None
     rounds: int
     standing: Mapping[str, NDArray[Any]] = field(repr=False)
+    checks: ChainChecks | None = None
 
     @property
     def acceptance(self) -> dict[str, float]:
@@ -90,6 +103,15 @@ class ChainRun:
     log_joint: Floats
     record: ChainRecord
     interrupted: bool = False
+
+
+def check_standing(method: ChainMethod, standing: Mapping[str, NDArray[Any]], nodes: int) -> None:
+    """Refuse arrays that cannot say where the chains of a method stand, with a `ValueError`."""
+    sizes = Sizes(chains=method.chains, moves=len(method.moves), nodes=nodes)
+    check_arrays(_TOTALS, standing, sizes)
+    check_arrays({f"state_{name}": rule for name, rule in method.state_rules.items()}, standing, sizes)
+    few = bool((standing["accepted"] <= standing["proposed"]).all())
+    require(few, "more moves were accepted than proposed")
 
 
 def run_chains(
@@ -124,7 +146,7 @@ def run_chains(
     else:
         runner.take_up(previous)
     ahead = range(runner.number + 1, runner.burn_in_rounds + rounds + 1)
-    saved = checkpoint.stage("chains", ahead, runner.kept_of, runner.standing_arrays)
+    saved = checkpoint.stage("chains", ahead, runner.kept_of, runner.standing_arrays, runner.check)
     runner.number += len(saved.finished)
     # Places that were made for rounds which then turned out to be damaged.
     runner.drop_unfinished()
@@ -166,7 +188,7 @@ class _Runner:
         self.resumed = 0
         self._looked = time.monotonic()
         # All that it needs comes with it and all that it finds is returned, so that it may run in another process.
-        self._block = partial(_advance_chain, method, context, nodes)
+        self._block = partial(advance_chain, method, context, nodes)
 
     @property
     def rounds(self) -> int:
@@ -175,9 +197,15 @@ class _Runner:
 
     def start(self) -> None:
         """Start every chain."""
-        chains = range(len(self.kept))
-        starts = [self.method.start(self.context, _generator(self._seed(chain, 0))) for chain in chains]
-        self.states = [_copy(self.method, state) for state in starts]
+        self.states = [_copy(self.method, self._start_of(chain)) for chain in range(len(self.kept))]
+
+    def _start_of(self, chain: int) -> Any:
+        """Every second chain starts from the order of the one before it the other way round, if it takes orders."""
+        generator = _generator(self._seed(chain, 0))
+        if not self.method.takes_orders:
+            return self.method.start(self.context, generator)
+        order = _generator(self._seed(chain - chain % 2, 0)).permutation(self.nodes)
+        return self.method.start(self.context, generator, order[::-1].copy() if chain % 2 else order)
 
     def next_round(self, stage: Stage) -> None:
         """One round of every chain; those of the burn-in let it forget where it started."""
@@ -205,6 +233,20 @@ class _Runner:
         """Where the chains stand: all that the next round needs."""
         return [*(part for state in self.states for part in state), *self.totals]
 
+    def _can_be_here(self) -> bool:
+        return all(self.method.can_be_at(self.context, state) for state in self.states)
+
+    def check(self) -> None:
+        """Refuse what a checkpoint says, if no chain can have kept it or stand there; a `ValueError`."""
+        names = [f"state_{name}" for name in self.method.state._fields]
+        standing = {name: np.stack(parts) for name, parts in zip(names, zip(*self.states, strict=True), strict=True)}
+        check_standing(self.method, {**standing, **dict(zip(_TOTALS, self.totals, strict=True))}, self.nodes)
+        require(self._can_be_here(), "a chain stands where it cannot be")
+        for number, output in enumerate(output for outputs in self.kept for output in outputs):
+            _KEPT.check(f"graphs of round {number}", output.parents, Sizes(nodes=self.nodes))
+            finite = bool(np.isfinite(output.log_joint).all() and np.isfinite(output.log_state).all())
+            require(finite, f"weights of round {number} that are not finite")
+
     def _look(self, stage: Stage) -> None:
         if self.rounds == 0:
             return
@@ -219,14 +261,33 @@ class _Runner:
 
     def take_up(self, previous: ChainRun) -> None:
         """Stand where an earlier run stood after its last whole round."""
-        record = previous.record
+        record, rules = previous.record, self.method.state_rules
         standing = record.standing
+        fields = self.method.state._fields
+        try:
+            require(len(record.lengths) == len(self.kept), f"{len(record.lengths)} chains")
+            check_standing(self.method, standing, self.nodes)
+            for name in fields:
+                require(len(standing[f"state_{name}"]) == len(self.kept), f"state_{name} of other chains")
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"Chains cannot resume from this sample ({error}). Draw a new one.") from error
         self.number, self.resumed = self.burn_in_rounds + record.rounds, record.rounds
+        arrays = {
+            name: np.array(array, dtype=rules[name].native if name in rules else array.dtype)
+            for name in fields
+            for array in [standing[f"state_{name}"]]
+        }
+        # Copies, and of the very types that kernels are compiled for.
         self.states = [
-            self.method.state(*(standing[f"state_{name}"][chain].copy() for name in self.method.state._fields))
-            for chain in range(len(self.kept))
+            self.method.state(*(np.array(arrays[name][chain]) for name in fields)) for chain in range(len(self.kept))
         ]
-        self.totals = (standing["proposed"].copy(), standing["accepted"].copy(), standing["edges"].copy())
+        if not self._can_be_here():
+            raise InputError(
+                "Chains cannot resume from this sample: they stand where the weights of this model do not lead. Take "
+                "the model that the sample was drawn from, or draw a new sample."
+            )
+        proposed, accepted = (standing[name].astype(np.int64) for name in ("proposed", "accepted"))
+        self.totals = (proposed, accepted, standing["edges"].astype(np.float64))
         starts = np.concatenate([[0], np.cumsum(record.lengths)])
         for chain in range(len(self.kept)):
             rows = slice(starts[chain], starts[chain] + self.rounds * ROUND_GRAPHS)
@@ -307,7 +368,7 @@ class _Runner:
         return f"R-hat {largest_r_hat(parents):.2f}"
 
 
-def _advance_chain(
+def advance_chain(
     method: ChainMethod, context: Any, nodes: int, item: tuple[Any, int, np.random.SeedSequence], cancel: Integers
 ) -> tuple[Any, Round]:
     """More kept graphs of one chain, as many as asked for, from a copy of its state."""

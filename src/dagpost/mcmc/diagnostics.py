@@ -2,7 +2,8 @@
 
 For every edge the rank-normalised split R-hat and the effective sample size of Vehtari, Gelman, Simpson, Carpenter &
 Bürkner (2021), from ArviZ. Edges that are all but certain, one way or the other, say little about mixing and have no
-sensible ranks, so the verdict rests on those between 0.05 and 0.95, and R-hat is for those between 0.01 and 0.99.
+sensible ranks, so agreement is judged by those between 0.05 and 0.95, and R-hat is for those between 0.01 and 0.99.
+Agreement alone earns no trust: the verdict (mcmc/verdict.py) rests on what else was checked, too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
+from dagpost.mcmc.checks import ChainChecks
+from dagpost.mcmc.verdict import Agreement, verdict_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +75,9 @@ class ChainDiagnostics:
     """How far to trust the chains behind a sample.
 
     `edges` lists every edge that was ever seen: its frequency, R-hat and effective sample size. `acceptance` is the
-    share of proposed moves that were accepted, by kind. `verdict` says it in one sentence.
+    share of proposed moves that were accepted, by kind. `agreed`: whether the chains agree with each other and are
+    worth enough; `checks`: what else was checked. `verdict` says it in words, and `trusted` whether nothing speaks
+    against them.
     """
 
     edges: pd.DataFrame
@@ -84,6 +89,8 @@ class ChainDiagnostics:
     smallest_effective: float
     trusted: bool
     verdict: str
+    agreed: bool
+    checks: ChainChecks | None = None
 
     def __repr__(self) -> str:
         return self.verdict
@@ -93,6 +100,8 @@ class ChainDiagnostics:
         return {
             "trusted": self.trusted,
             "verdict": self.verdict,
+            "agreed": self.agreed,
+            "checks": None if self.checks is None else self.checks.to_json(),
             "chains": self.chains,
             "uncertain_edges": self.uncertain,
             "largest_r_hat": self.largest_r_hat if math.isfinite(self.largest_r_hat) else None,
@@ -110,8 +119,10 @@ def diagnose(
     names: Sequence[str],
     lengths: Sequence[int],
     acceptance: Mapping[str, float],
+    checks: ChainChecks | None = None,
+    target: str = "structure",
 ) -> ChainDiagnostics:
-    """Compare the chains of a sample, whose graphs stand chain after chain."""
+    """Compare the chains of a sample, whose graphs stand chain after chain, and judge them by all that was checked."""
     import pandas as pd
 
     chains = by_chain(parents, lengths)
@@ -136,7 +147,8 @@ def diagnose(
     )
     worst = float(np.max(disagreement, initial=1.0, where=uncertain))
     smallest = float(np.min(effective, initial=float(chains.shape[0] * chains.shape[1]), where=uncertain))
-    verdict, trusted = _verdict(edges, uncertain, worst, smallest, chains.shape[0], chains.shape[1])
+    agreement = _agreement(edges, uncertain, worst, smallest, chains.shape[0], chains.shape[1])
+    verdict, trusted = verdict_on(agreement, checks, names, target)
     return ChainDiagnostics(
         edges=edges,
         acceptance=dict(acceptance),
@@ -147,40 +159,34 @@ def diagnose(
         smallest_effective=smallest,
         trusted=trusted,
         verdict=verdict,
+        agreed=agreement.agreed,
+        checks=checks,
     )
 
 
-def _verdict(
+def _agreement(
     edges: pd.DataFrame, uncertain: NDArray[np.bool_], worst: float, smallest: float, chains: int, draws: int
-) -> tuple[str, bool]:
+) -> Agreement:
     if chains < 2:
-        return "One chain alone cannot show whether it has found everything: run at least two.", False
+        return Agreement("one chain alone cannot show whether it has found everything", "Run at least two.")
     kept = f"{chains} chains of {draws:,} graphs"
     if chains * draws < SMALLEST_EFFECTIVE:
-        return f"Do not trust it yet: {kept} are too few to say anything. Run longer.", False
+        return Agreement(f"{kept} are too few to say anything", "Run longer.")
     if not uncertain.any():
-        return f"Trust it: {kept} agree that no edge is uncertain.", True
+        return Agreement(f"{kept} agree that no edge is uncertain", error=0.01)
     number = f"{int(uncertain.sum())} uncertain edges"
+    remedy = "Run longer, or use more thinning."
     if worst > LARGEST_R_HAT:
         row = edges[uncertain].sort_values("r_hat", ascending=False).iloc[0]
         where = f"{row['parent']} -> {row['child']}"
-        return (
-            f"Do not trust it yet: {kept} disagree, most about {where} (R-hat {worst:.2f}, should be below "
-            f"{LARGEST_R_HAT}, over {number}). Run longer, or use more thinning.",
-            False,
-        )
+        wide = f"R-hat {worst:.2f}, should be below {LARGEST_R_HAT}, over {number}"
+        return Agreement(f"{kept} disagree, most about {where} ({wide})", remedy)
     if smallest < SMALLEST_EFFECTIVE:
-        return (
-            f"Do not trust it yet: {kept} agree (R-hat {worst:.2f}), but are worth only {smallest:.0f} independent "
-            f"graphs for some of {number}. Run longer, or use more thinning.",
-            False,
-        )
-    error = max(math.sqrt(0.25 / smallest), 0.005)
-    return (
-        f"Trust it to about ±{2.0 * error:.2f}: {kept} agree (R-hat at most {worst:.3f} over {number}) and are worth "
-        f"at least {smallest:.0f} independent graphs.",
-        True,
-    )
+        worth = f"are worth only {smallest:.0f} independent graphs for some of {number}"
+        return Agreement(f"{kept} agree (R-hat {worst:.2f}), but {worth}", remedy)
+    worth = f"are worth at least {smallest:.0f} independent graphs"
+    error = max(2.0 * math.sqrt(0.25 / smallest), 0.01)
+    return Agreement(f"{kept} agree (R-hat at most {worst:.3f} over {number}) and {worth}", error=error)
 
 
 def _edges_seen(parents: NDArray[np.unsignedinteger[Any]]) -> tuple[list[tuple[int, int]], Floats]:

@@ -51,9 +51,14 @@ class HybridContext(NamedTuple):
 State = GraphState
 
 
-def start(context: HybridContext, generator: np.random.Generator) -> GraphState:
-    """A graph that fits a random order."""
-    return structure.start(context.families, generator)
+def start(context: HybridContext, generator: np.random.Generator, wanted: Integers | None = None) -> GraphState:
+    """A graph that fits an order, a random one if none is wanted."""
+    return structure.start(context.families, generator, wanted)
+
+
+def is_possible(context: HybridContext, state: GraphState) -> bool:
+    """Whether no node has too many parents, or parents that it must not have."""
+    return structure.is_possible(context.families, state)
 
 
 def proposal_of(edges: Floats) -> tuple[Floats, Floats]:

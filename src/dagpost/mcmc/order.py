@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.kernels import inline_no_refcount, inlined, kernel
 from dagpost.errors import NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_sum_inside
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
@@ -42,38 +42,53 @@ class OrderState(NamedTuple):
 State = OrderState
 
 
-def start(tables: FamilyTables, generator: np.random.Generator) -> OrderState:
-    """A random order that some graph fits."""
+def start(tables: FamilyTables, generator: np.random.Generator, wanted: Integers | None = None) -> OrderState:
+    """An order that some graph fits: as near as may be to the one that is wanted, or else to a random one."""
     nodes = len(tables.candidates)
     state = OrderState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes))
-    if not random_order(tables, state.order, state.log_sums, generator):
+    if not possible_order(tables, generator.permutation(nodes) if wanted is None else wanted, *state):
         raise NoGraphError(NO_ORDER)
     return state
 
 
 @kernel
-def random_order(tables: FamilyTables, order: Integers, log_sums: Floats, generator: np.random.Generator) -> bool:
-    """Fill `order` at random, each node where it has a parent set; False if there is no such order.
+def possible_order(tables: FamilyTables, wanted: Integers, order: Integers, log_sums: Floats) -> bool:
+    """Fill `order` with the first of the nodes `wanted` that has a parent set there; False if there is no such order.
 
     A node that may come next may also come later, so that no choice leads into a dead end.
     """
-    nodes = len(order)
     placed = np.uint64(0)
-    for position in range(nodes):
-        count = 0
-        for node in range(nodes):
-            if placed >> np.uint64(node) & np.uint64(1) == 0:
+    for position in range(len(order)):
+        found = False
+        for node in wanted:
+            if not found and placed >> np.uint64(node) & np.uint64(1) == 0:
                 log_sum = log_sum_inside(tables, node, placed)
                 if log_sum > -math.inf:
-                    count += 1
-                    # The last of `count` nodes is taken with probability 1 / count: all are equally likely.
-                    if generator.random() * count < 1.0:
-                        order[position] = node
-                        log_sums[node] = log_sum
-        if count == 0:
+                    found = True
+                    order[position] = node
+                    log_sums[node] = log_sum
+        if not found:
             return False
         placed |= np.uint64(1) << np.uint64(order[position])
     return True
+
+
+@kernel
+def is_possible(tables: FamilyTables, state: OrderState) -> bool:
+    """Whether the weights of a state are those of its order, and none is zero."""
+    before = np.uint64(0)
+    for node in state.order:
+        log_sum = log_sum_inside(tables, node, before)
+        if log_sum == -math.inf or not is_close(state.log_sums[node], log_sum):
+            return False
+        before |= np.uint64(1) << np.uint64(node)
+    return True
+
+
+@inlined
+def is_close(first: float, second: float) -> bool:
+    """Whether two log weights are the same but for rounding."""
+    return abs(first - second) <= 1e-6 * max(1.0, abs(second))
 
 
 @inline_no_refcount
@@ -114,12 +129,14 @@ def shift(
     state: OrderState,
     start: int,
     generator: np.random.Generator,
+    coldness: float,
     log_place: Floats,
     log_own: Floats,
     log_other: Floats,
 ) -> bool:
     """Take one node out and put it back with the probability of each order that this can lead to.
 
+    That is the weight of the order to the power of `coldness`: below 1, a chain is hot and leaves its modes.
     `log_place[p]` is the log weight of the order with the node at position `p`, relative to now; `log_own[p]` what the
     node itself weighs there, `log_other[p]` the weight there of the node that now is at `p`, once it is passed.
     """
@@ -147,6 +164,8 @@ def shift(
         log_own[position] = log_sum_inside(tables, node, ahead)
         passed += log_other[position] - log_sums[other]
         log_place[position] = passed + log_own[position] - log_sums[node]
+    for position in range(nodes):
+        log_place[position] *= coldness
     chosen = choose(log_place, nodes, generator.random())
     step = 1 if chosen > start else -1
     position = start
@@ -207,7 +226,8 @@ def advance(
                 moved = _swap(tables, state, min(first, last), max(first, last), generator, fresh)
             else:
                 move = _SHIFT
-                moved = shift(tables, state, int(generator.random() * nodes), generator, log_place, log_own, fresh)
+                node = int(generator.random() * nodes)
+                moved = shift(tables, state, node, generator, 1.0, log_place, log_own, fresh)
             output.proposed[move] += 1
             output.accepted[move] += moved
         before = np.uint64(0)

@@ -30,8 +30,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inlined, kernel
-from dagpost.errors import NoGraphError
-from dagpost.families.family_sums import NO_ORDER, FamilyTables
+from dagpost.families.family_sums import FamilyTables
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc.buckets import (
     BucketFamilies,
@@ -46,7 +45,8 @@ from dagpost.mcmc.buckets import (
     sum_bucket,
 )
 from dagpost.mcmc.chains import Round
-from dagpost.mcmc.order import OrderState, random_order, shift
+from dagpost.mcmc.order import OrderState, shift
+from dagpost.mcmc.order import start as start_order
 
 _SWAP_NEIGHBOURS, _SWAP, _WINDOW, _SHIFT = 0, 1, 2, 3
 #: With which probability a step is of which kind; a bucket of one node has no window, and shifts instead.
@@ -77,13 +77,9 @@ def prepare(families: FamilyTables, bucket_size: int, at_once: int) -> BucketFam
     return bucket_families(families)
 
 
-def start(context: BucketFamilies, generator: np.random.Generator) -> PartialOrderState:
-    """The buckets of a random order that some graph fits."""
-    nodes = len(context.tables.candidates)
-    state = PartialOrderState(np.zeros(nodes, dtype=np.int64))
-    if not random_order(context.tables, state.order, np.zeros(nodes), generator):
-        raise NoGraphError(NO_ORDER)
-    return state
+def start(context: BucketFamilies, generator: np.random.Generator, wanted: Integers | None = None) -> PartialOrderState:
+    """The buckets of an order that some graph fits, a random one if none is wanted."""
+    return PartialOrderState(start_order(context.tables, generator, wanted).order)
 
 
 class _Buckets(NamedTuple):
@@ -222,7 +218,7 @@ def _step(
             _redraw_window(families, buckets, first, generator)
         else:
             drawn, position = OrderState(buckets.drawn, buckets.log_alpha), int(generator.random() * nodes)
-            shift(families.tables, drawn, position, generator, room[0], room[1], room[2])
+            shift(families.tables, drawn, position, generator, 1.0, room[0], room[1], room[2])
         first, last = _propose_drawn(buckets, first, last)
     change = _sum_proposed(families, buckets, first, last)
     # What was drawn has the right distribution already.
@@ -245,6 +241,13 @@ def _add_edges(families: BucketFamilies, buckets: _Buckets, times: int, edges: F
         before |= mask_of(members)
         log_weight += buckets.log_weights[slot]
     return log_weight
+
+
+@kernel
+def is_possible(families: BucketFamilies, state: PartialOrderState, bucket_size: int) -> bool:
+    """Whether some order that keeps to the buckets has a weight."""
+    buckets = _empty_buckets(state.order, min(bucket_size, len(state.order)))
+    return _sum_proposed(families, buckets, 0, len(buckets.slots) - 1) > -math.inf
 
 
 @kernel

@@ -10,8 +10,8 @@ Moves: two parts in a row are joined or one is split in two, all with equal chan
 nodes of different parts change places; one node is taken out and put back, into any part or between any two, with the
 probability that the partition then has (it is never rejected); a graph is drawn, some of its edges are turned round
 (REV, reversal.py), and its partition is taken. The last move matters most: one edge that turns can shift whole branches
-to other parts, which is a long way in small steps. Before its first step a chain follows Order MCMC for a while, from a
-random order: that finds the good graphs far sooner.
+to other parts, which is a long way in small steps. Before its first step a chain follows Order MCMC for a while, from
+an order of its first partition: that finds the good graphs far sooner.
 
 A sum over the sets that meet a part is a difference of two look-ups. Where they are so close that it has to be summed
 up set by set, the difference still is an upper bound, which nearly always is enough to refuse. A node that is put back
@@ -61,12 +61,13 @@ class PartitionState(NamedTuple):
 State = PartitionState
 
 
-def start(tables: FamilyTables, generator: np.random.Generator) -> PartitionState:
-    """The partition of a graph that fits a random order."""
+def start(tables: FamilyTables, generator: np.random.Generator, wanted: Integers | None = None) -> PartitionState:
+    """The partition of a graph that fits an order, a random one if none is wanted."""
     nodes = len(tables.candidates)
     approach = np.array([APPROACH * nodes**2], dtype=np.int64)
     state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes), approach)
-    _take_partition_of(tables, _graph_after_orders(tables, generator, 0, np.zeros(1, dtype=np.int64)), state)
+    first = order.start(tables, generator, wanted)
+    _take_partition_of(tables, _graph_after_orders(tables, first, generator, 0, np.zeros(1, dtype=np.int64)), state)
     return state
 
 
@@ -75,7 +76,9 @@ def advance(
 ) -> None:
     """One round; the first begins with steps over orders, which lead near good partitions."""
     if state.approach[0] > 0:
-        parents = _graph_after_orders(tables, generator, int(state.approach[0]), cancel)
+        # An order of the partition where the chain stands: earlier parts first.
+        first = order.start(tables, generator, np.argsort(state.part_of, kind="stable"))
+        parents = _graph_after_orders(tables, first, generator, int(state.approach[0]), cancel)
         if cancel[0] != 0:
             return
         _take_partition_of(tables, parents, state)
@@ -83,9 +86,10 @@ def advance(
     _advance(tables, state, generator, output, cancel)
 
 
-def _graph_after_orders(tables: FamilyTables, generator: np.random.Generator, steps: int, cancel: Integers) -> Masks:
-    """A graph that fits the order where some steps of Order MCMC end that began at a random order."""
-    state = order.start(tables, generator)
+def _graph_after_orders(
+    tables: FamilyTables, state: order.OrderState, generator: np.random.Generator, steps: int, cancel: Integers
+) -> Masks:
+    """A graph that fits the order where some steps of Order MCMC end that begin at `state`, which they change."""
     nodes = len(state.order)
     pieces = max(1, math.ceil(steps / _PIECE))
     output = Round(
@@ -110,6 +114,23 @@ def _take_partition_of(tables: FamilyTables, parents: Masks, state: PartitionSta
     for node in range(len(parents)):
         state.log_sums[node] = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
     write_parts(work, state.part_of)
+
+
+@kernel
+def is_possible(tables: FamilyTables, state: PartitionState) -> bool:
+    """Whether the weights of a state are those of its partition, and none is zero."""
+    nodes = len(state.part_of)
+    if state.approach[0] != 0 and state.approach[0] != APPROACH * nodes**2:
+        return False
+    work = room_for(nodes)
+    for node in range(nodes):
+        work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
+    confine(work, tables, state.log_sums, False)
+    for node in range(nodes):
+        log_sum = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
+        if log_sum == -math.inf or not order.is_close(state.log_sums[node], log_sum):
+            return False
+    return True
 
 
 @kernel

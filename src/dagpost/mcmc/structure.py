@@ -23,11 +23,10 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined, kernel
-from dagpost.errors import NoGraphError
-from dagpost.families.family_sums import NO_ORDER, FamilyTables, bits_of, log_weight_of
+from dagpost.families.family_sums import FamilyTables, bits_of, log_weight_of
 from dagpost.families.graphs import draw_graph
+from dagpost.mcmc import order as orders
 from dagpost.mcmc.chains import Round
-from dagpost.mcmc.order import random_order
 from dagpost.mcmc.reversal import all_nodes, find_descendants, node_of, nth_member, reverse_edge
 
 _ADD, _DELETE, _REVERSE, _NEW_EDGE_REVERSAL = 0, 1, 2, 3
@@ -43,13 +42,10 @@ class GraphState(NamedTuple):
 State = GraphState
 
 
-def start(tables: FamilyTables, generator: np.random.Generator) -> GraphState:
-    """A graph drawn from the posterior given a random order: far from others, but not absurd."""
-    nodes = len(tables.candidates)
-    order, log_sums = np.zeros(nodes, dtype=np.int64), np.zeros(nodes)
-    if not random_order(tables, order, log_sums, generator):
-        raise NoGraphError(NO_ORDER)
-    parents = np.zeros(nodes, dtype=np.uint64)
+def start(tables: FamilyTables, generator: np.random.Generator, wanted: Integers | None = None) -> GraphState:
+    """A graph drawn from the posterior given an order, a random one if none is wanted: not like others, nor absurd."""
+    order, log_sums = orders.start(tables, generator, wanted)
+    parents = np.zeros(len(order), dtype=np.uint64)
     _draw_in_order(tables, order, log_sums, generator, parents)
     return GraphState(parents)
 
@@ -64,6 +60,17 @@ def _draw_in_order(
         allowed[node] = before
         before |= np.uint64(1) << np.uint64(node)
     draw_graph(tables, allowed, np.zeros_like(allowed), log_sums, generator, parents)
+
+
+@kernel
+def is_possible(tables: FamilyTables, state: GraphState) -> bool:
+    """Whether no node has too many parents, or parents that it must not have."""
+    for node in range(len(state.parents)):
+        if bits_of(state.parents[node]) > tables.max_parents:
+            return False
+        if log_weight_of(tables, node, state.parents[node]) == -math.inf:
+            return False
+    return True
 
 
 class Surroundings(NamedTuple):

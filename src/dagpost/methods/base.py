@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from dagpost._tools.json_settings import to_json
+from dagpost._tools.schema import ArrayRule, Rule
 from dagpost.errors import InputError
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
     from dagpost._tools.arrays import Floats, Masks
     from dagpost.data.table import Table
@@ -128,9 +128,9 @@ class Method(ABC):
     #: Whether it can average over a setting of the score (posterior/mixture.py): it knows the exact evidence under each
     #: value, as `log_mass` has it, or lists graphs by their weight.
     mixes: ClassVar[bool] = False
-    #: Names of what `at_fit` keeps, arrays and facts; they are in the file of the model too.
-    kept_arrays: ClassVar[tuple[str, ...]] = ()
-    kept_facts: ClassVar[tuple[str, ...]] = ()
+    #: What `at_fit` keeps, arrays and facts, with what they must be; they are in the file of the model too.
+    kept_arrays: ClassVar[Mapping[str, ArrayRule]] = {}
+    kept_facts: ClassVar[Mapping[str, Rule]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Make a method with a name known, wherever it is defined."""
@@ -186,9 +186,6 @@ class Method(ABC):
 
     def at_fit(self, study: Study, workspace: Workspace, seed: int | None) -> None:
         """Compute what only the rows can give, and keep it in the workspace."""
-
-    def check_kept(self, kept: Mapping[str, NDArray[Any]], nodes: int) -> None:
-        """Refuse kept arrays from a file that do not fit the model."""
 
     def summed(self, workspace: Workspace, names: tuple[str, ...]) -> Summed | None:
         """Exact evidence and edges under a target of its own; None where there are none."""

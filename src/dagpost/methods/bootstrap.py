@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 from dagpost._tools.checks import whole_number
+from dagpost._tools.schema import ArrayRule, Rule, graphs, numbers, optional, text, whole
 from dagpost._tools.spelling import either
 from dagpost.errors import InputError
 from dagpost.methods.base import Cost, Draws, Method, Study, Wanted
 from dagpost.methods.targets import Target
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from dagpost.posterior.workspace import Workspace
 
 _PICKED = "Directions that the data cannot tell are picked by the search, always the same way."
@@ -47,8 +46,11 @@ class Bootstrap(Method):
     draws = "independent"
     needs_rows = True
     quick_nodes = float("inf")
-    kept_arrays = (_GRAPHS, _WEIGHTS)
-    kept_facts = (_SEED, _ENGINE)
+    kept_arrays: ClassVar[Mapping[str, ArrayRule]] = {
+        _GRAPHS: graphs("replicates", "nodes"),
+        _WEIGHTS: numbers("replicates"),
+    }
+    kept_facts: ClassVar[Mapping[str, Rule]] = {_SEED: optional(whole(most=None)), _ENGINE: optional(text)}
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -90,15 +92,6 @@ class Bootstrap(Method):
         )
         workspace.kept.update(zip(self.kept_arrays, found, strict=True))
         workspace.facts.update({_SEED: int(sequence.entropy), _ENGINE: workspace.tasks_name})  # type: ignore[arg-type]
-
-    def check_kept(self, kept: Mapping[str, NDArray[Any]], nodes: int) -> None:
-        """One graph and one weight for each replicate."""
-        if (
-            kept[_GRAPHS].ndim != 2
-            or kept[_GRAPHS].shape[1] != nodes
-            or kept[_WEIGHTS].shape != kept[_GRAPHS].shape[:1]
-        ):
-            raise ValueError(f"replicates of shape {kept[_GRAPHS].shape}")
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """The graphs of the first `count` replicates, which were found when the model was fitted."""

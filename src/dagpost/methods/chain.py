@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from dagpost._tools.checks import whole_number
+from dagpost._tools.schema import ArrayRule
 from dagpost.methods.base import Cost, Draws, Method, Wanted
 
 if TYPE_CHECKING:
     import numpy as np
 
     from dagpost._tools.arrays import Integers
-    from dagpost.mcmc.chains import Round
+    from dagpost.mcmc.chains import ChainRun, Round
+    from dagpost.mcmc.checks import ChainChecks
     from dagpost.posterior.workspace import Workspace
 
 MOST_CHAINS = 1000
@@ -29,6 +33,10 @@ _SCANNED_PARENTS = 3
 #: Beyond 21 columns the time may be this many times as long, or as short.
 _UNCERTAINTY = 3.0
 _BYTES_A_GRAPH = 100
+#: Chains are compared with exact sums that take at most this long, or as long as the chains themselves.
+_EXACT_SECONDS = 5.0
+#: A probe and its walks cost a share of the steps; see mcmc/probe.py.
+_PROBE = 1.2
 
 
 class StepCost(NamedTuple):
@@ -62,8 +70,13 @@ class ChainMethod(Method):
     moves: ClassVar[tuple[str, ...]]
     #: Whether `advance` adds up the exact probability of every edge given the state.
     gives_edges: ClassVar[bool] = False
+    #: Whether `start` of its moves takes an order to start from, as a third argument.
+    takes_orders: ClassVar[bool] = False
     #: What its steps cost.
     costs: ClassVar[StepCost]
+    #: What the arrays of the states of all chains must be, by the names of the fields of `state`: kernels index with
+    #: them, and they may come from a file of somebody else's.
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {}
 
     chains: int
     thinning: int
@@ -96,9 +109,18 @@ class ChainMethod(Method):
         """What all chains of a run read: the weights of the families."""
         return workspace.families
 
-    def start(self, context: Any, generator: np.random.Generator) -> Any:
-        """A state to start from, far from others."""
-        return self.moves_module.start(context, generator)
+    def start(self, context: Any, generator: np.random.Generator, wanted: Integers | None = None) -> Any:
+        """A state to start from: that of a random order, or of one as near as may be to the order that is wanted."""
+        own = () if wanted is None else (wanted,)
+        return self.moves_module.start(context, generator, *own)
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether a chain could have come to a state from a file, whose arrays follow their rules, with these weights.
+
+        The kernels of `advance` trust what a state says of the weights.
+        """
+        del context, state
+        return True
 
     def advance(
         self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
@@ -110,9 +132,10 @@ class ChainMethod(Method):
         """Run the chains until they have the graphs wanted together; an interrupt ends them with what they have."""
         from dagpost.mcmc.chains import run_chains
 
+        context = self.prepare(workspace)
         run = run_chains(
             self,
-            self.prepare(workspace),
+            context,
             workspace.nodes,
             wanted.number,
             seed=wanted.seed,
@@ -122,12 +145,46 @@ class ChainMethod(Method):
             checkpoint=workspace.checkpoint,
         )
         remark = ""
+        record = replace(run.record, checks=self._checked(workspace, context, run, wanted.seed))
         if run.interrupted:
             found = len(run.log_joint)
             remark = f"Interrupted: these are the {found:,} graphs that the chains had by then, of {wanted.number:,}."
         known = workspace.structure_log_evidence if self.modularity == "structure" else None
         evidence = math.nan if known is None else known
-        return Draws(run.parents, run.log_joint, log_evidence=evidence, chains=run.record, remark=remark)
+        return Draws(run.parents, run.log_joint, log_evidence=evidence, chains=record, remark=remark)
+
+    def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:
+        """What speaks for or against a run beside the agreement of its chains."""
+        from dagpost.mcmc.checks import ChainChecks
+        from dagpost.mcmc.probe import compare_edges, probe
+
+        if run.interrupted:
+            return ChainChecks(self.takes_orders, unchecked="the run was interrupted")
+        nodes, count = workspace.nodes, len(run.log_joint)
+        found = None
+        if self.takes_orders:
+            found = probe(
+                self,
+                context,
+                workspace.families,
+                run,
+                steps_a_graph=self._steps_a_graph(nodes, workspace.max_parents),
+                seed=seed,
+                engine=workspace.engine,
+            )
+        patience = max(_EXACT_SECONDS, self.cost_of_draws(count, nodes, workspace.max_parents, 1).seconds)
+        edges = None if self.modularity is None else workspace.edges_to_compare(self.modularity, patience)
+        if edges is None:
+            return ChainChecks(self.takes_orders, found, unchecked="they would take too long, or too much memory")
+        return ChainChecks(self.takes_orders, found, compare_edges(run, edges))
+
+    def _steps_a_graph(self, nodes: int, max_parents: int) -> float:
+        """How many steps over orders take as long as one kept graph and the steps before it."""
+        from dagpost.methods.order_mcmc import OrderMCMC
+
+        sets = _sets_scanned(nodes, max_parents)
+        step, graph = self.step_and_graph(nodes, sets)
+        return (self.thinning * step + graph) / OrderMCMC.costs.of_step(nodes, sets)
 
     def ran_on(self, workspace: Workspace) -> str:
         """Chains are tasks that only return what they find."""
@@ -146,16 +203,24 @@ class ChainMethod(Method):
 
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost:
         """From what a step and a kept graph cost by number of columns."""
-        from dagpost.families.family_sums import ALL_CANDIDATES
-        from dagpost.families.numbering import family_count
         from dagpost.mcmc.chains import ROUND_GRAPHS
 
-        scans = nodes - 1 > ALL_CANDIDATES
-        sets = nodes * family_count(nodes - 1, min(max_parents, _SCANNED_PARENTS)) if scans else 0
+        sets = _sets_scanned(nodes, max_parents)
         step, graph = self.step_and_graph(nodes, sets)
         rounds = math.ceil(self.burn_in / (self.thinning * ROUND_GRAPHS)) + count / self.chains / ROUND_GRAPHS
         seconds = rounds * ROUND_GRAPHS * (self.thinning * step + graph) + self.seconds_to_start(nodes, sets)
+        if self.takes_orders:
+            seconds *= _PROBE
         # All chains make a round before any makes the next.
         seconds *= math.ceil(self.chains / workers)
         what, size = f"{count:,} graphs from {self.chains} chains", count * (_BYTES_A_GRAPH + 2 * nodes)
-        return Cost("samples", what, seconds, size, _UNCERTAINTY if scans else 1.0)
+        return Cost("samples", what, seconds, size, _UNCERTAINTY if sets else 1.0)
+
+
+def _sets_scanned(nodes: int, max_parents: int) -> int:
+    """How many parent sets are scanned for a sum; none where all sums are look-ups."""
+    from dagpost.families.family_sums import ALL_CANDIDATES
+    from dagpost.families.numbering import family_count
+
+    scans = nodes - 1 > ALL_CANDIDATES
+    return nodes * family_count(nodes - 1, min(max_parents, _SCANNED_PARENTS)) if scans else 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dagpost._tools.checks import text
 from dagpost._tools.spelling import parameter, setting
+from dagpost._tools.text import shown
 from dagpost.errors import InputError, ResourceError
 from dagpost.methods.base import Method
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
@@ -44,7 +46,7 @@ def resolve_method(method: Any) -> Method | None:
     known = ", ".join(map(repr, [AUTO, *METHODS.names()]))
     raise InputError(
         f"{parameter('method', 'DagPosterior')} must be one of {known}, or an object such as PartitionMCMC(chains=8). "
-        f"Got {method!r} instead.{hint}"
+        f"Got {shown(method)} instead.{hint}"
     )
 
 
@@ -129,6 +131,7 @@ def target_named(name: str) -> Target:
     """
     if isinstance(name, Target):
         return name
+    name = text(name, "target", None, allowed="the name of what is counted, such as 'structure'")
     if name in MODULARITIES:
         return MODULARITIES[name]
     known = (target for kind in METHODS.classes().values() for target in kind.targets())

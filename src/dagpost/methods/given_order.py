@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dagpost._tools.checks import refusal
+from dagpost._tools.checks import members
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.methods.base import Draws, Method, Summed, Wanted
@@ -46,9 +46,7 @@ class GivenOrder(Method):
         """Bring the order into a tuple."""
         if self.order is None:
             return
-        if isinstance(self.order, str) or not isinstance(self.order, Iterable):
-            raise refusal(self.order, "order", "GivenOrder", "a list of names")
-        object.__setattr__(self, "order", tuple(self.order))
+        object.__setattr__(self, "order", members(self.order, "order", "GivenOrder", allowed="a list of names"))
 
     @property
     def target(self) -> Target:

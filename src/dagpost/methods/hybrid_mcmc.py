@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dagpost._tools.checks import number
+from dagpost._tools.schema import ArrayRule, graphs
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ class HybridMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a graph that fits a random order.
+        How many chains, in pairs from graphs that fit opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -47,7 +49,9 @@ class HybridMCMC(ChainMethod):
     modularity = "structure"
     needs_orders = True
     moves = ("add", "delete", "reverse", "global")
+    takes_orders = True
     costs = StepCost(2e-6, 0.0, 0.01e-9, 5e-6, 0.0, 0.0)
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {"parents": graphs("chains", "nodes")}
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -60,6 +64,10 @@ class HybridMCMC(ChainMethod):
         from dagpost.mcmc import hybrid
 
         return hybrid
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether the weights of a state are those of its place."""
+        return bool(self.moves_module.is_possible(context, state))
 
     @property
     def step_settings(self) -> tuple[Any, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools.schema import Rule, Sizes, anything, list_of, truth, whole
 from dagpost.methods.base import Draws, Method, Wanted
 
 if TYPE_CHECKING:
@@ -73,8 +74,17 @@ def _best_dags(workspace: ExactWorkspace, count: int) -> BestDags:
     checkpoint = workspace.checkpoint
     # A mixture asks for longer and longer lists.
     name = f"{count} best graphs"
-    number, tied = checkpoint.decided(name, lambda: [len(search().log_joint), bool(search().tied)])
+    made = Rule("a number of graphs and a truth value", lambda value, sizes: _is_length(value, count, sizes))
+    number, tied = checkpoint.decided(name, lambda: [len(search().log_joint), bool(search().tied)], made)
     found = BestDags(np.empty((number, workspace.nodes), dtype=np.uint64), np.empty(number), tied)
     for _ in checkpoint.stage(name, ["all"], lambda _: [found.parents, found.log_joint]):
         found.parents[:], found.log_joint[:] = search().parents, search().log_joint
     return found
+
+
+def _is_length(value: Any, count: int, sizes: Sizes) -> bool:
+    return (
+        list_of(anything, 2).holds(value, sizes)
+        and whole(1, count).holds(value[0], sizes)
+        and truth.holds(value[1], sizes)
+    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from dagpost._tools.schema import ArrayRule, numbers, permutation
 from dagpost.methods.chain import ChainMethod, StepCost
 
 
@@ -15,7 +17,7 @@ class OrderMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a random order.
+        How many chains, in pairs from opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -34,8 +36,13 @@ class OrderMCMC(ChainMethod):
     citation = "Friedman, N., & Koller, D. (2003). Being Bayesian about network structure. Machine Learning, 50."
     modularity = "order"
     moves = ("swap neighbours", "swap any two", "shift one")
+    takes_orders = True
     gives_edges = True
     costs = StepCost(0.05e-6, 3.5e-9, 0.4e-9, 2e-6, 0.8e-6, 9e-9)
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {
+        "order": permutation("chains", "nodes"),
+        "log_sums": numbers("chains", "nodes"),
+    }
 
     @property
     def moves_module(self) -> Any:
@@ -43,3 +50,7 @@ class OrderMCMC(ChainMethod):
         from dagpost.mcmc import order
 
         return order
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether the weights of a state are those of its place."""
+        return bool(self.moves_module.is_possible(context, state))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dagpost._tools.checks import refusal, whole_number
+from dagpost._tools.schema import ArrayRule, permutation
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class PartialOrderMCMC(ChainMethod):
     bucket_size
         Nodes in a bucket, up to 20. A step costs twice as much with each further one, and leads further.
     chains
-        How many chains, each from a random order.
+        How many chains, in pairs from opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -54,8 +56,10 @@ class PartialOrderMCMC(ChainMethod):
     )
     modularity = "order"
     moves = ("swap between neighbours", "swap any two", "redraw a window", "shift one")
+    takes_orders = True
     gives_edges = True
     costs = StepCost(0.3e-6, 0.0, 1e-9, 10e-6, 0.0, 0.0)
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {"order": permutation("chains", "nodes")}
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -71,6 +75,10 @@ class PartialOrderMCMC(ChainMethod):
         from dagpost.mcmc import partial_order
 
         return partial_order
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether the weights of a state are those of its place."""
+        return bool(self.moves_module.is_possible(context, state, self.bucket_size))
 
     @property
     def step_settings(self) -> tuple[Any, ...]:

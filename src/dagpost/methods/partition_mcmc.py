@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from dagpost._tools.schema import ArrayRule, numbers, partition, wholes
 from dagpost.methods.chain import ChainMethod, StepCost
 from dagpost.methods.order_mcmc import OrderMCMC
+
+#: A chain follows Order MCMC for at most as many steps first: `APPROACH` times the square of 64 nodes.
+_MOST_APPROACH = 12 * 64**2
 
 
 @dataclass(frozen=True)
@@ -16,7 +21,7 @@ class PartitionMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a random order.
+        How many chains, in pairs from opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -38,8 +43,14 @@ class PartitionMCMC(ChainMethod):
     )
     modularity = "structure"
     moves = ("split or join", "swap neighbours", "swap any two", "move one", "new edge reversal")
+    takes_orders = True
     gives_edges = True
     costs = StepCost(1.5e-6, 13e-9, 2e-9, 2e-6, 0.8e-6, 15e-9)
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {
+        "part_of": partition("chains", "nodes"),
+        "log_sums": numbers("chains", "nodes"),
+        "approach": wholes("chains", 1, most=_MOST_APPROACH),
+    }
 
     @property
     def moves_module(self) -> Any:
@@ -47,6 +58,10 @@ class PartitionMCMC(ChainMethod):
         from dagpost.mcmc import partition
 
         return partition
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether the weights of a state are those of its place."""
+        return bool(self.moves_module.is_possible(context, state))
 
     def seconds_to_start(self, nodes: int, sets: int) -> float:
         """Chains over orders lead to the first partition."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from dagpost._tools.checks import number
+from dagpost._tools.schema import ArrayRule, graphs
 from dagpost.methods.chain import ChainMethod, StepCost
 
 
@@ -16,7 +18,7 @@ class StructureMCMC(ChainMethod):
     Parameters
     ----------
     chains
-        How many chains, each from a graph that fits a random order.
+        How many chains, in pairs from graphs that fit opposite random orders.
     thinning
         Steps from one kept graph to the next.
     burn_in
@@ -41,7 +43,9 @@ class StructureMCMC(ChainMethod):
     )
     modularity = "structure"
     moves = ("add", "delete", "reverse", "new edge reversal")
+    takes_orders = True
     costs = StepCost(0.12e-6, 0.0, 0.01e-9, 5e-6, 0.0, 0.0)
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {"parents": graphs("chains", "nodes")}
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -56,6 +60,10 @@ class StructureMCMC(ChainMethod):
         from dagpost.mcmc import structure
 
         return structure
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether the weights of a state are those of its place."""
+        return bool(self.moves_module.is_possible(context, state))
 
     @property
     def step_settings(self) -> tuple[Any, ...]:

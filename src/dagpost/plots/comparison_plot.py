@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.checks import whole_number
+from dagpost._tools.checks import one_of, texts, whole_number
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.plots.figures import COLOURS, SHAPES, axes_for, columns_of, edge_text, one_a_row, plain, say
 from dagpost.plots.sources import probabilities_of
@@ -57,8 +58,8 @@ def comparison(
     5
     """
     whole_number(count, "count")
-    if relation not in (("->", "~>", None) if second is None else ("->", "~>")):
-        raise InputError(f"The relation must be '->', '~>' or None. Got {relation!r} instead.")
+    if relation is not None or second is not None:
+        one_of(relation, "relation", ("->", "~>"), hint="Of a Comparison, None stands for both.")
     if second is not None:
         shown, rows, measure, said = _of_two(first, second, labels, relation or "->")
     else:
@@ -117,8 +118,9 @@ def _of_two(
     first: Any, second: Any, labels: Sequence[str], relation: str
 ) -> tuple[tuple[str, ...], list[tuple[str, list[float]]], str, str]:
     """Labels, rows, what the numbers are in a word, and in a sentence."""
-    if isinstance(labels, str) or len(labels) != 2 or labels[0] == labels[1]:
-        raise InputError(f"The 'labels' must be two different texts. Got {labels!r} instead.")
+    labels = texts(labels, "labels", "comparison", allowed="two different texts")
+    if len(labels) != 2 or labels[0] == labels[1]:
+        raise InputError(f"The 'labels' must be two different texts. Got {shown(labels)} instead.")
     one, two = probabilities_of(first, relation), probabilities_of(second, relation)
     odd = sorted(set(one.names) ^ set(two.names))
     if odd:

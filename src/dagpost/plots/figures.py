@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from dagpost._tools.text import printable
+from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
         own: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
         return own
     if not hasattr(ax, "get_xaxis_transform"):
-        raise InputError(f"The 'ax' must be axes of matplotlib, or None for a new figure. Got {ax!r} instead.")
+        raise InputError(f"The 'ax' must be axes of matplotlib, or None for a new figure. Got {shown(ax)} instead.")
     return ax
 
 

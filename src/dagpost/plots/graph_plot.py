@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.text import printable
+from dagpost._tools.checks import truth
+from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 from dagpost.plots import placing
 from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, wrapped
@@ -88,6 +89,8 @@ def graph(
 
     shown = probabilities_of(source)
     check_threshold(threshold)
+    truth(numbers, "numbers", "graph", optional=True)
+    truth(legend, "legend", "graph")
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
@@ -115,7 +118,7 @@ def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, flo
     if not isinstance(layout, Mapping):
         raise InputError(
             f"The 'layout' must be one of {', '.join(map(repr, _LAYOUTS))}, or a dict with a position (x, y) for each "
-            f"name. Got {layout!r} instead."
+            f"name. Got {shown(layout)} instead."
         )
     layout = {str(name): position for name, position in layout.items()}
     missing = [name for name in names if name not in layout]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.checks import truth
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.plots.figures import axes_for, family_for, plain, say
 from dagpost.plots.layering import acyclic_orientation, topological_order
@@ -56,6 +58,8 @@ def heat_map(
     >>> ax.get_ylabel()
     'from'
     """
+    truth(numbers, "numbers", "heat_map", optional=True)
+    truth(colour_bar, "colour_bar", "heat_map")
     shown = probabilities_of(source, relation)
     places = _places(order, shown.names, np.nan_to_num(shown.matrix))
     names = [shown.names[place] for place in places]
@@ -97,10 +101,13 @@ def _places(order: Any, names: tuple[str, ...], matrix: Floats) -> list[int]:
         joined = np.triu(matrix + matrix.T) > 0.05
         pairs = [(int(i), int(j)) for i, j in np.argwhere(joined)]
         return topological_order(len(names), acyclic_orientation(matrix, pairs))
-    if isinstance(order, str) or sorted(map(str, order)) != sorted(names):
+    if isinstance(order, str) or not isinstance(order, Iterable) or getattr(order, "ndim", 1) == 0:
+        order = [order]
+    order = list(order)
+    if not all(isinstance(name, str) for name in order) or sorted(order) != sorted(names):
         raise InputError(
             f"The 'order' must be 'columns', 'structure', or each of the {len(names)} names once. "
-            f"Got {order!r} instead."
+            f"Got {shown(order)} instead."
         )
     return [names.index(str(name)) for name in order]
 

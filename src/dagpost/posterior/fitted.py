@@ -16,7 +16,7 @@ from dagpost._tools import memory
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.setting_text import readable_setting
 from dagpost._tools.spelling import either
-from dagpost._tools.text import names_in, readable_level
+from dagpost._tools.text import names_in, readable_level, shown
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.masks import mask_type
 from dagpost.mcmc.chains import ChainRun
@@ -284,7 +284,9 @@ class Found(Generic[Made]):
 def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun:
     """The run that a sample of chains ended with."""
     if not isinstance(sample, DagSample) or sample.chains is None:
-        raise InputError(f"Chains resume from a whole sample of chains. Got {sample!r}, or a part of one, instead.")
+        raise InputError(
+            f"Chains resume from a whole sample of chains. Got {shown(sample)}, or a part of one, instead."
+        )
     if len(sample) > count:
         raise InputError(
             "Chains resume from a sample of the same model and settings until there are as many graphs in all as are "

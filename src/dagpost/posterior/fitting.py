@@ -7,13 +7,16 @@ looks at the edges. With a checkpoint everything is computed at once, so that a 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from dagpost._tools.checks import seed_number, whole_number
+from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
+from dagpost._tools.schema import described_method
 from dagpost._tools.spelling import either, quoted, setting
+from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe import resolve_recipe
@@ -108,7 +111,9 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     """The same from local scores that come from elsewhere."""
     method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
     if not isinstance(scores, LocalScores):
-        raise InputError(f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {scores!r} instead.")
+        raise InputError(
+            f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {shown(scores)} instead."
+        )
     scores = scores.up_to(model.max_parents)
     names = scores.names
     if method is not None:
@@ -145,7 +150,7 @@ def _settled(
         return [chosen.to_json(), reason]
 
     if method is None:
-        described, reason = workspace.checkpoint.decided("method", choose)
+        described, reason = workspace.checkpoint.decided("method", choose, described_method)
         chosen = resolve_method(from_json(described, METHODS))
         assert chosen is not None
     else:
@@ -206,10 +211,11 @@ def _check_guarantee(method: Method, count: int | None) -> None:
         )
 
 
-def checked_checkpoint(checkpoint: Checkpoint | None) -> Checkpoint:
+def checked_checkpoint(checkpoint: Any) -> Checkpoint:
     """The checkpoint of a run, or that of a run without one."""
     if checkpoint is None:
         return NO_CHECKPOINT
     if isinstance(checkpoint, Checkpoint):
         return checkpoint
-    raise InputError(f"A checkpoint is an object: Checkpoint({str(checkpoint)!r}). Got {checkpoint!r} instead.")
+    hint = f"Make one: Checkpoint({shown(str(checkpoint))})." if isinstance(checkpoint, str | os.PathLike) else ""
+    raise refusal(checkpoint, "checkpoint", None, "a Checkpoint, or None", hint)

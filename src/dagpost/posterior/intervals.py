@@ -1,8 +1,10 @@
 """How far a weighted share may be from the probability that it estimates.
 
 "counting": Clopper & Pearson (1934). "linear-extensions": that of Clopper & Pearson for as many draws as
-have the variance of the weighted share (the delta method), at most the effective number (Korn & Graubard 1998); so a
-share of 0 or 1 keeps a width. "distinct": a statement has the probability
+have the variance of the weighted share (the delta method), at most the effective number, and fewer still for a variance
+that few draws tell: times the square of the normal over Student's quantile, for one degree of freedom less than there
+are effective draws (Korn & Graubard 1998); so a share of 0 or 1 keeps a width. "distinct": a statement has the
+probability
 
     (mass of the drawn graphs with it + T u) / (mass of the drawn graphs + T)
 
@@ -106,11 +108,23 @@ def _korn_graubard(weights: Floats, variances: Floats, hit: Flags, confidence: f
     draws = total * (total / spread) if spread > 0.0 else 0.0
     if draws < _NOTHING:
         return 0.0, 1.0
+    known = _known_variance(draws, confidence)
     value = float(weights[hit].sum()) / total
     deviation = float((variances * (hit - value) ** 2).sum())
     if deviation > 0.0:
         draws = min(draws, value * (1.0 - value) * total * (total / deviation))
-    return clopper_pearson(value * draws, draws, confidence)
+    draws *= known
+    return clopper_pearson(value * draws, draws, confidence) if draws >= _NOTHING else (0.0, 1.0)
+
+
+def _known_variance(draws: float, confidence: float) -> float:
+    """What is left of effective draws because their variance is estimated, from so few of them."""
+    from scipy.special import ndtri, stdtrit
+
+    if draws <= 1.0:
+        return 0.0
+    tail = 0.5 + 0.5 * confidence
+    return float(ndtri(tail) / stdtrit(draws - 1.0, tail)) ** 2
 
 
 def _parts(sample: WeightedSample, hit: Flags, condition: Flags) -> tuple[float, float]:

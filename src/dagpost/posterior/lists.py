@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import labelled
+from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix
-from dagpost.posterior.directions import FOUND
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.summaries.given import masks_of_graph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +27,8 @@ def edge_table(fitted: Fitted) -> pd.DataFrame:
 
 def in_one_line(fitted: Fitted) -> str:
     """What was fitted and what was found, from what is known already: nothing is computed for it."""
+    from dagpost.posterior.directions import FOUND
+
     data, results, target = fitted.data, fitted.recall("results"), fitted.target
     size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
     if data.observations is not None:
@@ -43,6 +44,8 @@ def in_one_line(fitted: Fitted) -> str:
 
 def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
     """Probability of `x relation y` for all pairs, x in the rows: exact where it can be, else from a sample."""
+    if not isinstance(relation, str):
+        raise refusal(relation, "relation", None, "an arrow such as '->' or '~>'")
     matrix = exact_matrix(relation, fitted)
     if matrix is None and relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
@@ -94,5 +97,7 @@ def set_text(members: frozenset[str], names: tuple[str, ...]) -> str:
 
 def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     """Log p(graph, data) of one graph."""
+    from dagpost.posterior.summaries.given import masks_of_graph
+
     masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
     return float(fitted.workspace.log_joint(masks[None, :])[0])

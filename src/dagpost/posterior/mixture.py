@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
+from dagpost._tools.schema import truth
 from dagpost.checkpoints import Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.errors import ResourceError
@@ -131,7 +132,7 @@ class MixedWorkspace(Workspace):
     def affordable_structure_log_evidence(self) -> float:
         """Log evidence when every graph counts once, where it is known or affordable; otherwise nan."""
         if any(part.structure_log_evidence is None for part in self.parts) and not self.checkpoint.decided(
-            "whether to sum over all graphs", self.structure_is_affordable
+            "whether to sum over all graphs", self.structure_is_affordable, truth
         ):
             return np.nan
         return self.log_sum([part.affordable_structure_log_evidence() for part in self.parts])

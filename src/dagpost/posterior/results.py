@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.schema import truth
 from dagpost._tools.spelling import setting
 from dagpost.errors import warn
 from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
@@ -72,7 +73,7 @@ def compute(fitted: Fitted) -> Results:
         if sums:
             return _mixed(sums, workspace)
     elif workspace.parts and workspace.checkpoint.decided(
-        "whether to sum exactly", lambda: should_sum_exactly(method, fitted.modularity, workspace)
+        "whether to sum exactly", lambda: should_sum_exactly(method, fitted.modularity, workspace), truth
     ):
         return _mixed([_summed(fitted.modularity, part) for part in workspace.parts], workspace)
     return _estimated(fitted)

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, labelled
+from dagpost._tools.checks import fits_shape, floats, refusal, texts
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows, graph_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
@@ -28,7 +30,7 @@ from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.expectation import Expectation, expected
-from dagpost.posterior.shares import GIVEN, estimate_share, weigh_sample
+from dagpost.posterior.shares import GIVEN, check_estimator, estimate_share, weigh_sample
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample
 
 if TYPE_CHECKING:
@@ -88,18 +90,16 @@ class DagSample:
     chains: ChainRecord | None = None
 
     def __post_init__(self) -> None:
-        draws = len(self.parents)
+        object.__setattr__(self, "names", texts(self.names, "names", "DagSample"))
         object.__setattr__(self, "target", target_named(self.target))
-        if self.parents.shape != (draws, len(self.names)) or not np.issubdtype(self.parents.dtype, np.unsignedinteger):
-            raise InputError(
-                f"The parents of a DagSample must be unsigned masks of shape (graphs, {len(self.names)}). "
-                f"Got {self.parents.dtype} of shape {self.parents.shape} instead."
-            )
-        if self.estimator not in (*ESTIMATORS, GIVEN):
-            raise InputError(f"A DagSample has no estimator {self.estimator!r}. Draw it again.")
+        masks = isinstance(self.parents, np.ndarray) and self.parents.dtype.kind == "u"
+        if not masks or not fits_shape(self.parents, (None, len(self.names))):
+            allowed = f"an array of unsigned masks of shape (graphs, {len(self.names)})"
+            raise refusal(self.parents, "parents", "DagSample", allowed)
+        if not isinstance(self.estimator, str) or self.estimator not in (*ESTIMATORS, GIVEN):
+            raise InputError(f"A DagSample has no estimator {shown(self.estimator)}. Draw it again.")
         for name in _ARRAYS[1:]:
-            if getattr(self, name).shape != (draws,):
-                raise InputError(f"The {name} of a DagSample of {draws} graphs must have that length.")
+            floats(getattr(self, name), name, "DagSample", (len(self.parents),))
 
     @property
     def independent(self) -> bool:
@@ -172,7 +172,7 @@ class DagSample:
             return NotImplemented
         kinds = [(s.names, s.target, s.method, s.estimator) for s in (self, other)]
         if kinds[0] != kinds[1] or self.estimator == GIVEN:
-            raise InputError(f"Only samples of the same kind can be joined. Got {self!r} and {other!r}.")
+            raise InputError(f"Only samples of the same kind can be joined. Got {shown(self)} and {other!r}.")
         if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
             raise InputError("These samples come from different data; they cannot be joined.")
         for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds", "targets"}):
@@ -217,6 +217,7 @@ class DagSample:
 
         `relation` is "->" (edge), "~>" (directed path), "~>{3}" (path of at most 3 edges) or "--" (adjacent).
         """
+        check_estimator(estimator)
         weights = self.weights if estimator == "auto" else weigh_sample(self, estimator, math.nan).weights
         return labelled(np.clip(weighted_matrix(relation, self.parents, weights), 0.0, 1.0), self.names)
 
@@ -277,7 +278,7 @@ class DagSample:
         >>> from dagpost import DagPosterior, datasets
         >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
         >>> sample.expectation(lambda graph: graph.number_of_edges())
-        10.6914 [10.6633, 10.7195] (distinct graphs, 95%, 1,000 graphs; each graph counted once)
+        7.1604 [7.1229, 7.1979] (distinct graphs, 95%, 1,000 graphs; each graph counted once)
         """
         check_confidence(confidence)
         condition = None if given is None else resolve(given, self.names).feature
@@ -303,7 +304,8 @@ class DagSample:
     def diagnosed(self) -> ChainDiagnostics:
         """The diagnostics, computed once."""
         acceptance = {} if self.chains is None else self.chains.acceptance
-        return diagnose(self.parents, self.names, self.chain_lengths, acceptance)
+        checks = None if self.chains is None else self.chains.checks
+        return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks, self.target)
 
     @property
     def chain_lengths(self) -> tuple[int, ...]:

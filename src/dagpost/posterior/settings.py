@@ -7,6 +7,7 @@ from typing import Any
 
 from dagpost._tools.checks import one_of, seed_number, whole_number
 from dagpost._tools.json_settings import to_json
+from dagpost._tools.progress import reporter_for
 from dagpost._version import __version__
 from dagpost.methods.base import Method
 from dagpost.methods.targets import MODULARITIES
@@ -27,6 +28,7 @@ def check_settings(model: Any) -> None:
     whole_number(model.samples, "samples", "DagPosterior")
     seed_number(model.seed)
     resolve_recipe(model.recipe, model.missing)
+    reporter_for(model.progress)
 
 
 def described_settings(model: Any, constraints: Constraints, score: Score) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import one_of
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.methods.targets import STRUCTURE
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
 GIVEN = "given weights"
 
 
+def check_estimator(estimator: object) -> None:
+    """Refuse what is not the name of an estimator; a sample has one of its own where it says "auto"."""
+    one_of(estimator, "estimator", ("auto", *ESTIMATORS))
+
+
 def weigh_sample(sample: DagSample, estimator: str, log_evidence: float) -> WeightedSample:
     """The weights of a sample by one of the estimators; those that sum to 1 do not depend on the evidence."""
-    if estimator not in ESTIMATORS:
-        known = ", ".join(map(repr, ("auto", *ESTIMATORS)))
-        raise InputError(f"The estimator must be one of {known}. Got {estimator!r} instead.")
+    check_estimator(estimator)
     if sample.estimator == GIVEN and estimator != "iw":
         raise InputError(
             "These graphs were picked from a sample, so they cannot be weighed as one. Use estimator='auto', or "
@@ -57,6 +61,8 @@ def estimate_share(
     sample: DagSample, hit: NDArray[np.bool_], condition: NDArray[np.bool_] | None, estimator: str, confidence: float
 ) -> Estimate:
     """The share of the graphs in which a statement holds, among those that meet a condition, with its interval."""
+    if not isinstance(estimator, str) or estimator != sample.estimator:
+        check_estimator(estimator)
     if sample.guarantee is not None and condition is None and estimator == "auto":
         return hoeffding_estimate(int(hit.sum()), len(hit), *sample.guarantee, sample.target)
     if sample.estimator == GIVEN and estimator == "auto":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import Reporter
+from dagpost._tools.schema import truth
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.mcmc.candidates import weights_among_candidates
@@ -33,6 +34,7 @@ def weigh_families(
     candidates_only = checkpoint.decided(
         "whether to score candidates only",
         lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
+        truth,
     )
     mixture = score.mixture()
     if mixture is not None:

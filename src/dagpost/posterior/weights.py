@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 
@@ -110,7 +111,9 @@ def weigh(
         logs = _needed(estimator, "log_extensions", log_extensions, draws)
         return _by_extensions(logs, 0.0 if normalised else log_order_evidence - log_evidence, normalised)
     if estimator not in ESTIMATORS:
-        raise InputError(f"The estimator must be one of {', '.join(map(repr, ESTIMATORS))}. Got {estimator!r} instead.")
+        raise InputError(
+            f"The estimator must be one of {', '.join(map(repr, ESTIMATORS))}. Got {shown(estimator)} instead."
+        )
     rows, member = distinct_rows(parents)
     joint = _needed(estimator, "log_joint", log_joint, draws)[rows]
     if estimator == "iw":

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
+from dagpost._tools.schema import truth, whole
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend, HostBackend, backend_of
-from dagpost.errors import InputError
+from dagpost.errors import InputError, PrecisionError, ResourceError
 from dagpost.exact import order, paths, structure
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior
@@ -85,7 +86,7 @@ class Workspace:
         def entropy() -> Any:
             return np.random.SeedSequence(None if seed is None else int(seed)).entropy
 
-        return np.random.SeedSequence(self.checkpoint.decided("seed", entropy))
+        return np.random.SeedSequence(self.checkpoint.decided("seed", entropy, whole(most=None)))
 
     @property
     def backend(self) -> ExactBackend:
@@ -146,6 +147,11 @@ class Workspace:
     def structure_is_affordable(self) -> bool:
         """Whether sums over all graphs are within reach."""
         return False
+
+    def edges_to_compare(self, modularity: str, patience: float) -> Floats | None:
+        """The exact edges of a posterior, for chains to be compared with, if they take no longer than `patience`."""
+        del modularity, patience
+        return None
 
     def seconds(self, modularity: str) -> float:
         """Roughly how long the exact sums of a posterior take: there are none."""
@@ -247,6 +253,27 @@ class ExactWorkspace(Workspace):
         expected = self.backend.structure_seconds if modularity == "structure" else self.backend.order_seconds
         return expected(self.nodes)
 
+    def edges_to_compare(self, modularity: str, patience: float) -> Floats | None:
+        """The exact edges, in sums of their own: a model that asked for chains does not get exact answers by the way.
+
+        The time is that of one thread, so that what is compared does not depend on how many there are.
+        """
+        by_order = modularity == "order"
+        seconds = (order if by_order else structure).expected_seconds(self.nodes, 1)
+        fits = self.backend.order_fits if by_order else self.backend.structure_fits
+        if seconds > patience or not fits(self.nodes, self.max_parents):
+            return None
+
+        def summed() -> Floats | None:
+            own = ExactWorkspace(self.log_weights, self.max_parents, self.engine, self.reporter)
+            try:
+                families = own.order_families(own.forward()) if by_order else own.structure().families
+            except (PrecisionError, ResourceError):
+                return None
+            return np.minimum(order.edge_probabilities(families, self.max_parents), 1.0)
+
+        return self.once(("edges to compare", modularity), summed)
+
     # Sums over all orders
 
     def order_fits(self) -> bool:
@@ -329,7 +356,7 @@ class ExactWorkspace(Workspace):
     def affordable_structure_log_evidence(self) -> float:
         """The same where it is known or affordable; otherwise nan."""
         if self.structure_log_evidence is None and self.checkpoint.decided(
-            "whether to sum over all graphs", self.structure_is_affordable
+            "whether to sum over all graphs", self.structure_is_affordable, truth
         ):
             self.structure_log_evidence = self.structure_evidence()
         return np.nan if self.structure_log_evidence is None else self.structure_log_evidence

@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.checks import has_method, kind
 from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import position_of
 from dagpost.data.recipe import Recipe
-from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.posterior.sample import DagSample
@@ -41,6 +42,7 @@ from dagpost.prediction.statistics import (
     DiscreteStatistics,
     GaussianStatistics,
     Statistics,
+    check_statistics,
     families_in,
     prior_for,
 )
@@ -126,8 +128,8 @@ def predictive_of_target(
     >>> statistics = sufficient_statistics(table, sample.parents, "bdeu")
     >>> without = table.to_pandas().head(2).drop(columns=["Smoking", "counts"])
     >>> predictive_of_target(sample, statistics, "bdeu", without, "Smoking").round(2)
-    array([[0.37, 0.63],
-           [0.37, 0.63]])
+    array([[0.61, 0.39],
+           [0.61, 0.39]])
     """
     how = {"unseen": unseen, "recipe": recipe, "interventions": interventions, "engine": engine, "reporter": reporter}
     return as_shares(log_predictive_of_target(sample, statistics, score, data, target, **how))
@@ -153,7 +155,7 @@ def log_predictive_of_target(
     reporter: Reporter = NO_PROGRESS,
 ) -> Floats:
     """Log p(target = level and the other columns of the row | training data), as (levels of the target, rows)."""
-    node = position_of(target, statistics.names)
+    node = position_of(target, check_statistics(statistics).names)
     if not isinstance(statistics, DiscreteStatistics):
         raise InputError(
             f"The column {target!r} is continuous; only the levels of a discrete column can be predicted from the "
@@ -211,6 +213,7 @@ class _Plan(NamedTuple):
 
 
 def _plan_of(sample: DagSample, statistics: Statistics, score: str | Score, target: int, levels: int) -> _Plan:
+    kind(sample, "sample", DagSample, "a DagSample")
     if sample.names != statistics.names:
         raise InputError("The sample and the counted table have different columns: count the table it was drawn from.")
     weighty = sample.weights > 0
@@ -256,7 +259,8 @@ def _paths(columns: NDArray[np.int32]) -> _Paths:
 
 def _log_totals(layout: _Plan, rows: NewRows, engine: Engine | None, reporter: Reporter) -> Floats:
     """Log of the sum over all graphs, as (levels of the target, rows)."""
-    engine = engine or ThreadEngine()
+    engine = engine_or_threads(engine)
+    has_method(reporter, "reporter", "stage", "a Reporter")
     needed = 8 * LANES * (2 * len(layout.nodes) + len(layout.seconds.columns)) * engine.workers
     memory.require(
         needed, f"Prediction from {len(layout.nodes):,} columns", "Predict from fewer graphs, or on fewer threads."

@@ -26,7 +26,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.checks import seed_number, whole_number
+from dagpost._tools.checks import has_method, kind, seed_number, whole_number
 from dagpost._tools.progress import reporter_for
 from dagpost.data import Table
 from dagpost.engines import Engine, ThreadEngine
@@ -74,6 +74,7 @@ class CrossValidation:
 
     def gain_over(self, other: CrossValidation) -> tuple[float, float]:
         """By how much the mean log score is better than another model's on the same folds, and the standard error."""
+        kind(other, "other", CrossValidation, "a CrossValidation")
         if self.data_fingerprint != other.data_fingerprint or not np.array_equal(self.folds, other.folds):
             raise InputError(
                 "These were validated on different tables or folds. Give both the same table, 'folds' and 'seed'."
@@ -117,11 +118,12 @@ def cross_validate(
     >>> table = datasets.load("coronary")
     >>> found = cross_validate(DagPosterior(samples=1000), table, folds=5, seed=1)
     >>> found
-    CrossValidation of 1,841 observations in 5 folds: log score -3.614 (standard error 0.022) an observation
+    CrossValidation of 1,841 observations in 5 folds: log score -3.637 (standard error 0.021) an observation
     >>> gain, standard_error = found.gain_over(cross_validate(DagPosterior(max_parents=0), table, folds=5, seed=1))
     >>> bool(gain > 4 * standard_error)  # the columns depend on each other, which helps to predict
     True
     """
+    has_method(model, "model", "own_sample", "a DagPosterior")
     checked_method(model)
     seed_number(seed)
     for score in scores_within(resolve_score(model.score)):

@@ -37,13 +37,6 @@ if TYPE_CHECKING:
 _STATISTICS = "statistics"
 
 
-def predicts_levels(model: Any) -> bool:
-    """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
-    if resolve_score(model.score).columns == "continuous":
-        raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
-    return True
-
-
 def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs."""
     sample = fitted.own_sample()

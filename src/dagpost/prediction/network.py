@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import seed_number, whole_number
-from dagpost._tools.text import names_in, position_of
+from dagpost._tools.checks import kind, members, seed_number, texts, whole_number
+from dagpost._tools.text import names_in, position_of, shortened
 from dagpost.errors import InputError
 from dagpost.scores import Score
 
@@ -60,12 +60,27 @@ class BayesianNetwork(_Network):
 
     def __post_init__(self) -> None:
         """Check that everything fits together."""
+        for field, allowed in (
+            ("names", "a list of names"),
+            ("levels", "a list of the levels of each variable"),
+            ("parents", "a list of the parents of each variable"),
+            ("tables", "a list of arrays"),
+        ):
+            object.__setattr__(self, field, members(getattr(self, field), field, "BayesianNetwork", allowed=allowed))
+        texts(self.names, "names", "BayesianNetwork")
+        for levels, parents, table in zip(self.levels, self.parents, self.tables, strict=False):
+            members(levels, "levels", "BayesianNetwork", allowed="a list of the levels of each variable")
+            texts(parents, "parents", "BayesianNetwork", allowed="a list of the names of the parents of each variable")
+            kind(table, "tables", np.ndarray, "a list of arrays", "BayesianNetwork")
         if not len(self.names) == len(self.levels) == len(self.parents) == len(self.tables):
             raise InputError("A network needs levels, parents and a table for each of its variables.")
         if len(set(self.names)) < len(self.names):
             raise InputError("The variables of a network must have different names.")
         _order_of(self.names, self.parents)
         arity = {name: len(levels) for name, levels in zip(self.names, self.levels, strict=True)}
+        for name, levels in zip(self.names, self.levels, strict=True):
+            if len(set(levels)) < len(levels):
+                raise InputError(f"The levels of {name!r} must be different.")
         for name, parents, table in zip(self.names, self.parents, self.tables, strict=True):
             shape = tuple(arity[variable] for variable in (*parents, name))
             if table.shape != shape or not (table >= 0).all() or not np.allclose(table.sum(axis=-1), 1.0, atol=1e-9):
@@ -109,11 +124,10 @@ class BayesianNetwork(_Network):
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a BIF (.bif), XMLBIF (.bifxml, .xmlbif, .xml) or DSL (.dsl) file, through pyAgrum.
+        """Write the network to a BIF (.bif), XMLBIF (.bifxml, .xmlbif, .xml) or DSL (.dsl) file.
 
-        An older file is replaced whole, once the new one has been read again and compared: 6 or 7 digits of a
-        probability are kept. Names and levels that are not plain identifiers are replaced by identifiers; a comment in
-        the file says what they stand for, and `read` gives them back.
+        An older file is replaced whole. Names and levels that are not plain identifiers are replaced by identifiers; a
+        comment in the file says what they stand for, and `read` gives them back.
         """
         from dagpost.prediction.network_files import Parts, write_network
 
@@ -121,14 +135,19 @@ class BayesianNetwork(_Network):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a network from a BIF, XMLBIF or DSL file, through pyAgrum.
+        """Read a network from a BIF, XMLBIF or DSL file.
 
-        The levels in a file that was not written here are text. Parents come in the order of the variables, and
-        probabilities are scaled to sum to 1.
+        Everything in it is checked, and an error names the file, the line and what is wrong. The levels in a file that
+        was not written here are text. Parents come in the order of the variables, and probabilities are scaled to sum
+        to 1.
         """
         from dagpost.prediction.network_files import read_network
 
-        return cls(*read_network(path))
+        parts = read_network(path)
+        try:
+            return cls(*parts)
+        except InputError as error:
+            raise InputError(f"{os.fspath(path)!r}: {error.marked}") from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,14 +211,14 @@ def bayesian_network(dag: GivenGraph, statistics: Statistics, score: str | Score
     >>> network
     BayesianNetwork of 6 variables and 1 edge
     >>> network.to_frame("Family").round(3).to_dict("index")  # a row for each level of M. Work
-    {'no': {'neg': 0.881, 'pos': 0.119}, 'yes': {'neg': 0.823, 'pos': 0.177}}
+    {'no': {'neg': 0.874, 'pos': 0.126}, 'yes': {'neg': 0.838, 'pos': 0.162}}
     """
     from dagpost.posterior.summaries.given import masks_of_graph
     from dagpost.prediction.parameters import mean_regressions, mean_tables
-    from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics, prior_for
+    from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics, check_statistics, prior_for
     from dagpost.scores import DirichletPrior
 
-    prior = prior_for(statistics, score)
+    prior = prior_for(check_statistics(statistics), score)
     names = statistics.names
     masks = masks_of_graph(dag, names)
     parents = tuple(names_in(int(mask), names) for mask in masks)
@@ -235,17 +254,27 @@ def mixed_network(
 
 def _order_of(names: tuple[str, ...], parents: Sequence[Sequence[str]]) -> list[int]:
     """The nodes, every one after its parents; a cycle is an error."""
+    place = {name: node for node, name in enumerate(names)}
+    waiting = [len(of) for of in parents]
+    children: list[list[int]] = [[] for _ in names]
+    for child, of in enumerate(parents):
+        for parent in of:
+            if parent in place:
+                children[place[parent]].append(child)
     order: list[int] = []
-    placed: set[str] = set()
-    while len(order) < len(names):
-        ready = [
-            node for node, name in enumerate(names) if name not in placed and all(p in placed for p in parents[node])
-        ]
-        if not ready:
-            stuck = ", ".join(repr(name) for name in names if name not in placed)
-            raise InputError(f"The graph has a directed cycle, or an unknown parent, among {stuck}: it is not a DAG.")
+    ready = [node for node, count in enumerate(waiting) if count == 0]
+    while ready:
         order += ready
-        placed.update(names[node] for node in ready)
+        following = []
+        for node in ready:
+            for child in children[node]:
+                waiting[child] -= 1
+                following += [child] if waiting[child] == 0 else []
+        ready = sorted(following)
+    if len(order) < len(names):
+        placed = {*order}
+        stuck = shortened([repr(name) for node, name in enumerate(names) if node not in placed])
+        raise InputError(f"The graph has a directed cycle, or an unknown parent, among {stuck}: it is not a DAG.")
     return order
 
 

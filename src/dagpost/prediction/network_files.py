@@ -1,30 +1,33 @@
-"""Files of discrete networks, written and read by pyAgrum, if it is installed: BIF, XMLBIF and DSL.
+"""Files of discrete networks: BIF (bif.py), XMLBIF (xmlbif.py) and DSL (dsl.py), written and read.
 
 These formats hold names and levels as plain identifiers only. Others are replaced by identifiers, and a comment in the
 file says what they stand for: other programs see a valid network, and reading it here gives back the names and levels
-as they were. What was written is read again and compared before it takes its name.
+as they were, and probabilities to the last digit.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
-import tempfile
-import warnings
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.text import readable_level
+from dagpost._tools.checks import file_path
+from dagpost._tools.text import readable_level, shown
 from dagpost._tools.whole_files import read_text, write_text
 from dagpost.errors import InputError
+from dagpost.prediction.bif import bif_text, read_bif
+from dagpost.prediction.dsl import dsl_text, read_dsl
+from dagpost.prediction.network_text import NetworkText
+from dagpost.prediction.xmlbif import read_xmlbif, xmlbif_text
 
-#: What pyAgrum calls the formats.
+#: The formats by the endings of names.
 _FORMATS = {".bif": ".bif", ".bifxml": ".bifxml", ".xmlbif": ".bifxml", ".xml": ".bifxml", ".dsl": ".dsl"}
 #: Words with a meaning of their own in one of the formats, or that would be taken for numbers.
 _RESERVED = {
@@ -32,8 +35,10 @@ _RESERVED = {
     "net", "node", "id", "name", "header", "parents", "definition", "namestates", "probabilities", "cpt",
     "nan", "inf", "infinity",
 }  # fmt: skip
-#: Formats keep some digits of a probability only.
-_ROUNDED = 1e-5
+_READERS: dict[str, Callable[[str, NetworkText], None]] = {".bif": read_bif, ".bifxml": read_xmlbif, ".dsl": read_dsl}
+_WRITERS: dict[str, Callable[..., str]] = {".bif": bif_text, ".bifxml": xmlbif_text, ".dsl": dsl_text}
+#: Memory for every byte of a file.
+_BYTES_A_BYTE = 20
 _COMMENT = re.compile(r"^(?://|<!--) dagpost (\[.*\])(?: -->)?$", re.MULTILINE)
 
 
@@ -46,10 +51,8 @@ class Parts(NamedTuple):
     tables: tuple[Floats, ...]
 
 
-def write_network(
-    network: Parts, path: str | os.PathLike[str], labels_of: Callable[[Sequence[object]], list[str]] | None = None
-) -> None:
-    """Write a network in the format that the name of the file asks for; `labels_of` makes the labels of levels."""
+def write_network(network: Parts, path: str | os.PathLike[str]) -> None:
+    """Write a network in the format that the name of the file asks for."""
     suffix = _suffix_of(path)
     levels = tuple(tuple(readable_level(level) for level in levels) for levels in network.levels)
     for name, few in zip(network.names, levels, strict=True):
@@ -57,28 +60,38 @@ def write_network(
             raise InputError(
                 f"The variable {name!r} has the level {few[0]!r} only; such files need two. Leave it out of the data."
             )
-    identifiers, labels = _identifiers(network.names), [(labels_of or _labels)(each) for each in levels]
-    content = _agrum_text(network, identifiers, labels, suffix)
+    identifiers, labels = _identifiers(network.names), [_labels(each) for each in levels]
+    identifier_of = dict(zip(network.names, identifiers, strict=True))
+    parents = [[identifier_of[parent] for parent in of] for of in network.parents]
+    content = _WRITERS[suffix](identifiers, labels, parents, network.tables)
     # Two hyphens would end a comment of XML.
     note = json.dumps(list(zip(identifiers, network.names, labels, levels, strict=True))).replace("--", "-\\u002d")
     content += f"\n<!-- dagpost {note} -->\n" if suffix == ".bifxml" else f"\n// dagpost {note}\n"
-    again, given = _parts_of(content, suffix), _in_order(network._replace(levels=levels))
-    same = again[:3] == given[:3] and all(
-        np.allclose(first, second, rtol=0.0, atol=_ROUNDED)
-        for first, second in zip(again.tables, given.tables, strict=True)
-    )
-    if not same:
-        raise InputError(
-            f"pyAgrum does not read back what it writes of this network to {suffix[1:]}. Use another format, or "
-            "simpler names and levels."
-        )
     write_text(path, content)
 
 
 def read_network(path: str | os.PathLike[str]) -> Parts:
     """Read a network in the format that the name of the file says."""
     suffix = _suffix_of(path)
-    return _parts_of(read_text(path), suffix)
+    size = os.path.getsize(path) if os.path.isfile(path) else 0
+    memory.require(_BYTES_A_BYTE * size, f"Reading {os.fspath(path)!r}", "Use a smaller network.")
+    content = read_text(path)
+    network = NetworkText(os.fspath(path))
+    _READERS[suffix](content, network)
+    network.check_complete()
+    identifiers = list(network.labels)
+    known = _known(content, network)
+    if set(identifiers) == set(known):
+        # Other programs may have written the variables in another order.
+        identifiers = list(known)
+    # A variable that was changed by another program since is taken as it is now.
+    names = {each: known[each][0] if each in known else each for each in identifiers}
+    levels = tuple(known[each][1] if each in known else network.labels[each] for each in identifiers)
+    if len({*names.values()}) < len(names):
+        names, levels = {each: each for each in identifiers}, tuple(network.labels[each] for each in identifiers)
+    parents = tuple(tuple(names[parent] for parent in network.parents[each]) for each in identifiers)
+    tables = tuple(network.tables[each] for each in identifiers)
+    return _in_order(Parts(tuple(names.values()), levels, parents, tables))
 
 
 def _labels(levels: Sequence[object]) -> list[str]:
@@ -89,22 +102,12 @@ def _labels(levels: Sequence[object]) -> list[str]:
     return texts if len(numbers) == len(texts) and numbers == sorted(numbers) else _identifiers(texts)
 
 
-def agrum() -> Any:
-    """PyAgrum, or an error that says how to get it."""
-    try:
-        with warnings.catch_warnings():
-            # Its extension module warns while it is loaded, and crashes where warnings are errors.
-            warnings.simplefilter("ignore")
-            return import_module("pyagrum")
-    except ImportError as error:
-        raise InputError('Files of networks need pyAgrum: pip install "dagpost[agrum]".') from error
-
-
 def _suffix_of(path: str | os.PathLike[str]) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix = file_path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise InputError(
-            f"The name of a network file must end in one of {', '.join(_FORMATS)}. Got {os.fspath(path)!r} instead."
+            f"The name of a network file must end in one of {', '.join(_FORMATS)}. "
+            f"Got {shown(os.fspath(path))} instead."
         )
     return _FORMATS[suffix]
 
@@ -127,62 +130,6 @@ def _identifiers(texts: Sequence[str]) -> list[str]:
     return result
 
 
-def _agrum_text(network: Parts, identifiers: list[str], labels: list[list[str]], suffix: str) -> str:
-    gum = agrum()
-    found = gum.BayesNet("dagpost")
-    for identifier, written in zip(identifiers, labels, strict=True):
-        found.add(gum.LabelizedVariable(identifier, identifier, written))
-    identifier_of = dict(zip(network.names, identifiers, strict=True))
-    for identifier, parents, table in zip(identifiers, network.parents, network.tables, strict=True):
-        for parent in parents:
-            found.addArc(identifier_of[parent], identifier)
-        # In pyAgrum the first parent varies fastest, after the variable itself.
-        axes = [*range(len(parents))[::-1], len(parents)]
-        found.cpt(identifier)[:] = np.ascontiguousarray(table.transpose(axes))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"network{suffix}")
-        try:
-            gum.saveBN(found, str(file))
-        except gum.GumException as error:
-            raise InputError(f"pyAgrum cannot write this network to {suffix[1:]}: {error}") from error
-        return file.read_text(encoding="utf-8")
-
-
-def _parts_of(content: str, suffix: str) -> Parts:
-    gum = agrum()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"network{suffix}")
-        file.write_text(content, encoding="utf-8")
-        try:
-            found = gum.loadBN(str(file))
-        except gum.GumException as error:
-            raise InputError(f"pyAgrum cannot read this {suffix[1:]} file: {error}") from error
-    known = _known(content)
-    identifiers = [found.variable(node).name() for node in sorted(found.nodes())]
-    if set(identifiers) == set(known):
-        # DSL lists parents before their children, whatever the order of the table was.
-        identifiers = list(known)
-    names: dict[str, str] = {}
-    levels: list[tuple[object, ...]] = []
-    for identifier in identifiers:
-        labels = list(found.variable(identifier).labels())
-        name, written, meant = known.get(identifier, (identifier, labels, labels))
-        # A file that was changed by another program since is taken as it is now.
-        names[identifier], as_written = (name, meant) if written == labels else (identifier, labels)
-        levels.append(tuple(as_written))
-    parents, tables = [], []
-    for identifier in identifiers:
-        cpt = found.cpt(identifier)
-        parents.append(tuple(names[parent] for parent in cpt.names[1:]))
-        table = np.asarray(cpt.toarray(), dtype=np.float64)
-        table = np.ascontiguousarray(table.transpose([*range(table.ndim - 1)[::-1], table.ndim - 1]))
-        total = table.sum(axis=-1, keepdims=True)
-        if not (np.isfinite(table) & (table >= 0)).all() or not (np.abs(total - 1) < 1e-3).all():
-            raise InputError(f"The probabilities of {names[identifier]!r} in this file do not sum to 1.")
-        tables.append(table / total)
-    return _in_order(Parts(tuple(names.values()), tuple(levels), tuple(parents), tuple(tables)))
-
-
 def _in_order(network: Parts) -> Parts:
     """The same network with the parents of each variable in the order of the variables."""
     place = {name: number for number, name in enumerate(network.names)}
@@ -194,13 +141,21 @@ def _in_order(network: Parts) -> Parts:
     return network._replace(parents=tuple(parents), tables=tuple(tables))
 
 
-def _known(content: str) -> dict[str, tuple[str, list[str], list[object]]]:
-    """By identifier: the name, the labels and the levels that our comment in a file speaks of."""
+def _known(content: str, network: NetworkText) -> dict[str, tuple[str, tuple[object, ...]]]:
+    """By identifier: the name and the levels that our comment in a file speaks of, where it fits the file."""
     notes = _COMMENT.findall(content)
     try:
         entries = json.loads(notes[-1]) if notes else []
-        known = {str(entry[0]): (str(entry[1]), list(entry[2]), list(entry[3])) for entry in entries}
-    except (ValueError, LookupError, TypeError):
+        listed = [(str(entry[0]), str(entry[1]), tuple(entry[2]), tuple(entry[3])) for entry in entries]
+        plain = all(_is_level(level) for _, _, _, levels in listed for level in levels)
+    except (ValueError, LookupError, TypeError, RecursionError):
         return {}
-    plain = all(isinstance(level, str | bool | int | float) for _, _, levels in known.values() for level in levels)
-    return known if plain else {}
+    return {
+        identifier: (name, levels)
+        for identifier, name, labels, levels in listed
+        if plain and network.labels.get(identifier) == labels and len({*levels}) == len(labels) == len(levels)
+    }
+
+
+def _is_level(level: object) -> bool:
+    return isinstance(level, str | bool | int) or (isinstance(level, float) and math.isfinite(level))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.checks import one_of
+from dagpost._tools.checks import kind, one_of
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, position_of, shortened
 from dagpost.data.encoding import Cells
@@ -28,7 +28,7 @@ from dagpost.data.recipe_steps import Step
 from dagpost.data.rows import intervention_masks
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
-from dagpost.prediction.statistics import DiscreteStatistics, Statistics
+from dagpost.prediction.statistics import DiscreteStatistics, Statistics, check_statistics
 
 Unseen = Literal["error", "missing", "prior"]
 Gaps = NDArray[np.bool_]
@@ -84,12 +84,12 @@ def encode_rows(
     """
     if isinstance(data, NewRows):
         return data
-    names = statistics.names
+    names = check_statistics(statistics).names
     if unseen is not None:
         one_of(unseen, "unseen", ("error", "prior", "missing"))
     if target is not None:
         position_of(target, names)
-    chosen = _plain_recipe(statistics) if recipe is None else recipe
+    chosen = _plain_recipe(statistics) if recipe is None else kind(recipe, "recipe", Recipe, "a fitted Recipe")
     how = chosen.unseen if unseen is None else unseen
     source, masks = _source(data, chosen, interventions)
     _check_columns(list(source.columns), names, target)

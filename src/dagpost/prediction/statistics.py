@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.checks import has_method, kind
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import names_in, readable_level, shortened
 from dagpost.data.table import Table
-from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks
 from dagpost.prediction.counting import cell_numbers, count_families
@@ -193,6 +194,14 @@ def prior_for(statistics: Statistics, score: str | Score) -> ParameterPrior:
     return prior
 
 
+def check_statistics(statistics: Any) -> Statistics:
+    """What `sufficient_statistics` counted; anything else is an error."""
+    found: Statistics = kind(
+        statistics, "statistics", (DiscreteStatistics, GaussianStatistics), "what sufficient_statistics(...) counted"
+    )
+    return found
+
+
 def sufficient_statistics(
     table: Table,
     parents: NDArray[Any],
@@ -216,6 +225,7 @@ def sufficient_statistics(
     >>> sufficient_statistics(datasets.load("coronary"), no_edges, "bdeu")
     DiscreteStatistics of 6 families over 6 variables: 12 cells
     """
+    has_method(reporter, "reporter", "stage", "a Reporter")
     prior, table = predicting_prior(score), table_for(score, table)
     check_masks(parents)
     if parents.shape[1] != len(table.names):
@@ -224,7 +234,7 @@ def sufficient_statistics(
         return _gaussian_statistics(table)
     families = families_in(parents)
     sizes, cells, counts = count_families(
-        table, families.children, families.parents, engine or ThreadEngine(), reporter
+        table, families.children, families.parents, engine_or_threads(engine), reporter
     )
     starts = np.concatenate([[0], np.cumsum(sizes)])
     levels = tuple(levels or () for levels in table.levels)

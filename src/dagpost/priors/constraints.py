@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.checks import different_texts, whole_number
 from dagpost._tools.spelling import bare, quoted
-from dagpost._tools.text import names_in, nearest
+from dagpost._tools.text import names_in, nearest, shown
 from dagpost.errors import InputError
 from dagpost.priors.edge_text import read_edge
 
@@ -60,6 +61,8 @@ class Constraints:
         >>> required.tolist(), forbidden.tolist()
         ([0, 1, 0], [4, 4, 0])
         """
+        names = different_texts(names, "names", "masks")
+        whole_number(max_parents, "max_parents", "masks", least=0)
         required = self._edges("required", names)
         forbidden = self._edges("forbidden", names)
         tier = self._tier_of(names)
@@ -110,8 +113,8 @@ class Constraints:
 
 def edge_pairs(setting: str, edges: Any) -> tuple[Edge, ...]:
     """The edges of a setting as pairs of names; anything else is an error that names the setting."""
-    if not isinstance(edges, Iterable):
-        raise InputError(f"{quoted(setting)} must be a list of edges. Got {edges!r} instead. {_WRITTEN}")
+    if not isinstance(edges, Iterable) or getattr(edges, "ndim", 1) == 0:
+        raise InputError(f"{quoted(setting)} must be a list of edges. Got {shown(edges)} instead. {_WRITTEN}")
     return tuple(_pair(setting, edge) for edge in ([edges] if isinstance(edges, str) else edges))
 
 
@@ -121,7 +124,7 @@ def _pair(setting: str, edge: Any) -> Edge:
     # A set does not say which comes first.
     pair = None if isinstance(edge, Set) or not isinstance(edge, Iterable) else tuple(edge)
     if pair is None or len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-        raise InputError(f"{quoted(setting)} must be made of edges. Got {edge!r} instead. {_WRITTEN}")
+        raise InputError(f"{quoted(setting)} must be made of edges. Got {shown(edge)} instead. {_WRITTEN}")
     return str(pair[0]), str(pair[1])
 
 
@@ -133,24 +136,24 @@ def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:
             numbers = sorted(set(tiers.values()))
         except TypeError:
             raise InputError(
-                f"{quoted('tiers')} must map names to numbers that can be ordered. Got {tiers!r}."
+                f"{quoted('tiers')} must map names to numbers that can be ordered. Got {shown(tiers)}."
             ) from None
         tiers = [[name for name in tiers if tiers[name] == number] for number in numbers]
-    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable) or getattr(tiers, "ndim", 1) == 0:
         raise InputError(
-            f"{quoted('tiers')} must be lists of names, or a mapping from names to numbers. Got {tiers!r}."
+            f"{quoted('tiers')} must be lists of names, or a mapping from names to numbers. Got {shown(tiers)}."
         )
     checked = []
     seen: dict[str, int] = {}
     for number, members in enumerate(tiers):
         if isinstance(members, str) or not isinstance(members, Iterable):
             raise InputError(
-                f"{quoted('tiers')} must be lists of names; tier {number + 1} is {members!r}. Put it into a list."
+                f"{quoted('tiers')} must be lists of names; tier {number + 1} is {shown(members)}. Put it into a list."
             )
         tier = tuple(members)
         for name in tier:
             if not isinstance(name, str):
-                raise InputError(f"{quoted('tiers')} must hold names. Got {name!r} in tier {number + 1} instead.")
+                raise InputError(f"{quoted('tiers')} must hold names. Got {shown(name)} in tier {number + 1} instead.")
             if name in seen:
                 raise InputError(
                     f"{quoted('tiers')} has {name!r} twice, in tiers {seen[name] + 1} and {number + 1}. Keep one."

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
-from dagpost._tools.checks import refusal
-from dagpost._tools.text import names_in
+from dagpost._tools.checks import ask_user, is_finite, refusal
+from dagpost._tools.text import names_in, shown
 from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
 
@@ -54,10 +53,11 @@ class CustomPrior(StructurePrior):
         return np.array([self._weight(child, frozenset(names_in(mask, others))) for mask in masks])
 
     def _weight(self, child: str, parents: frozenset[str]) -> float:
-        weight: object = self.function(child, parents)
-        if not isinstance(weight, Real) or math.isnan(weight) or weight == math.inf:
+        weight = ask_user("The function of CustomPrior", self.function, child, parents)
+        impossible = isinstance(weight, float) and weight == -math.inf
+        if not impossible and not is_finite(weight):
             raise InputError(
                 "The function of CustomPrior must give a log weight: a finite number, or -inf for an "
-                f"impossible family. Got {weight!r} for child {child!r} with parents {sorted(parents)!r}."
+                f"impossible family. Got {shown(weight)} for child {child!r} with parents {sorted(parents)!r}."
             )
         return float(weight)

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from dagpost._tools.checks import number
 from dagpost._tools.spelling import bare, either
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.priors.base import SizePrior
 
@@ -50,11 +51,11 @@ class EdgePrior(SizePrior):
         EdgePrior(probability=0.2)
         """
         try:
-            return cls(float(argument or ""))
+            return cls(float(argument or "") if argument is None or isinstance(argument, str) else math.nan)
         except ValueError:
-            written = "edge" if argument is None else f"edge:{argument}"
+            written = "edge" if argument is None else f"edge:{argument}" if isinstance(argument, str) else argument
             raise InputError(
-                f"The prior 'edge' is written edge:P with P between 0 and 1. Got {written!r} instead."
+                f"The prior 'edge' is written edge:P with P between 0 and 1. Got {shown(written)} instead."
             ) from None
 
     def log_weight_of_size(self, nodes: int, size: int) -> float:

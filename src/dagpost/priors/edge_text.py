@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from dagpost._tools.spelling import quoted
-from dagpost._tools.text import unescaped
+from dagpost._tools.text import shown, unescaped
 from dagpost.errors import InputError
 
 _ARROW = "->"
@@ -32,7 +32,7 @@ def read_edge(text: str, setting: str) -> tuple[str, str]:
             f"{quoted(setting)} has {text!r} with {len(places)} arrows, which does not say what two columns the edge "
             "joins. Give each edge by itself, and put a name that has an arrow in it in quotes."
         )
-    raise InputError(f'An edge of {quoted(setting)} is written "A -> B", parent first. Got {text!r} instead.')
+    raise InputError(f'An edge of {quoted(setting)} is written "A -> B", parent first. Got {shown(text)} instead.')
 
 
 def _is_name(text: str) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.checks import different_texts, kind, truth, whole_number
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
 from dagpost.priors.constraints import Constraints
@@ -31,16 +33,22 @@ def log_prior(
     array([[  0.,   0.],
            [  0., -inf]])
     """
-    from dagpost.families.numbering import family_count, parent_sets
+    from dagpost.families.numbering import MAX_NODES, family_count, parent_sets
 
+    names = different_texts(names, "names", "log_prior")
+    if len(names) > MAX_NODES:
+        raise InputError(f"There are at most {MAX_NODES} variables. Got {len(names):,} names.")
+    whole_number(max_parents, "max_parents", "log_prior", least=0)
+    truth(may_be_empty, "may_be_empty", "log_prior")
+    rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
     limit = min(max_parents, len(names) - 1)
     weights = resolve_prior(prior).log_weights(names, limit)
     shape = (len(names), family_count(len(names) - 1, limit))
     if weights.shape != shape:
-        raise InputError(f"The prior {prior!r} must give weights of shape {shape}. Got {weights.shape} instead.")
+        raise InputError(f"The prior {shown(prior)} must give weights of shape {shape}. Got {weights.shape} instead.")
     # Where larger sets are weighed elsewhere, more than `max_parents` parents may be required.
     most = len(names) if may_be_empty else max_parents
-    required, forbidden = (constraints or Constraints()).masks(names, most)
+    required, forbidden = rules.masks(names, most)
     sets = parent_sets(len(names) - 1, limit)
     for node, name in enumerate(names):
         if required[node] or forbidden[node]:

@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dagpost._tools.text import printable
+from dagpost._tools.text import printable, shown
 from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
@@ -46,7 +46,7 @@ def write_report(source: Any, path: str | os.PathLike[str], title: str | None = 
     """Write the report of a model or a sample; the path that was written comes back."""
     target = _checked_target(path)
     if title is not None and not isinstance(title, str):
-        raise InputError(f"The 'title' of a report must be text. Got {title!r} instead.")
+        raise InputError(f"The 'title' of a report must be text. Got {shown(title)} instead.")
     write_text(target, page(gather(source), title, datetime.datetime.now(datetime.UTC)))
     return target
 
@@ -235,7 +235,7 @@ def _checked_target(path: Any) -> Path:
     """The path, if a file can be written there; otherwise an error before any work is done."""
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise InputError(
-            f"The 'path' of a report must be text or a pathlib.Path, such as 'report.html'. Got {path!r} instead."
+            f"The 'path' of a report must be text or a pathlib.Path, such as 'report.html'. Got {shown(path)} instead."
         )
     if not os.fspath(path):
         raise InputError("The 'path' of a report is empty. Name a file, such as 'report.html'.")

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
-from dagpost._tools.kernels import kernel
+from dagpost._tools.kernels import copy_into, fill, inlined, kernel
 from dagpost._tools.progress import Stage
 from dagpost._tools.wide_floats import ZERO
 from dagpost.checkpoints import Tracking
@@ -130,8 +130,9 @@ def _draw_leaf(
     everything = (np.int64(1) << nodes) - 1
     size = 1 << low
     alpha, _, _ = leaf_alphas(layout, weights, leaf)
-    next_sample = np.full(len(members), -1, dtype=np.int64)
-    first_of_set = np.full(size, -1, dtype=np.int64)
+    next_sample = np.empty(len(members), dtype=np.int64)
+    first_of_set = np.empty(size, dtype=np.int64)
+    fill(first_of_set, -1)
     # The widest tensor of the leaf, and one of half the size for every decision that is left.
     free = 0
     for node in range(nodes):
@@ -145,6 +146,7 @@ def _draw_leaf(
     )
     placed, last_layer = samples.placed, samples.last_layer
     group = np.empty(len(members), dtype=np.int64)
+    by_layer = np.empty(len(members), dtype=np.int64)
     for member in range(len(members)):
         low_set = placed[members[member]] & (size - 1)
         next_sample[member] = first_of_set[low_set]
@@ -162,7 +164,7 @@ def _draw_leaf(
         if whole == everything:
             continue
         # Samples of one set with the same last layer share everything.
-        by_layer = group[:count][np.argsort(last_layer[members[group[:count]]], kind="mergesort")]
+        _sort_by_layer(group, count, members, last_layer, by_layer)
         begin = 0
         while begin < count:
             if cancel[0]:
@@ -180,3 +182,30 @@ def _draw_leaf(
                     next_sample[member] = first_of_set[now & (size - 1)]
                     first_of_set[now & (size - 1)] = member
             begin = end
+
+
+@inlined
+def _sort_by_layer(group: Integers, count: int, members: Integers, last_layer: Integers, by_layer: Integers) -> None:
+    """The first `count` of `group` by their last layer, in `by_layer`; equal ones stay in order. Destroys `group`.
+
+    Runs of twice the length are merged from one array into the other and copied back: Numba's own sort takes over a
+    second to compile.
+    """
+    copy_into(by_layer, group[:count])
+    run = 1
+    while run < count:
+        for begin in range(0, count, 2 * run):
+            left, middle = begin, min(begin + run, count)
+            right, end = middle, min(begin + 2 * run, count)
+            for place in range(begin, end):
+                from_left = left < middle
+                if from_left and right < end:
+                    from_left = last_layer[members[group[left]]] <= last_layer[members[group[right]]]
+                if from_left:
+                    by_layer[place] = group[left]
+                    left += 1
+                else:
+                    by_layer[place] = group[right]
+                    right += 1
+        copy_into(group, by_layer[:count])
+        run *= 2

@@ -178,7 +178,7 @@ class BGe(Score):
 
 def _by_column(chosen: object, check: Callable[[object], float]) -> float | tuple[float, ...] | None:
     """A number, or one for each column, as floats."""
-    if isinstance(chosen, Iterable) and not isinstance(chosen, str):
+    if isinstance(chosen, Iterable) and not isinstance(chosen, str) and getattr(chosen, "ndim", 1) == 1:
         return tuple(check(value) for value in chosen)
     return None if chosen is None else check(chosen)
 

@@ -150,8 +150,8 @@ def _start(top: int, rows: Rows, scratch: Scratch, walk: Walk) -> None:
     walk.row_list[0] = 0
     walk.configurations[0] = 1.0
     walk.has_wanted[0] = False
-    scratch.labels[0, :count] = 0
     for place in range(count):
+        scratch.labels[0, place] = 0
         scratch.rows[0, place] = place
         scratch.weights[0, place] = rows.weights[place]
     walk.length[0] = count

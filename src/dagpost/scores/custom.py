@@ -6,18 +6,16 @@ n times the number of parent sets (6 variables: 192 calls; 20 with at most 5 par
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import one_of, refusal
+from dagpost._tools.checks import ask_user, is_finite, one_of, refusal
 from dagpost._tools.progress import Reporter
-from dagpost._tools.text import names_in
+from dagpost._tools.text import names_in, shown
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
@@ -83,10 +81,10 @@ class CustomScore(Score):
                 stage.advance(1)
 
     def _ask(self, frame: pd.DataFrame, child: str, parents: tuple[str, ...]) -> float:
-        found: object = self.function(frame[child], frame[list(parents)])
-        if isinstance(found, bool | np.bool_) or not isinstance(found, Real) or not math.isfinite(found):
+        found = ask_user(f"The function of {self}", self.function, frame[child], frame[list(parents)])
+        if not is_finite(found):
             raise InputError(
-                f"The function of CustomScore must give a log score, a finite number. Got {found!r} for child "
+                f"The function of CustomScore must give a log score, a finite number. Got {shown(found)} for child "
                 f"{child!r} with parents {sorted(parents)!r}. What is impossible is said by a prior or a constraint."
             )
         return float(found)

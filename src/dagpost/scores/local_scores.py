@@ -18,10 +18,10 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import refusal, whole_number
+from dagpost._tools.checks import different_texts, floats, has_method, members, whole_number
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
-from dagpost._tools.text import names_in, nearest
+from dagpost._tools.text import names_in, nearest, shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.conversion import TableLike
 from dagpost.engines import Engine, ThreadEngine, as_engine
@@ -50,10 +50,18 @@ class LocalScores:
     #: Row i: the scores of node i by the number of the parent set.
     values: Floats
 
+    def __post_init__(self) -> None:
+        """Check that everything fits together."""
+        from dagpost.families.numbering import family_count
+
+        object.__setattr__(self, "names", different_texts(self.names, "names", "LocalScores"))
+        nodes = len(self.names)
+        most = whole_number(self.max_parents, "max_parents", "LocalScores", least=0, most=max(nodes - 1, 0))
+        floats(self.values, "values", "LocalScores", (nodes, family_count(nodes - 1, most)))
+
     def score(self, child: str | int, parents: Iterable[str | int]) -> float:
         """The score of one family, by names or column numbers."""
-        if isinstance(parents, str) or not isinstance(parents, Iterable):
-            raise refusal(parents, "parents", None, "a list of names or column numbers", "Put it into a list.")
+        parents = members(parents, "parents", None, allowed="a list of names or column numbers")
         node = self._index(child)
         chosen = sorted({self._index(parent) for parent in parents})
         if node in chosen:
@@ -81,8 +89,7 @@ class LocalScores:
 
         node = self._index(child)
         families = self.values.shape[1]
-        if not isinstance(number, int | np.integer) or not 0 <= number < families:
-            raise InputError(f"Parent sets are numbered from 0 to {families - 1}. Got {number!r} instead.")
+        number = whole_number(number, "number", least=0, most=families - 1)
         mask = int(parent_sets(len(self.names) - 1, self.max_parents)[number])
         others = [name for position, name in enumerate(self.names) if position != node]
         return frozenset(names_in(mask, others))
@@ -104,9 +111,9 @@ class LocalScores:
         if isinstance(node, str):
             if node in self.names:
                 return self.names.index(node)
-            raise InputError(f"There is no column {node!r}.{nearest(node, self.names)}")
+            raise InputError(f"There is no column {shown(node)}.{nearest(node, self.names)}")
         if not isinstance(node, int | np.integer) or not 0 <= node < len(self.names):
-            raise InputError(f"Columns are numbered from 0 to {len(self.names) - 1}. Got {node!r} instead.")
+            raise InputError(f"Columns are numbered from 0 to {len(self.names) - 1}. Got {shown(node)} instead.")
         return int(node)
 
     def __repr__(self) -> str:
@@ -168,6 +175,8 @@ def local_scores(
     """
     from dagpost.families.numbering import family_count
 
+    has_method(reporter, "reporter", "stage", "a Reporter")
+    has_method(checkpoint, "checkpoint", "stage", "a Checkpoint")
     chosen = resolve_score(score)
     limit = parent_limit(max_parents, "local_scores")
     table = table_for(chosen, data, counts=counts, interventions=interventions)

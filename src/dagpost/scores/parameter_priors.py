@@ -13,6 +13,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import number
 from dagpost._tools.spelling import either, parameter
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 #: Far outside what makes sense, and well inside what arithmetic can carry through every table.
@@ -70,7 +71,7 @@ class NormalWishartPrior:
         if self.degrees_of_freedom <= nodes + 1:
             raise InputError(
                 f"{parameter('degrees_of_freedom')} of the score must be above {nodes + 1} for {nodes} columns. "
-                f"Got {self.degrees_of_freedom!r} instead; None stands for {nodes + self.mean_weight + 1:g}."
+                f"Got {shown(self.degrees_of_freedom)} instead; None stands for {nodes + self.mean_weight + 1:g}."
             )
         return self.degrees_of_freedom
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either
+from dagpost._tools.text import shown
 from dagpost.data.conversion import TableLike, as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
@@ -30,7 +33,7 @@ def resolve_score(score: Any) -> Score:
         return AVERAGED
     if isinstance(score, str) and score in SCORES.names():
         return SCORES.named(score)()
-    if callable(getattr(score, "fill", None)) and not isinstance(score, type):
+    if callable(getattr(score, "fill", None)) and not isinstance(score, type | np.ndarray):
         return BareScore(score)
     names = [AUTO, *SCORES.names()]
     allowed = either(
@@ -70,7 +73,8 @@ def parameter_prior_of(score: Any, what: str) -> ParameterPrior:
             kind.__name__ for kind in SCORES.classes().values() if kind.parameter_prior is not Score.parameter_prior
         ]
         raise InputError(
-            f"{what} the prior of the parameters behind a score, and {score!r} does not say which it is. Fit with a "
+            f"{what} the prior of the parameters behind a score, and {shown(score)} does not say which it is. "
+            "Fit with a "
             f"score that does: {', '.join(known)}."
         )
     return prior

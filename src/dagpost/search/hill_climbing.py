@@ -23,7 +23,7 @@ from dagpost.errors import InputError, NoGraphError
 from dagpost.exact.kbest import tie_tolerance
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_weight_of
 from dagpost.families.graphs import draw_graph
-from dagpost.mcmc.order import random_order
+from dagpost.mcmc.order import possible_order
 from dagpost.mcmc.reversal import find_descendants, is_acyclic
 
 
@@ -53,7 +53,7 @@ def starting_graph(families: FamilyTables) -> Masks:
         return parents
     order, log_sums = np.zeros(nodes, dtype=np.int64), np.zeros(nodes)
     generator = np.random.Generator(np.random.PCG64(0))
-    if not random_order(families, order, log_sums, generator):
+    if not possible_order(families, generator.permutation(nodes), order, log_sums):
         raise NoGraphError(NO_ORDER)
     _draw_along(families, order, log_sums, generator, parents)
     return parents

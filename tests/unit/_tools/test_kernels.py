@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,12 +10,9 @@ import sys
 from pathlib import Path
 
 import dagpost
-from dagpost._tools.kernels import source_stamp
-
-NOTICE = (
-    "dagpost: compiling for this machine what is used for the first time (half a minute at most); later runs start at "
-    "once."
-)
+from dagpost._tools.compile_notice import FIRST_KERNELS, NOTICE
+from dagpost._tools.source_stamps import source_stamp
+from dagpost.data import datasets
 
 # Small kernels, which the processes come to within moments of each other, and a large one.
 RUN = """
@@ -43,6 +41,23 @@ ranked = rank_families(weights, 3)
 _, log_joint = sums.sample_layers(found.tables, ranked, 1000, seed=np.random.SeedSequence(1))
 for array in (found.families, found.paths, found.tables.graphs, found.tables.completions, log_joint):
     print(hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest())
+"""
+
+# A first answer, and the kernels that it needed with the number of signatures of each.
+FIRST_ANSWER = """
+import json, sys
+from dagpost._tools.kernels import Kernel
+from dagpost.cli import app
+try:
+    app(["fit", "coronary.csv", "--counts", "counts", "-o", "model.dagpost", "--quiet", "--json"])
+except SystemExit as ended:
+    assert not ended.code
+needed = {
+    f"{module}.{name}": len(value.dispatcher.overloads)
+    for module, content in list(sys.modules.items()) if module.startswith("dagpost.")
+    for name, value in vars(content).items() if isinstance(value, Kernel) and value.is_compiled
+}
+print(json.dumps(needed), file=sys.stderr)
 """
 
 
@@ -141,3 +156,15 @@ def test_the_modules_that_a_kernel_is_made_of_are_found_at_any_remove() -> None:
     # orders.py imports walk.py, which imports transforms.py, which imports wide_floats.py.
     assert {"orders.py", "walk.py", "transforms.py", "wide_floats.py", "kernels.py"} <= names
     assert not {"estimator.py", "tables.py"} & names
+
+
+def test_a_first_answer_needs_as_few_kernels_as_the_notice_says(tmp_path: Path) -> None:
+    """Each is compiled for one signature. What is kept from other tests is used: the count is what matters."""
+    frame = datasets.load("coronary").to_pandas()
+    frame.to_csv(tmp_path / "coronary.csv", index=False)
+    finished = subprocess.run(
+        [sys.executable, "-c", FIRST_ANSWER], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
+    )
+    needed = json.loads(finished.stderr.splitlines()[-1])
+    assert 10 < len(needed) <= FIRST_KERNELS, sorted(needed)
+    assert set(needed.values()) == {1}, needed

@@ -59,6 +59,27 @@ from dagpost.cli.messages import in_words
         (["fit", "table.csv", "--tier", "A,B"], r"One --tier alone says nothing"),
         (["fit", "table.csv", "--engine", "autos"], r"There is no engine 'autos'\. Did you mean 'auto'\?"),
         (["fit", "table.csv", "--engine", "cuda", "--cluster", "tcp://x:1"], r"--cluster is for --engine dask"),
+        (["fit", "table.csv", "--tls-cert", "table.csv"], r"--tls-key are for --cluster tls://"),
+        (
+            ["fit", "table.csv", "--cluster", "tls://127.0.0.1:1", "--tls-cert", "table.csv"],
+            r"--tls-ca-file is missing: --tls-ca-file and --tls-cert go together",
+        ),
+        (
+            ["fit", "table.csv", "--cluster", "tls://127.0.0.1:1", "--tls-ca-file", "gone.pem", "--tls-cert", "x"],
+            r"--tls-ca-file gone\.pem: there is no such file",
+        ),
+        (
+            ["fit", "table.csv", "--cluster", "tls://127.0.0.1:1"],
+            r"none was given\. Give --tls-ca-file, --tls-cert",
+        ),
+        (
+            [
+                "fit",
+                "table.csv",
+                *["--cluster", "tls://127.0.0.1:1", "--tls-ca-file", "table.csv", "--tls-cert", "table.csv"],
+            ],
+            r"The certificates for .* cannot be used \(.*\)\. Give files in PEM format",
+        ),
         (["fit", "table.csv", "--threads", "0"], r"--threads must be a whole number of at least 1 .*Got 0 instead"),
         (
             ["fit", "missing.csv", "--threads", "100000"],

@@ -22,6 +22,7 @@ from dagpost import DagPosterior, DagSample, datasets
 from dagpost.cli import process as cli_process
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs signals and a shell of POSIX")
+FULL = "dagpost: Cannot write the output: No space left on device; what arrived is not all of it.\n"
 LINUX = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
 
@@ -45,7 +46,7 @@ def test_a_bundled_table_can_be_piped_into_a_fit(tmp_path: Path) -> None:
     command = shlex.join(COMMAND)
     line = f"{command} data export coronary | {command} fit - --counts counts --ess 1 --json"
     result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(result.stdout)["log_evidence"] == pytest.approx(-6727.99768, abs=1e-4)
+    assert json.loads(result.stdout)["log_evidence"] == pytest.approx(-6728.27376, abs=1e-4)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -65,7 +66,7 @@ def test_no_space_for_the_output_is_one_message_and_status_2(tmp_path: Path) -> 
             [*COMMAND, "edges", "m"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert result.returncode == 2
-    assert result.stderr == "dagpost: Cannot write the output: No space left on device.\n"
+    assert result.stderr == FULL
 
 
 @LINUX
@@ -76,21 +77,21 @@ def test_no_space_for_the_help_is_one_message_too(option: str, tmp_path: Path) -
             [*COMMAND, option], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert result.returncode == 2
-    assert result.stderr == "dagpost: Cannot write the output: No space left on device.\n"
+    assert result.stderr == FULL
 
 
 @POSIX
 @pytest.mark.parametrize(
     ("closed", "arguments", "status"),
     [
-        (">&-", ["edges", "m"], 0),
+        (">&-", ["edges", "m"], 2),
         ("2>&-", ["fit", "table.csv", "-o", "m"], 0),
-        ("<&- >&- 2>&-", ["edges", "m", "--json"], 0),
+        ("<&- >&- 2>&-", ["edges", "m", "--json"], 2),
         ("<&-", ["fit", "-"], 2),
         ("2>&-", ["edges", "missing"], 2),
     ],
 )
-def test_closed_streams_are_empty_ones(closed: str, arguments: list[str], status: int, tmp_path: Path) -> None:
+def test_only_results_need_an_open_stream(closed: str, arguments: list[str], status: int, tmp_path: Path) -> None:
     DagPosterior(score="bdeu", samples=50).fit(tmp_path / write_table(tmp_path)).save(tmp_path / "m")
     line = f"{shlex.join([*COMMAND, *arguments])} {closed}"
     result = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -192,6 +193,8 @@ def test_chains_that_are_broken_off_leave_what_they_have(tmp_path: Path) -> None
 def statuses(monkeypatch: pytest.MonkeyPatch, application: Callable[..., None]) -> int:
     """The exit status of the process if this is what the commands do."""
     monkeypatch.setattr(cli_process, "SIGNALS", [])
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, getattr(sys, name))  # put back after the test
     before = signal.getsignal(signal.SIGINT)
     try:
         with pytest.raises(SystemExit) as end:

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.tools.cli_checks import ESCAPE_CODE, Run, one_message, process
+from tests.tools.reference import coronary_of_the_paper
 
-from dagpost import DagPosterior, datasets
+from dagpost import DagPosterior
 from dagpost.posterior import variations
 
 HEAD = "Other choices: equivalent sample size 5, 10; prior indegree, edge:0.1"
@@ -92,7 +93,7 @@ def test_names_are_not_obeyed_and_plain_terminals_get_plain_marks(tmp_path: Path
 
 
 def coronary(folder: Path) -> str:
-    datasets.load("coronary").to_pandas().to_csv(folder / "coronary.csv", index=False)
+    coronary_of_the_paper().to_pandas().to_csv(folder / "coronary.csv", index=False)
     return "coronary.csv"
 
 

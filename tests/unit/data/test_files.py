@@ -12,9 +12,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from dagpost.data import as_table, read_table
+from dagpost.data import as_table, parquet, read_table
 from dagpost.data.recipe import Recipe
-from dagpost.errors import DagpostWarning, InputError
+from dagpost.errors import DagpostWarning, InputError, ResourceError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -311,6 +311,54 @@ def test_parquet_written_by_polars_is_read(tmp_path: Path) -> None:
 def test_a_broken_parquet_file_is_refused(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.parquet: is not a readable Parquet file"):
         read_table(write(b"PAR1 but no more", "table.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("import os; os.abort()", r"its reader crashed, signal 6"),
+        ("import sys; sys.stderr.write('a wrong byte'); sys.exit(3)", r"\(a wrong byte\)"),
+        ("import sys; sys.stdout.write('no stream')", r"not a readable Parquet file \(.+\)"),
+        ("import sys; sys.exit(9)", "ended with status 9"),
+        (
+            "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass",
+            "its reader did not come to an end",
+        ),
+    ],
+)
+def test_a_reader_of_parquet_that_crashes_or_hangs_is_an_error_of_ours(
+    write: Any, tmp_path: Path, program: str, message: str
+) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (dagpost[parquet])")
+    pytest.importorskip("resource", reason="signals and limits are of POSIX")
+    (tmp_path / "reader.py").write_text(program)
+    with pytest.raises(InputError, match=rf"table\.parquet: is not a readable Parquet file.*{message}|{message}"):
+        parquet._read_apart(write(b"PAR1", "table.parquet"), str(tmp_path / "reader.py"))
+
+
+def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed (dagpost[parquet])")
+    pytest.importorskip("resource", reason="limits are of POSIX")
+    pyarrow_parquet = pytest.importorskip("pyarrow.parquet")
+    zeros = pyarrow.table({"a": np.zeros(1_000_000)})
+    with pyarrow_parquet.ParquetWriter(tmp_path / "zeros.parquet", zeros.schema) as writer:
+        for _ in range(100):
+            writer.write_table(zeros)
+    assert (tmp_path / "zeros.parquet").stat().st_size < 1_000_000
+    # Room for the libraries, and for nothing else.
+    monkeypatch.setattr(parquet, "available_bytes", lambda: -1_500_000_000)
+    with pytest.raises(InputError, match=r"zeros\.parquet: is not a readable Parquet file \(.*(memory|realloc)"):
+        read_table(tmp_path / "zeros.parquet")
+
+
+def test_a_spreadsheet_that_unpacks_to_more_than_the_memory_is_refused(
+    write_sheets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dagpost._tools.memory.available_bytes", lambda: 10_000)
+    with pytest.raises(ResourceError, match=r"Reading .*book\.xlsx needs .* Save the sheet as CSV"):
+        read_table(write_sheets({"data": CELLS}))
 
 
 def test_without_pyarrow_parquet_is_refused_with_the_command_that_installs_it(

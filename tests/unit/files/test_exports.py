@@ -28,18 +28,9 @@ from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
 from dagpost._tools.whole_files import replacing
 from dagpost.errors import InputError, ResourceError
-from dagpost.files import (
-    long_table,
-    matrix_of_long,
-    read_json,
-    to_arviz,
-    to_dot,
-    to_networkx,
-    to_xarray,
-    write_dot,
-    write_graphml,
-    write_json,
-)
+from dagpost.files.arviz import to_arviz
+from dagpost.files.frames import long_table, matrix_of_long, to_xarray
+from dagpost.files.graph_files import read_json, to_dot, to_networkx, write_dot, write_graphml, write_json
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.posterior.summaries import pattern_graph
 

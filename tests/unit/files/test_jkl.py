@@ -17,8 +17,7 @@ from dagpost import DagPosterior, datasets
 from dagpost._tools import memory
 from dagpost.errors import InputError, ResourceError
 from dagpost.families.numbering import family_count
-from dagpost.files import read_jkl, write_jkl
-from dagpost.files.jkl import _name_of, _word_of
+from dagpost.files.jkl import _name_of, _word_of, read_jkl, write_jkl
 from dagpost.scores import LocalScores, local_scores
 
 GOOD = """3

@@ -42,6 +42,7 @@ class Counting:
     gives_edges: bool = True
 
     moves: ClassVar[tuple[str, ...]] = ("one step", "never tried")
+    takes_orders: ClassVar[bool] = False
     state: ClassVar[type[CountingState]] = CountingState
 
     def start(self, context: None, generator: np.random.Generator) -> CountingState:

@@ -10,6 +10,7 @@ import pytest
 from arviz_stats.base import array_stats  # type: ignore[attr-defined]
 from scipy.stats import binom
 
+from dagpost.mcmc.checks import BETTER, OTHER, SAME, WORSE, ChainChecks, ExactCompared, ProbeFound
 from dagpost.mcmc.diagnostics import (
     ChainDiagnostics,
     by_chain,
@@ -40,8 +41,14 @@ def graphs_with(series: np.ndarray, nodes: int = 3) -> np.ndarray:
     return parents
 
 
-def diagnosis(series: np.ndarray) -> ChainDiagnostics:
-    return diagnose(graphs_with(series), NAMES, [series.shape[1]] * len(series), {"move": 0.25})
+def probed(outcome: str = SAME, **about: float) -> ChainChecks:
+    found = {"gain": 0.0, "difference": 0.01, **about}
+    return ChainChecks(True, ProbeFound(outcome, 2, 100, edge=(0, 2), **found), unchecked="they would take too long")
+
+
+def diagnosis(series: np.ndarray, checks: ChainChecks | None = None) -> ChainDiagnostics:
+    checks = probed() if checks is None else checks
+    return diagnose(graphs_with(series), NAMES, [series.shape[1]] * len(series), {"move": 0.25}, checks)
 
 
 # The figures
@@ -120,8 +127,11 @@ def test_good_chains_are_trusted_as_far_as_they_go() -> None:
     assert 500 < smallest < 4000
     # Two standard errors of a share of one half.
     assert found.verdict.startswith(
-        f"Trust it to about ±{2 * math.sqrt(0.25 / smallest):.2f}: 4 chains of 1,000 graphs"
+        f"Nothing speaks against it, to about ±{2 * math.sqrt(0.25 / smallest):.2f}: 4 chains of 1,000 graphs, in "
+        "pairs from opposite orders, agree"
     )
+    assert found.verdict.endswith("That is not proof. Not compared with exact probabilities: they would take too long.")
+    assert "rust" not in found.verdict
     assert f"worth at least {smallest:.0f} independent graphs" in found.verdict
     assert (found.chains, found.draws, found.uncertain) == (4, 1000, 1)
     assert found.acceptance == {"move": 0.25}
@@ -161,7 +171,9 @@ def test_chains_that_agree_but_hardly_move_are_not_trusted() -> None:
 def test_one_chain_alone_is_not_trusted() -> None:
     found = diagnosis(persistent(1, 1000, 0.5, 0.0, 7))
     assert not found.trusted
-    assert found.verdict == "One chain alone cannot show whether it has found everything: run at least two."
+    assert found.verdict == (
+        "Do not trust it yet: one chain alone cannot show whether it has found everything. Run at least two."
+    )
 
 
 def test_chains_without_uncertain_edges_are_trusted() -> None:
@@ -170,7 +182,10 @@ def test_chains_without_uncertain_edges_are_trusted() -> None:
     found = diagnosis(series)
     assert found.trusted
     assert found.uncertain == 0
-    assert found.verdict == "Trust it: 2 chains of 300 graphs agree that no edge is uncertain."
+    assert found.verdict.startswith(
+        "Nothing speaks against it, to about ±0.01: 2 chains of 300 graphs, in pairs from opposite orders, agree that "
+        "no edge is uncertain; 2 more, from annealed orders, found the same."
+    )
     assert found.largest_r_hat == 1.0
 
 
@@ -178,6 +193,56 @@ def test_chains_of_graphs_without_edges_are_trusted() -> None:
     found = diagnosis(np.zeros((2, 300)))
     assert found.trusted
     assert len(found.edges) == 0
+
+
+def test_agreement_alone_earns_no_trust() -> None:
+    """As of samples in files of earlier versions, which do not say what was checked."""
+    series = persistent(4, 1000, 0.5, 0.5, 3)
+    found = diagnose(graphs_with(series), NAMES, (1000,) * 4, {})
+    assert found.agreed
+    assert not found.trusted
+    assert found.verdict.startswith("Not enough was checked to trust it: 4 chains of 1,000 graphs agree")
+    assert found.summary()["checks"] is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (BETTER, "found more probable graphs (log weight higher by 18.0; the share of a -> c differs by 0.90)"),
+        (OTHER, "found other graphs that weigh as much (the share of a -> c differs by 0.90)"),
+    ],
+)
+def test_what_a_probe_found_outweighs_agreement(outcome: str, words: str) -> None:
+    found = diagnosis(persistent(4, 1000, 0.5, 0.5, 3), probed(outcome, gain=18.0, difference=0.9))
+    assert (found.agreed, found.trusted) == (True, False)
+    assert found.verdict.startswith("Do not trust it: 4 chains of 1,000 graphs agree")
+    assert words in found.verdict
+
+
+def test_a_probe_that_ended_among_less_probable_graphs_is_said_to() -> None:
+    found = diagnosis(persistent(4, 1000, 0.5, 0.5, 3), probed(WORSE, gain=-9.0))
+    assert found.trusted
+    assert "2 more, from annealed orders, ended among less probable graphs. That is not proof." in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("difference", "agree", "trusted"),
+    [(0.013, True, True), (0.013, False, True), (0.04, True, True), (0.04, False, False), (0.7, True, False)],
+)
+def test_what_is_exact_decides(difference: float, agree: bool, trusted: bool) -> None:
+    series = persistent(4, 1000, 0.5, 0.5, 3)
+    if not agree:
+        series[3] = 1.0
+    found = diagnosis(series, ChainChecks(True, exact=ExactCompared(difference, (2, 0))))
+    assert (found.agreed, found.trusted) == (agree, trusted)
+    if trusted:
+        assert f"the largest difference is {difference:.3f} (c -> a)" in found.verdict
+    else:
+        assert f"Do not trust it: compared with the exact edge probabilities, c -> a is off by {difference:.2f}" in (
+            found.verdict
+        )
+        assert "Use the method 'exact-layers'" in found.verdict
+    assert ChainChecks.from_json(json.loads(json.dumps(found.summary()["checks"]))) == found.checks
 
 
 @pytest.mark.parametrize("draws", [1, 2, 3])

@@ -128,7 +128,7 @@ def test_a_method_says_what_it_costs(method: Method) -> None:
     method.check_room(10, 3, ThreadEngine(1))
 
 
-@pytest.mark.filterwarnings("ignore:Do not trust it yet")
+@pytest.mark.filterwarnings("ignore:Do not trust it")
 def test_a_plan_names_the_method_and_its_stages(method: Method, model: DagPosterior) -> None:
     table = datasets.load("coronary")
     for plan in (model.plan(table), plan_sample(model.fitted_, 20)):
@@ -143,7 +143,7 @@ def test_a_plan_names_the_method_and_its_stages(method: Method, model: DagPoster
 # What it does
 
 
-@pytest.mark.filterwarnings("ignore:Do not trust it yet")
+@pytest.mark.filterwarnings("ignore:Do not trust it")
 def test_a_method_fits_a_table_and_answers(method: Method, model: DagPosterior) -> None:
     assert model.method_ == method.name
     assert model.target_ == method.target

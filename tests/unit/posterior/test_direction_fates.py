@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.sensitivity import compelled_share, fate_of_direction, model_under
+from tests.tools.reference import coronary_of_the_paper
 
-from dagpost import BDeu, DagPosterior, Recipe, datasets
+from dagpost import BDeu, DagPosterior, Recipe
 from dagpost.files import archive
 from dagpost.posterior import variations
 from dagpost.posterior.direction_fates import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
@@ -65,8 +66,7 @@ def test_every_share_is_that_of_the_refit_by_hand(settings: dict[str, object]) -
 
 
 def test_clear_directions_that_hang_on_the_equivalent_sample_size_do_not_survive() -> None:
-    table = datasets.load("coronary")
-    model = DagPosterior(BDeu(5), seed=1).fit(table)
+    model = DagPosterior(BDeu(5), seed=1).fit(coronary_of_the_paper())
     found = model.sensitivity()
     clear = [own for own in found.directions() if own.word == "clear" and own.joined >= 0.5]
     assert len(clear) == 5

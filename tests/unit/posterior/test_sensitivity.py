@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.sensitivity import fate_of, joined_under
+from tests.tools.reference import coronary_of_the_paper
 
 from dagpost import (
     BDe,
@@ -22,7 +23,6 @@ from dagpost import (
     DagPosterior,
     InputError,
     Trees,
-    datasets,
     local_scores,
 )
 from dagpost.posterior import variations
@@ -281,7 +281,7 @@ def test_names_are_never_obeyed() -> None:
 
 
 def test_the_table_groups_the_choices() -> None:
-    found = DagPosterior(BDeu(1)).fit(datasets.load("coronary")).sensitivity()
+    found = DagPosterior(BDeu(1)).fit(coronary_of_the_paper()).sensitivity()
     table = found.table()
     assert table.columns.get_level_values(0)[0] == "this model"
     assert list(table["equivalent sample size"].columns) == ["5", "10"]

@@ -26,11 +26,16 @@ PACKAGE = PROJECT / "src" / "dagpost"
 MADE = {".nbi", ".nbc", ".pyc"}
 
 
-def run(*command: str | Path, cwd: Path) -> str:
+def run(*command: str | Path, cwd: Path, **settings: str) -> str:
     """Standard output of a command, run without the settings that could lead Python back to the checkout."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     finished = subprocess.run(
-        [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment | settings,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return finished.stdout
@@ -94,6 +99,22 @@ def test_demo_runs_from_the_wheel_in_an_empty_environment(
     """Everything comes from the package registry, in the newest versions that the wheel allows."""
     run(empty_environment / "python", "-m", "pip", "install", distributions[0], cwd=tmp_path)
     check_installed_demo(empty_environment, tmp_path)
+
+
+@pytest.mark.long  # compiles the kernels of all common commands
+def test_a_wheel_with_compiled_kernels_answers_without_compiling(empty_environment: Path, tmp_path: Path) -> None:
+    compiled, cache = tmp_path / "compiled", tmp_path / "cache"
+    run(sys.executable, PROJECT / "tools" / "compile_ahead.py", compiled, cwd=tmp_path)
+    build = (sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, PROJECT)
+    run(*build, cwd=tmp_path, DAGPOST_COMPILED=str(compiled))
+    (wheel,) = tmp_path.glob("*.whl")
+    assert f"-cp{sys.version_info.major}{sys.version_info.minor}-" in wheel.name
+    borrow_dependencies(empty_environment)
+    run(empty_environment / "python", "-m", "pip", "install", "--no-deps", "--no-index", wheel, cwd=tmp_path)
+    run(empty_environment / "dagpost", "data", "export", "coronary", "-o", "coronary.csv", cwd=tmp_path)
+    fit = (empty_environment / "dagpost", "fit", "coronary.csv", "--counts", "counts")
+    assert "M. Work" in run(*fit, cwd=tmp_path, NUMBA_CACHE_DIR=str(cache))
+    assert list(cache.rglob("*.nbc")) == []
 
 
 def test_wheel_holds_the_whole_package_and_nothing_else(distributions: tuple[Path, Path]) -> None:

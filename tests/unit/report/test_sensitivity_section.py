@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.tools.reference import coronary_of_the_paper
 from tests.tools.report_page import written
 
 from dagpost import BDeu, CustomPrior, DagPosterior, datasets
@@ -15,7 +16,7 @@ from dagpost.report.sensitivity_table import sensitivity_section
 
 
 def test_the_section_says_what_does_not_survive(tmp_path: Path) -> None:
-    model = DagPosterior(BDeu(1), samples=500, seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(BDeu(1), samples=500, seed=1).fit(coronary_of_the_paper())
     words = written(model, tmp_path).sections["choices"]
     assert model.sensitivity().summary() in words
     assert "Smoking — Pressure✗ falls to 0.47 with prior edge:0.1" in words
@@ -68,7 +69,7 @@ def test_many_pairs_are_counted_but_not_listed() -> None:
 
 
 def test_clear_directions_that_are_lost_are_marked_wherever_they_stand(tmp_path: Path) -> None:
-    model = DagPosterior(BDeu(5), seed=1).fit(datasets.load("coronary"))
+    model = DagPosterior(BDeu(5), seed=1).fit(coronary_of_the_paper())
     page = written(model, tmp_path)
     words = page.sections["choices"]
     assert "And of its direction" in words

@@ -84,7 +84,7 @@ class DaskBackend(ExactBackend):
 
     def on_host(self, forward: Any) -> ForwardTable:
         with self.cluster.release_on_error():
-            return order.on_host(forward)
+            return order.on_host(self.cluster, forward)
 
     def structure_posterior(
         self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]

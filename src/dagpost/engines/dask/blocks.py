@@ -154,9 +154,9 @@ class Kept:
         if future is None:
             return self._buffers.setdefault(block, [np.empty(self._size, dtype=kind) for kind in self._types])
         if len(self._types) == 1:
-            return [Fetched(self._size * self._types[0].itemsize, future.result)]
+            return [Fetched(self._size * self._types[0].itemsize, lambda: self._cluster.result(future))]
         return [
-            Fetched(self._size * kind.itemsize, lambda part=part: future.result()[part])
+            Fetched(self._size * kind.itemsize, lambda part=part: self._cluster.result(future)[part])
             for part, kind in enumerate(self._types)
         ]
 
@@ -169,7 +169,7 @@ class Kept:
         for block in blocks:
             pieces = self._buffers.pop(block)
             whole = pieces[0] if len(pieces) == 1 else tuple(pieces)
-            (self._blocks[block],) = self._cluster.client.scatter([whole], hash=False)
+            (self._blocks[block],) = self._cluster.scatter([whole])
 
 
 def part_of(parts: tuple[Any, ...], number: int) -> Any:

@@ -81,7 +81,7 @@ def scores_of_parts(
     wanted = wanted_columns(columns, interventions)
     with engine.cluster.release_on_error():
         seen = parts.map("levels", _values_of, wanted, interventions)
-        levels, values, targets = parts.merged("levels", _merge_values, seen).result()
+        levels, values, targets = engine.cluster.result(parts.merged("levels", _merge_values, seen))
         whole = _table_of(levels, values, sum(targets.values()))
         # Refuses continuous columns, whose values have no codes.
         whole.codes()
@@ -154,7 +154,7 @@ class _CountingParts(ThreadEngine):
             futures.append(
                 self._cluster.submit("sum-terms", _terms_of, counts, self._arities, sets[begin:end], max_size, terms)
             )
-        return np.concatenate(self._cluster.client.gather(futures), axis=1)
+        return np.concatenate(self._cluster.gather(futures), axis=1)
 
 
 def _table_of(levels: dict[str, list[Any]], values: dict[str, Any], observations: int) -> Table:

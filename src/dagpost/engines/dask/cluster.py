@@ -13,10 +13,9 @@ When something is wrong with a cluster, Dask speaks of its own parts; failures.p
 from __future__ import annotations
 
 import asyncio
-import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -28,39 +27,22 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._version import __version__
-from dagpost.engines.dask.failures import LOST, gone, in_plain_words
+from dagpost._tools.text import shown
+from dagpost.engines.dask.connection import connected, load_distributed, patience
+from dagpost.engines.dask.failures import LOST, gone, in_plain_words, no_worker, not_importable
+from dagpost.engines.dask.versions import missing_on, question, refuse_other_versions, run_if_same, versions_here
 from dagpost.engines.threads import available_cores
 from dagpost.errors import InputError, ResourceError
 
-#: Addresses that clients of Dask can reach: a host and a port, perhaps with a protocol; a scheduler in this process.
-_ADDRESS = re.compile(r"(?:(?:tcp|tls|ws|wss|ucx|ucxx)://)?(?:\[[^\]\s]+\]|[^\s:/]+):\d{1,5}/?|inproc://\S+")
-#: How often to try to connect to a scheduler that is there.
-CONNECTION_ATTEMPTS = 10
 #: The share of a worker's memory limit that Dask lets results take before it moves them to disk.
 _HELD_SHARE = 0.6
+#: How often to look, while waiting for a result, whether there still are workers.
+_LOOK_SECONDS = 1.0
 #: What workers should have in their environment (for the C library of Linux; other systems ignore it).
 KEEPING_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
 #: Futures of the tasks that the work in this thread has handed over and that are still held.
 _handed_over: ContextVar[WeakSet[Any] | None] = ContextVar("handed_over", default=None)
-
-
-def load_distributed() -> Any:
-    """The library of Dask, or an error that says how to install it."""
-    try:
-        import distributed
-    except ImportError:
-        raise InputError('The Dask engine needs Dask, which is not installed: pip install "dagpost[dask]"') from None
-    return distributed
-
-
-def patience() -> float:
-    """Seconds to wait for a scheduler, and for its first worker: Dask's own setting, 30 by default."""
-    import dask
-    from dask.utils import parse_timedelta
-
-    return float(parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"), "s"))
 
 
 @dataclass(frozen=True)
@@ -95,8 +77,6 @@ class WorkerRoom(NamedTuple):
     machine_memory: int
     disk: int
     disk_bytes: int
-    #: The version of dagpost there.
-    version: str = __version__
 
 
 def local_cluster(workers: int, **options: Any) -> Any:
@@ -132,11 +112,17 @@ class Places:
 class Cluster:
     """The workers behind one client, which is closed with the cluster unless it was given.
 
-    Where none is given, `processes` processes on this machine; None: one for each core.
+    Where none is given, `processes` processes on this machine; None: one for each core. An address may need `security`,
+    which has the certificates.
     """
 
-    def __init__(self, client: Any = None, *, processes: int | None = None) -> None:
+    def __init__(self, client: Any = None, *, processes: int | None = None, security: Any = None) -> None:
         distributed = load_distributed()
+        if security is not None and not isinstance(client, str):
+            raise InputError(
+                "The 'security' of a Dask engine goes with the address of a scheduler: a client has its own, and a "
+                "cluster on this machine needs none."
+            )
         self._own: list[Any] = []
         if client is None:
             local = local_cluster(processes or available_cores())
@@ -145,7 +131,7 @@ class Cluster:
             self.client = distributed.Client(local, set_as_default=False)
             self._own = [self.client, local]
         elif isinstance(client, str):
-            self.client = _connected(distributed, client)
+            self.client = connected(client, security)
             self._own = [self.client]
         elif isinstance(client, distributed.Client) and not client.asynchronous:
             if client.status != "running":
@@ -154,12 +140,15 @@ class Cluster:
         else:
             raise InputError(
                 "A Dask engine takes the address of a scheduler, such as 'tcp://10.0.0.1:8786', a distributed.Client "
-                f"that is not asynchronous, or nothing. Got {client!r} instead."
+                f"that is not asynchronous, or nothing. Got {shown(client)} instead."
             )
         self.address = str(self.client.scheduler.address)
+        #: The certificates, for engines of other processes; None where none are needed.
+        self.security = self.client.security if self.address.startswith("tls://") else None
         self._run = uuid4().hex[:8]
         self._numbers = count()
-        self._looked_at = False
+        #: Workers whose versions are known to be those of this process.
+        self._asked: set[str] = set()
 
     def close(self) -> None:
         """Close what was opened here."""
@@ -174,28 +163,19 @@ class Cluster:
         try:
             self.client.wait_for_workers(1, timeout=patience())
         except (TimeoutError, distributed.TimeoutError):
-            raise ResourceError(
-                f"The cluster has had no worker for {patience():g} seconds. Start some, for example with "
-                f"'dask worker {self.address}', or wait for the batch system."
-            ) from None
+            raise ResourceError(no_worker(self.address, patience())) from None
         except OSError as error:
             raise ResourceError(gone(self.address)) from error
-        with self.release_on_error():
-            workers = self.client.run(_room_of_worker)
-        others = {worker: room.version for worker, room in workers.items() if room.version != __version__}
-        if others:
-            worker, version = next(iter(others.items()))
-            raise InputError(
-                f"The worker at {worker} has dagpost {version}, and this process {__version__}. Install the same "
-                "version on all machines, and start the workers again."
-            )
-        self._looked_at = True
-        return room_of(list(workers.values()))
+        self._threads_of_workers()
+        rooms = self._ask(_room_of_worker)
+        if not rooms:
+            raise ResourceError(no_worker(self.address, patience()))
+        return room_of(list(rooms.values()))
 
     def threads(self) -> int:
         """Threads of all workers together; the first time, waits for the first worker."""
         self._require_open()
-        if not self._looked_at:
+        if not self._asked:
             self.room()
         return max(sum(self._threads_of_workers().values()), 1)
 
@@ -204,10 +184,29 @@ class Cluster:
         return Places(self._threads_of_workers())
 
     def _threads_of_workers(self) -> dict[str, int]:
+        """The workers that there are now; refuses those of another version."""
         try:
-            return dict(self.client.nthreads())
+            threads = dict(self.client.nthreads())
         except OSError as error:
             raise ResourceError(gone(self.address)) from error
+        others = [worker for worker in threads if worker not in self._asked]
+        if others:
+            versions = self._ask(question(), others)
+            missing = missing_on(versions)
+            if missing is not None:
+                raise InputError(not_importable(missing, self.address))
+            refuse_other_versions(versions)
+            self._asked.update(versions)
+        return threads
+
+    def _ask(self, function: Callable[..., Any], workers: list[str] | None = None) -> dict[str, Any]:
+        """What a function returns on each worker; a worker that is lost meanwhile is left out."""
+        with self.release_on_error():
+            answers = self.client.run(function, workers=workers, on_error="return")
+            for answer in answers.values():
+                if isinstance(answer, Exception) and not isinstance(answer, OSError):
+                    raise answer
+        return {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
 
     def _require_open(self) -> None:
         if self.client.status not in ("running", "connecting"):
@@ -224,7 +223,7 @@ class Cluster:
         self._require_open()
         key = f"{name}-{self._run}-{next(self._numbers)}"
         where = {} if at is None else {"workers": [at], "allow_other_workers": True}
-        future = self.client.submit(function, *arguments, key=key, pure=False, **where)
+        future = self.client.submit(run_if_same, versions_here(), function, *arguments, key=key, pure=False, **where)
         self.remember([future])
         return future
 
@@ -266,13 +265,63 @@ class Cluster:
 
     def finish(self, future: Any) -> None:
         """Wait until a future is done, without fetching its result; raise what its task raised."""
-        if future.status == "pending":
-            # Not distributed.wait: it asks the default client, which may be another client or none.
-            future.exception()
+        self._wait(future)
         if future.status == "cancelled":
             raise ResourceError(LOST)
-        if future.status != "finished":
-            future.result()
+        if future.status == "error":
+            self._fetch([future])
+
+    def result(self, future: Any) -> Any:
+        """What a task found, once it is done."""
+        return self.gather([future])[0]
+
+    def gather(self, futures: list[Any]) -> list[Any]:
+        """What several tasks found."""
+        for future in futures:
+            self._wait(future)
+            if future.status != "finished":
+                break
+        return self._fetch(futures)
+
+    def _wait(self, future: Any) -> None:
+        # A result that was there is "lost" with its worker until another has made it again.
+        if future.status in ("pending", "lost"):
+            # Not distributed.wait: it asks the default client, which may be another client or none.
+            self.client.sync(self._watched, future.exception)
+
+    def _fetch(self, futures: list[Any]) -> list[Any]:
+        found: list[Any] = self.client.sync(self._watched, self.client.gather, futures)
+        return found
+
+    def scatter(self, values: list[Any]) -> list[Any]:
+        """Futures of values that go to the workers, and are lost with them."""
+        try:
+            futures: list[Any] = self.client.scatter(values, hash=False, timeout=patience())
+        except TimeoutError:
+            raise ResourceError(no_worker(self.address, patience())) from None
+        return futures
+
+    async def _watched(self, wait: Callable[..., Any], *arguments: Any) -> Any:
+        """Wait for the cluster, but not longer than `patience` for one without workers; Dask would wait forever."""
+        waiting = asyncio.ensure_future(wait(*arguments, asynchronous=True))
+        last_seen, looking = time.monotonic(), None
+        try:
+            while not waiting.done():
+                await asyncio.wait({waiting}, timeout=_LOOK_SECONDS)
+                if waiting.done():
+                    break
+                looking = asyncio.ensure_future(self.client.nthreads(asynchronous=True))
+                await asyncio.wait({waiting, looking}, return_when=asyncio.FIRST_COMPLETED)
+                # A scheduler that cannot be asked is for the client to find out: it then gives its futures up.
+                if looking.done() and (looking.exception() is not None or looking.result()):
+                    last_seen = time.monotonic()
+                elif time.monotonic() - last_seen > patience():
+                    raise ResourceError(no_worker(self.address, patience()))
+            return waiting.result()
+        finally:
+            waiting.cancel()
+            if looking is not None:
+                looking.cancel()
 
 
 @contextmanager
@@ -292,60 +341,6 @@ def writeable(array: NDArray[Any]) -> NDArray[Any]:
 def no_cancel() -> NDArray[np.int64]:
     """The flag that kernels look at, never set: a task on a cluster runs to its end."""
     return np.zeros(1, dtype=np.int64)
-
-
-def _connected(distributed: Any, address: str) -> Any:
-    if _ADDRESS.fullmatch(address) is None:
-        page = " (the address of its diagnostics page is another one)" if address.startswith("http") else ""
-        raise InputError(
-            f"{address!r} is not the address of a Dask scheduler. Give the one that it prints when it starts, such as "
-            f"'tcp://10.0.0.1:8786'{page}."
-        )
-    try:
-        _require_answer(distributed, address)
-        return _new_client(distributed, address)
-    except (ImportError, OSError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(
-            f"No Dask scheduler answers at {address!r} ({str(error) or type(error).__name__}). Start one with 'dask "
-            "scheduler', which prints its address, or leave the address out for a cluster on this machine."
-        ) from None
-
-
-def _require_answer(distributed: Any, address: str) -> None:
-    """Refuse a server that accepts connections but never answers: a client of Dask would wait for it forever."""
-    if address.startswith("inproc://"):
-        return
-
-    async def connect() -> None:
-        options = distributed.Security().get_connection_args("client")
-        # Where no server accepts the connection, Dask gives up first and says more about it.
-        comm = await asyncio.wait_for(distributed.connect(address, timeout=patience(), **options), patience() + 1)
-        await comm.close()
-
-    # In a thread of its own: a notebook runs an event loop in this one.
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, connect()).result()
-
-
-def _new_client(distributed: Any, address: str) -> Any:
-    """A client that is connected to the scheduler.
-
-    While a client connects, the scheduler may tell all clients something else, for instance that a task was cancelled.
-    A client that receives this together with the greeting fails an assertion of Dask's; it is then made again.
-    """
-    for attempts_left in reversed(range(CONNECTION_ATTEMPTS)):
-        # In two steps: a client whose constructor fails could not be reached, and would never be closed.
-        client = distributed.Client.__new__(distributed.Client)
-        try:
-            client.__init__(address, timeout=patience(), set_as_default=False)
-            break
-        except BaseException as error:
-            # A client that fails before it starts to connect has nothing to close.
-            if getattr(client, "status", "newly-created") != "newly-created":
-                client.close()
-            if not attempts_left or not isinstance(error, AssertionError):
-                raise
-    return client
 
 
 async def _done() -> None:

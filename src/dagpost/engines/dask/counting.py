@@ -74,7 +74,7 @@ def distinct_rows_of_parts(
     parts = Parts(engine.cluster, source)
     with engine.cluster.release_on_error():
         grouped = parts.map("distinct-rows", _group_part, wanted, counts, interventions, most, batch_rows)
-        levels, table = parts.merged("merge-rows", _merge, grouped, most).result()
+        levels, table = engine.cluster.result(parts.merged("merge-rows", _merge, grouped, most))
     if table is None or table.num_rows == 0:
         raise InputError("The table is empty: its parts have no rows. At least one row is needed.")
     frame = with_categories(table.to_pandas(), levels)

@@ -22,7 +22,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from dagpost.engines.base import Engine
-from dagpost.engines.dask.cluster import Cluster, load_distributed
+from dagpost.engines.dask.cluster import Cluster
+from dagpost.engines.dask.connection import load_distributed
 from dagpost.engines.threads import ThreadEngine
 
 if TYPE_CHECKING:
@@ -45,9 +46,12 @@ class DaskEngine(ThreadEngine):
     threads
         Threads of this process, for the work that stays here; where no cluster is given, also the number of processes
         of the one that is started. All cores unless told otherwise.
+    security
+        For an address that begins with ``tls://``: a `distributed.Security` with the certificates. None: those that
+        Dask's configuration names.
 
     Use it in a `with` statement, or call `close`. Dask's own setting ``distributed.comm.timeouts.connect`` says how
-    long to wait for a scheduler, and for its first worker.
+    long to wait for a scheduler, and for workers when there are none.
 
     >>> from dagpost import DagPosterior, datasets
     >>> with DaskEngine() as engine:  # doctest: +SKIP
@@ -59,10 +63,10 @@ class DaskEngine(ThreadEngine):
 
     _closed = False
 
-    def __init__(self, client: Any = None, *, threads: int | None = None) -> None:
+    def __init__(self, client: Any = None, *, threads: int | None = None, security: Any = None) -> None:
         super().__init__(threads)
-        self._cluster: Cluster | None = Cluster(client, processes=threads)
-        self._address = self._cluster.address
+        self._cluster: Cluster | None = Cluster(client, processes=threads, security=security)
+        self._address, self._security = self._cluster.address, self._cluster.security
 
     @classmethod
     def from_name(cls, threads: int | None) -> Engine:
@@ -82,13 +86,13 @@ class DaskEngine(ThreadEngine):
         """
         if self._cluster is None and _inside_a_task():
             return ThreadEngine(1)
-        return self if threads is None else _engine_at(self._address, threads, self._cluster)
+        return self if threads is None else _engine_at(self._address, threads, self._security, self._cluster)
 
     @property
     def cluster(self) -> Cluster:
         """The workers; an engine that came from another process connects to them when they are first needed."""
         if self._cluster is None:
-            self._cluster = shared_engine(self._address).cluster
+            self._cluster = shared_engine(self._address, security=self._security).cluster
         return self._cluster
 
     @cached_property
@@ -112,9 +116,13 @@ class DaskEngine(ThreadEngine):
             return sum_cells(self.cluster, rows, cells, max_size)
 
     @property
-    def dashboard_link(self) -> str:
-        """Where Dask shows what the cluster is doing."""
-        return str(self.cluster.client.dashboard_link)
+    def dashboard_link(self) -> str | None:
+        """Where Dask shows what the cluster is doing; None if its scheduler has no such page."""
+        try:
+            link = self.cluster.client.dashboard_link
+        except KeyError:
+            return None
+        return None if link is None else str(link)
 
     @property
     def closed(self) -> bool:
@@ -130,9 +138,9 @@ class DaskEngine(ThreadEngine):
         """Copies of a model work on one and the same cluster."""
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., DaskEngine], tuple[str, None]]:
+    def __reduce__(self) -> tuple[Callable[..., DaskEngine], tuple[str, None, Any]]:
         """In another process: an engine there for the same cluster, as long as it can be reached."""
-        return _engine_at, (self._address, None)
+        return _engine_at, (self._address, None, self._security)
 
     def __repr__(self) -> str:
         """Which cluster, and how large it is."""
@@ -145,7 +153,7 @@ class DaskEngine(ThreadEngine):
         return f"DaskEngine of {len(workers)} workers with {sum(workers.values())} threads"
 
 
-def shared_engine(address: str | None = None, threads: int | None = None) -> DaskEngine:
+def shared_engine(address: str | None = None, threads: int | None = None, security: Any = None) -> DaskEngine:
     """The engine of this process for the cluster at an address, or for a cluster of its own; it ends with the process.
 
     For callers that name an engine and do not hold one: not every model should start a cluster.
@@ -153,7 +161,7 @@ def shared_engine(address: str | None = None, threads: int | None = None) -> Das
     with _sharing:
         engine = _shared.get((address, threads))
         if engine is None or engine.cluster.client.status != "running":
-            engine = _shared[address, threads] = DaskEngine(address, threads=threads)
+            engine = _shared[address, threads] = DaskEngine(address, threads=threads, security=security)
             atexit.register(engine.close)
         return engine
 
@@ -171,9 +179,9 @@ def _inside_a_task() -> bool:
     return True
 
 
-def _engine_at(address: str, threads: int | None, cluster: Cluster | None = None) -> DaskEngine:
+def _engine_at(address: str, threads: int | None, security: Any, cluster: Cluster | None = None) -> DaskEngine:
     """An engine for a cluster that is there already."""
     engine = DaskEngine.__new__(DaskEngine)
     ThreadEngine.__init__(engine, threads)
-    engine._address, engine._cluster = address, cluster
+    engine._address, engine._security, engine._cluster = address, security, cluster
     return engine

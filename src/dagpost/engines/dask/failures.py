@@ -14,9 +14,12 @@ from dagpost._version import __version__
 from dagpost.errors import DagpostError, InputError, ResourceError
 
 _NOT_FOUND = re.compile(r"No module named '(\w+)")
+#: What Python says of a function that was sent by its name and does not exist there.
+_UNKNOWN_NAME = re.compile(r"Can't get attribute .* on <module 'dagpost")
 LOST = (
-    "The cluster has lost a result that it cannot make again: its scheduler is gone, or a worker that held a part of "
-    "a table from a checkpoint. Run the same again; a run with a checkpoint resumes from it."
+    "The cluster has lost a result that it cannot make again: its scheduler is gone, the connection to it was cut, or "
+    "a worker is gone that held a part of a table from a checkpoint. Run the same again; a run with a checkpoint "
+    "resumes from it."
 )
 
 
@@ -25,6 +28,22 @@ def gone(address: str) -> str:
     return (
         f"The Dask scheduler at {address} does not answer any more. Start the cluster again and make a new client; a "
         "run with a checkpoint resumes from it."
+    )
+
+
+def no_worker(address: str, seconds: float) -> str:
+    """What to say of a cluster that has no workers, or has lost them."""
+    return (
+        f"The cluster has had no worker for {seconds:g} seconds. Start some, for example with 'dask worker {address}', "
+        "or wait for the batch system; a run with a checkpoint resumes from it."
+    )
+
+
+def not_importable(module: str, address: str) -> str:
+    """What to say of workers that lack a module which this process has."""
+    return (
+        f"The cluster at {address} cannot import {module!r}. Install dagpost {__version__} with all it needs (pip "
+        f'install "dagpost[dask]=={__version__}") where its scheduler and its workers run, and start them again.'
     )
 
 
@@ -40,9 +59,11 @@ def in_plain_words(error: BaseException, address: str) -> DagpostError | None:
 
     missing = _missing_module(error)
     if missing is not None:
+        return InputError(not_importable(missing, address))
+    if isinstance(error, AttributeError | ImportError) and _UNKNOWN_NAME.search(str(error)):
         return InputError(
-            f"The cluster at {address} cannot import {missing!r}. Install dagpost {__version__} with all it needs (pip "
-            f'install "dagpost[dask]=={__version__}") where its scheduler and its workers run, and start them again.'
+            f"A worker of the cluster at {address} has another version of dagpost ({error}), and this process "
+            f"{__version__}. Install the same version on all machines, and start the workers again."
         )
     if isinstance(error, distributed.KilledWorker):
         return ResourceError(

@@ -90,7 +90,7 @@ def forward_table(
         for block in saved:
             cluster.finish(blocks[block])
             stage.advance(1)
-    last = cluster.submit("evidence", entries, blocks[-1], np.array([-1])).result()
+    last = cluster.result(cluster.submit("evidence", entries, blocks[-1], np.array([-1])))
     return ClusterForward(layout, log_weights, scales, weights, blocks, log_of_all(last))
 
 
@@ -145,14 +145,14 @@ def family_probabilities(
     return posterior_of_families(gathering.result(), forward.log_weights, forward.log_scales, forward.log_total)
 
 
-def on_host(forward: ClusterForward) -> ForwardTable:
+def on_host(cluster: Cluster, forward: ClusterForward) -> ForwardTable:
     """The same table in the memory of this machine, fetched block by block."""
     nodes, max_parents = forward.layout.nodes, forward.layout.max_parents
     require_memory(nodes, max_parents, tables=1, workers=1)
     layout = make_layout(nodes, max_parents)
     sums = np.empty(1 << nodes, dtype=np.int64)
     for block, future in enumerate(forward.sums):
-        entries_of(forward.layout, sums, block)[:] = future.result()
+        entries_of(forward.layout, sums, block)[:] = cluster.result(future)
     weights = wide_weights(forward.log_weights, forward.log_scales)
     return ForwardTable(layout, forward.log_weights, forward.log_scales, weights, sums, forward.log_total)
 
@@ -266,7 +266,7 @@ class _Gathering:
         return self._fetched(self._last)
 
     def _fetched(self, parts: list[Any]) -> Wide:
-        return np.concatenate([np.asarray(part) for part in self._cluster.client.gather(parts)])
+        return np.concatenate([np.asarray(part) for part in self._cluster.gather(parts)])
 
 
 def _fill_block(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.spelling import quoted
-from dagpost._tools.text import nearest, shortened
+from dagpost._tools.text import nearest, shortened, shown
 from dagpost.data.rows import intervention_masks
 from dagpost.engines.dask.cluster import Cluster
 from dagpost.errors import InputError
@@ -64,7 +64,7 @@ def wanted_columns(columns: Sequence[str] | None, *others: str | None) -> list[s
         return None
     if not set(columns) - set(others):
         raise InputError(
-            f"'columns' names no column to count: got {list(columns)!r}. Name some, or leave it out to take all."
+            f"'columns' names no column to count: got {shown(list(columns))}. Name some, or leave it out to take all."
         )
     return list(dict.fromkeys([*columns, *(name for name in others if name is not None)]))
 

@@ -74,7 +74,7 @@ def _move_wave(cluster: Cluster, forward: ClusterForward, samples: _Samples, wav
         for block, members in groups:
             tables, own = (forward.weights, forward.sums[block]), (samples.sets[members], samples.uniforms[members])
             moved.append(cluster.submit("draw-orders", _move_block, *head, block, *tables, *own))
-    for (_, members), result in zip(groups, cluster.client.gather(moved), strict=True):
+    for (_, members), result in zip(groups, cluster.gather(moved), strict=True):
         _take(samples, members, result)
     _leave_blocks(cluster, forward, samples)
     return bool(groups)
@@ -118,7 +118,7 @@ def _leave_blocks(cluster: Cluster, forward: ClusterForward, samples: _Samples) 
         for block, asked in wanted.items()
     ]
     before = np.zeros((len(members), layout.top), dtype=np.int64)
-    for asked, values in zip(wanted.values(), cluster.client.gather(found), strict=True):
+    for asked, values in zip(wanted.values(), cluster.gather(found), strict=True):
         begin = 0
         for node, rows in asked:
             before[rows, node] = values[begin : begin + len(rows)]

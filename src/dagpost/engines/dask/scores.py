@@ -42,7 +42,7 @@ def sum_cells(
     futures = [cluster.submit("scores", _sums_of, shared, max_size, tasks[group::count]) for group in range(count)]
     totals = np.zeros((1 + cells.penalties.size, sets))
     for future in futures:
-        numbers, values = future.result()
+        numbers, values = cluster.result(future)
         totals[:, numbers] = values
     return totals
 

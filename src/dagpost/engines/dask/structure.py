@@ -29,7 +29,7 @@ from dagpost.exact.structure import StructurePosterior, StructureTables, error_b
 from dagpost.exact.walk import leaf_layout
 
 if TYPE_CHECKING:
-    from dagpost.engines.dask.cluster import Room
+    from dagpost.engines.dask.cluster import Cluster, Room
     from dagpost.engines.dask.engine import DaskEngine
     from dagpost.engines.dask.order import ClusterForward
 
@@ -108,7 +108,7 @@ def structure_posterior(
     found = completions(engine.cluster, graphs, log_weights.shape, node_groups, **tracking)
     bound = error_bound(found.error, nodes)
     log_evidence = total + float(forward.log_scales.sum())
-    tables = _on_host(forward, graphs, found, log_evidence, bound)
+    tables = _on_host(engine.cluster, forward, graphs, found, log_evidence, bound)
     families = posterior_of_families(found.gathered, log_weights, forward.log_scales, total)
     paths = found.paths
     np.fill_diagonal(paths, 0.0)
@@ -125,7 +125,7 @@ def _graphs(
     exponents = exponents_of_groups(cluster, forward)
     groups = sum_over_graphs(cluster, forward, exponents, **tracking)
     evidence, exponent = (
-        cluster.submit("evidence", order.entries, last, np.array([-1])).result()[0]
+        cluster.result(cluster.submit("evidence", order.entries, last, np.array([-1])))[0]
         for last in (groups[-1], exponents[-1])
     )
     return forward, GraphSums(nodes, max_parents, forward.weights, exponents, groups, float(evidence), int(exponent))
@@ -144,16 +144,21 @@ def _tables(nodes: int) -> int:
 
 
 def _on_host(
-    forward: ClusterForward, graphs: GraphSums, found: Completions, log_evidence: float, bound: float
+    cluster: Cluster,
+    forward: ClusterForward,
+    graphs: GraphSums,
+    found: Completions,
+    log_evidence: float,
+    bound: float,
 ) -> StructureTables:
     """All tables in the memory of this process, fetched piece by piece."""
     nodes = graphs.nodes
     sums, values = np.empty(1 << nodes), np.empty(1 << nodes)
     exponents = np.empty(1 << nodes, dtype=np.int32)
     for piece, future in zip(sums.reshape(len(graphs.groups), -1), graphs.groups, strict=True):
-        piece[:] = future.result()
+        piece[:] = cluster.result(future)
     pieces = values.reshape(len(found.blocks), -1), exponents.reshape(len(found.blocks), -1)
     for its_values, its_exponents, future in zip(*pieces, found.blocks, strict=True):
-        its_values[:], its_exponents[:] = future.result()
+        its_values[:], its_exponents[:] = cluster.result(future)
     layout = leaf_layout(nodes, graphs.max_parents)
-    return StructureTables(order.on_host(forward), layout, sums, values, exponents, log_evidence, bound)
+    return StructureTables(order.on_host(cluster, forward), layout, sums, values, exponents, log_evidence, bound)

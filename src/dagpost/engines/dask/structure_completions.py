@@ -194,7 +194,7 @@ class _Sums:
         return gathered, paths, float(error[0])
 
     def _fetched(self, parts: list[Any]) -> tuple[Wide, Floats, Floats]:
-        found = self._cluster.client.gather(parts)
+        found = self._cluster.gather(parts)
         return np.concatenate([gathered for gathered, _, _ in found]), found[0][1].copy(), found[0][2]
 
     def _nothing(self) -> tuple[Wide, Floats, Floats]:

@@ -99,7 +99,7 @@ class _Groups:
     def state(self) -> list[Any]:
         """What a checkpoint keeps: the table after the last wave that is done."""
         if self._done:
-            return [Fetched(8 << self._nodes, lambda: np.concatenate(self._cluster.client.gather(self._done)))]
+            return [Fetched(8 << self._nodes, lambda: np.concatenate(self._cluster.gather(self._done)))]
         if self._read is None:
             self._read = np.zeros(1 << self._nodes)
         return [self._read]
@@ -109,7 +109,7 @@ class _Groups:
         size = 1 << (self._nodes - self.top)
         if self._read is not None and self._read[0]:
             parts = list(self._read.reshape(-1, size))
-            self._received = self._cluster.client.scatter(parts, hash=False)
+            self._received = self._cluster.scatter(parts)
             self.finished = list(self._received)
         else:
             self._received = [

@@ -63,7 +63,7 @@ class Tasks(Engine):
             fill_up(most)
             while pending:
                 # A task stays among the pending ones until its result is here: waiting for it may be interrupted.
-                result = pending[0].result()
+                result = self._cluster.result(pending[0])
                 pending.popleft()
                 if time.monotonic() - looked > self._look_seconds:
                     most, looked = _AHEAD * self.workers, time.monotonic()

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dagpost._tools.checks import ask_user
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import graph_of_masks
 from dagpost.features.blocks import Block, Flags, Masks
@@ -29,7 +31,7 @@ class Custom(Feature):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"A custom statement needs a function of a networkx.DiGraph. Got {self.function!r}.")
+            raise InputError(f"A custom statement needs a function of a networkx.DiGraph. Got {shown(self.function)}.")
 
     @classmethod
     def from_python(cls, thing: object) -> Feature | None:
@@ -51,10 +53,11 @@ class Custom(Feature):
     def _ask(self, block: Block, masks: Masks, sample: int) -> bool:
         import networkx as nx
 
-        answer = self.function(nx.freeze(graph_of_masks(masks, block.names)))
+        graph = nx.freeze(graph_of_masks(masks, block.names))
+        answer = ask_user(f"The function {self} of a statement", self.function, graph)
         if not isinstance(answer, bool | np.bool_):
             raise InputError(
-                f"The function {self} must return True or False. Got {answer!r} for DAG number {sample}. For the "
+                f"The function {self} must return True or False. Got {shown(answer)} for DAG number {sample}. For the "
                 "expected value of a number, use expectation(function)."
             )
         return bool(answer)

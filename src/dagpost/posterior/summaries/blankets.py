@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import kernel
 from dagpost.posterior.sources import sample_of
 
@@ -36,6 +37,7 @@ def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.
     sample = sample_of(source)
     nodes = len(sample.names)
     total = np.zeros((nodes, nodes))
+    whole_number(at_a_time, "at_a_time", "markov_blanket_table")
     for start in range(0, len(sample), at_a_time):
         masks = np.array(sample.parents[start : start + at_a_time], dtype=np.uint64, order="C")
         _add_blankets(masks, np.array(sample.weights[start : start + at_a_time]), total)

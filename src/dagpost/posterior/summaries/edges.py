@@ -8,12 +8,12 @@ probability that two variables are adjacent is the sum of both directions. Cost:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, labelled
+from dagpost._tools.checks import number
 from dagpost.errors import InputError
 from dagpost.posterior.sources import edge_table_of
 from dagpost.posterior.summaries.display import html_of
@@ -183,5 +183,4 @@ def edge_entropy(source: EdgeSource) -> pd.DataFrame:
 
 def check_threshold(threshold: object) -> None:
     """Refuse what no probability can be compared with."""
-    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0.0 <= float(threshold) < 1.0:
-        raise InputError(f"The 'threshold' must be a float of at least 0 and below 1. Got {threshold!r} instead.")
+    number(threshold, "threshold", least=0.0, below=1.0, allowed="a float of at least 0 and below 1")

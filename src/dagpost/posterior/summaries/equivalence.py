@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.checks import whole_number
-from dagpost.families.masks import distinct_rows
+from dagpost._tools.checks import different_texts, members, texts, truth, whole_number
+from dagpost.families.masks import check_row_of_masks, distinct_rows
 from dagpost.posterior.knowledge import knowledge_from, knowledge_of_sample
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
@@ -63,7 +63,8 @@ class EquivalenceClasses:
 
     def graph(self, place: int) -> nx.DiGraph[str]:
         """One completed graph, 0 being the most probable; edges have `directed`, an undirected one goes both ways."""
-        return pattern_graph(self.patterns[place], self.names)
+        found = whole_number(place, "place", least=0, most=len(self.patterns) - 1)
+        return pattern_graph(self.patterns[found], self.names)
 
     def table(self, count: int = 10) -> pd.DataFrame:
         """The most probable classes: probability, what is certain, number of graphs seen, and the edges."""
@@ -98,8 +99,9 @@ def equivalence_classes(source: GraphSource, *, rules: bool = True) -> Equivalen
     >>> from dagpost import DagPosterior, datasets
     >>> classes = equivalence_classes(DagPosterior().fit(datasets.load("coronary")).best(100))
     >>> len(classes), classes.graphs[:3].tolist()
-    (13, [10, 13, 10])
+    (16, [14, 12, 4])
     """
+    truth(rules, "rules", "equivalence_classes")
     sample = sample_of(source)
     unique, probabilities, exact = distinct_graphs(sample)
     known = knowledge_of_sample(sample)
@@ -173,7 +175,8 @@ def essential_graph(
     masks = masks_of_graph(graph, names)[None, :]
     constraints = Constraints(required, forbidden, tiers)
     constraints.refuse_graph(names, masks[0])
-    return pattern_graph(knowledge_from(names, constraints, targets).patterns(masks)[0], names)
+    sets = [texts(own, "targets") for own in members(targets, "targets", allowed="a list of lists of names")]
+    return pattern_graph(knowledge_from(names, constraints, sets).patterns(masks)[0], names)
 
 
 def pattern_graph(pattern: UnsignedMasks, names: Sequence[str]) -> nx.DiGraph[str]:
@@ -184,6 +187,8 @@ def pattern_graph(pattern: UnsignedMasks, names: Sequence[str]) -> nx.DiGraph[st
     """
     import networkx as nx
 
+    names = different_texts(names, "names", "pattern_graph")
+    check_row_of_masks(pattern, len(names))
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(names)
     directed, undirected = split_edges(pattern.tolist(), names)

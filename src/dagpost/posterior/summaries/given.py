@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.checks import different_texts, floats, whole_number
 from dagpost._tools.spelling import bare
-from dagpost._tools.text import position_of, printable
+from dagpost._tools.text import position_of, printable, shown
 from dagpost.errors import InputError
-from dagpost.families.masks import graph_of_masks
+from dagpost.families.masks import check_row_of_masks, graph_of_masks
 from dagpost.families.numbering import MAX_NODES
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | N
     >>> masks_of_graph({"C": ["A", "B"]}, ["A", "B", "C"]).tolist()
     [0, 0, 3]
     """
-    known = tuple(names)
+    known = different_texts(names, "names", "masks_of_graph")
+    if max_parents is not None:
+        whole_number(max_parents, "max_parents", "masks_of_graph", least=0)
     if not 1 <= len(known) <= MAX_NODES:
         raise InputError(f"A graph has 1 to {MAX_NODES} variables. Got {len(known)} names.")
     pairs = _pairs(graph, known)
@@ -69,6 +72,9 @@ def log_weight_of_graph(masks: UnsignedMasks, log_weights: Floats, max_parents: 
     >>> float(np.exp(log_weight_of_graph(np.array([0, 1], dtype=np.uint64), log_weights, 1)))
     0.0625
     """
+    log_weights = floats(log_weights, "log_weights", "log_weight_of_graph", (None, None))
+    check_row_of_masks(masks, len(log_weights))
+    whole_number(max_parents, "max_parents", "log_weight_of_graph", least=0)
     total = 0.0
     universe = len(log_weights) - 1
     for node, mask in enumerate(masks.tolist()):
@@ -77,6 +83,11 @@ def log_weight_of_graph(masks: UnsignedMasks, log_weights: Floats, max_parents: 
             return -math.inf
         number = sum(comb(universe, size) for size in range(len(members)))
         number += sum(comb(member, place + 1) for place, member in enumerate(members))
+        if number >= log_weights.shape[1]:
+            raise InputError(
+                f"The log weights are of {log_weights.shape[1]:,} parent sets a variable, which are fewer than "
+                f"those of {max_parents} parents. Give those of all sets."
+            )
         total += float(log_weights[node, number])
     return total
 
@@ -92,32 +103,29 @@ def _pairs(graph: object, names: tuple[str, ...]) -> list[tuple[str, str]]:
         for node in graph.nodes:
             position_of(node, names)
         return [(edge[0], edge[1]) for edge in graph.edges]
-    if isinstance(graph, str) or not isinstance(graph, Iterable):
+    if isinstance(graph, str) or not isinstance(graph, Iterable) or getattr(graph, "ndim", 1) == 0:
         raise InputError(
             "A graph is a directed networkx graph, a list of pairs (parent, child), a mapping from each child to its "
-            f"parents, or a row of parent masks. Got {graph!r} instead."
+            f"parents, or a row of parent masks. Got {shown(graph)} instead."
         )
     if not isinstance(graph, Mapping):
         return [_pair(edge, names) for edge in graph]
     for child, parents in graph.items():
         if isinstance(parents, str) or not isinstance(parents, Iterable):
-            raise InputError(f"The parents of {child!r} must be a list of names. Got {parents!r} instead.")
+            raise InputError(f"The parents of {shown(child)} must be a list of names. Got {shown(parents)} instead.")
         position_of(child, names)
     return [_pair((parent, child), names) for child, parents in graph.items() for parent in parents]
 
 
 def _pairs_of_masks(masks: Any, names: tuple[str, ...]) -> list[tuple[str, str]]:
-    if masks.shape != (len(names),) or int(masks.min()) < 0 or int(masks.max()) >> len(names):
-        raise InputError(
-            f"A row of parent masks has {len(names)} whole numbers below 2^{len(names)}. Got {masks!r} instead."
-        )
+    check_row_of_masks(masks, len(names))
     return list(graph_of_masks(masks, names).edges)
 
 
 def _pair(edge: object, names: tuple[str, ...]) -> tuple[str, str]:
     # A set does not say which comes first.
     if isinstance(edge, str | Set) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
-        raise InputError(f"An edge is a pair (parent, child) of names. Got {edge!r} instead.")
+        raise InputError(f"An edge is a pair (parent, child) of names. Got {shown(edge)} instead.")
     for name in ends:
         position_of(name, names)
     return ends

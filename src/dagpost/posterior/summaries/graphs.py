@@ -120,7 +120,8 @@ class TopGraphs:
 
     def graph(self, place: int) -> nx.DiGraph[str]:
         """One of them as a networkx graph; 0 is the best."""
-        return graph_of_masks(self.parents[place], self.names)
+        found = whole_number(place, "place", least=0, most=len(self.parents) - 1)
+        return graph_of_masks(self.parents[found], self.names)
 
     def table(self) -> pd.DataFrame:
         """Rank, probability, sum of the probabilities so far, log joint and edges."""
@@ -148,7 +149,7 @@ def top_graphs(source: GraphSource, count: int = 10) -> TopGraphs:
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
     >>> top_graphs(sample, 3)
-    The 3 most probable graphs, with 0.0897 of the posterior together
+    The 3 most probable graphs, with 0.0452 of the posterior together
     """
     whole_number(count, "count")
     sample = sample_of(source)
@@ -211,7 +212,7 @@ def graph_entropy(source: GraphSource) -> GraphEntropy:
     >>> from dagpost import DagPosterior, datasets
     >>> best = DagPosterior().fit(datasets.load("coronary")).best(100)
     >>> graph_entropy(best)
-    3.714 nats, as of 41 equally probable graphs (graphs seen; 100 graphs seen, covering 0.7436 of the posterior)
+    2.994 nats, as of 20 equally probable graphs (graphs seen; 100 graphs seen, covering 0.5180 of the posterior)
     """
     from scipy.special import entr
 

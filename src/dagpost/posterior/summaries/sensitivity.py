@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats
-from dagpost._tools.text import printable
+from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sources import edge_table_of, is_model
@@ -60,7 +60,7 @@ def compare(models: Mapping[str, GraphSource]) -> Comparison:
     >>> from dagpost import DagPosterior, datasets
     >>> table = datasets.load("coronary")
     >>> compare({score: DagPosterior(score=score).fit(table) for score in ("bdeu", "bic")})
-    2 models; what moves most is M. Work ~> Proteins: 0.343 to 0.835
+    2 models; what moves most is Smoking -> Pressure: 0.357 to 0.589
     """
     import pandas as pd
 
@@ -93,7 +93,8 @@ def _check_models(models: object) -> tuple[str, ...]:
     for label, model in models.items():
         if not isinstance(label, str) or label in _OTHER_COLUMNS:
             raise InputError(
-                f"A model's name must be text other than {', '.join(map(repr, _OTHER_COLUMNS))}. Got {label!r} instead."
+                f"A model's name must be text other than {', '.join(map(repr, _OTHER_COLUMNS))}. "
+                f"Got {shown(label)} instead."
             )
         if is_model(model) and not hasattr(model, "fitted_"):
             raise InputError(f"The model {label!r} has no data yet. Call fit(table) first.")

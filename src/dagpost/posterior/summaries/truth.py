@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.checks import number, truth
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
@@ -49,8 +50,7 @@ class DistanceDistribution:
 
     def quantile(self, probability: float) -> int:
         """The smallest distance that is not exceeded with at least this probability."""
-        if not 0.0 <= probability <= 1.0:
-            raise InputError(f"The probability of a quantile must be between 0 and 1. Got {probability!r} instead.")
+        number(probability, "probability", "quantile", least=0.0, most=1.0, allowed="a number from 0 to 1")
         reached = np.cumsum(self.probabilities) >= probability - 1e-12
         return int(reached.argmax()) if reached.any() else len(self.probabilities) - 1
 
@@ -85,13 +85,14 @@ def distance_distribution(source: GraphSource, graph: GivenGraph, *, equivalence
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior("bdeu").fit(datasets.load("coronary")).best(10)
     >>> distance_distribution(sample, sample[0], equivalence=True)
-    structural Hamming distance between completed graphs: 3.45 expected, 0 to 8 with 90%
+    structural Hamming distance between completed graphs: 1.77 expected, 0 to 4 with 90%
 
     References
     ----------
     Tsamardinos, Brown & Aliferis (2006), The max-min hill-climbing Bayesian network structure learning algorithm.
     Machine Learning 65.
     """
+    truth(equivalence, "equivalence", "distance_distribution")
     sample = sample_of(source)
     given = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)[None, :]
     unique = sample.unique()
@@ -131,7 +132,7 @@ def edge_recovery(source: EdgeSource, graph: GivenGraph) -> EdgeRecovery:
     >>> from dagpost import DagPosterior, datasets
     >>> model = DagPosterior("bdeu").fit(datasets.load("coronary"))
     >>> edge_recovery(model, model.best(1)[0])
-    area under the ROC curve 0.9943, average precision 0.9861
+    area under the ROC curve 0.9520, average precision 0.8211
     """
     import pandas as pd
     from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve

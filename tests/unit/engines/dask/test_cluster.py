@@ -26,7 +26,9 @@ distributed = pytest.importorskip("distributed")
 from dagpost import Bootstrap, DagPosterior, PartitionMCMC, datasets  # noqa: E402
 from dagpost.engines.dask import DaskEngine, cluster, shared_engine  # noqa: E402
 from dagpost.engines.dask.cluster import Room, WorkerRoom  # noqa: E402
+from dagpost.engines.dask.connection import CONNECTION_ATTEMPTS  # noqa: E402
 from dagpost.engines.dask.failures import in_plain_words  # noqa: E402
+from dagpost.engines.dask.versions import refuse_other_versions, run_if_same, versions_here  # noqa: E402
 from dagpost.engines.registry import resolve_engine  # noqa: E402
 from dagpost.errors import InputError, ResourceError  # noqa: E402
 
@@ -101,7 +103,10 @@ def test_a_server_that_is_not_a_scheduler_is_refused() -> None:
 def test_a_client_that_fails_before_it_begins_is_refused_with_the_reason(tmp_path: Path) -> None:
     missing = str(tmp_path / "missing.pem")
     files = {"distributed.comm.tls.ca-file": missing, "distributed.comm.tls.client.cert": missing}
-    with dask.config.set(files), pytest.raises(InputError, match=r"No Dask scheduler answers at .*No such file"):
+    with (
+        dask.config.set(files),
+        pytest.raises(InputError, match=r"cannot be used \(.*missing.pem: there is no such file\)"),
+    ):
         DaskEngine("tls://127.0.0.1:9")
 
 
@@ -212,7 +217,7 @@ def test_a_scheduler_that_never_greets_alone_is_given_up() -> None:
     finally:
         stop.set()
         serving.join()
-    assert len(set(server.greeted)) == cluster.CONNECTION_ATTEMPTS
+    assert len(set(server.greeted)) == CONNECTION_ATTEMPTS
     # The traceback holds the last client at least.
     clients = [found for found in gc.get_objects() if isinstance(found, distributed.Client)]
     tried = [client for client in clients if client.id in server.greeted]
@@ -226,12 +231,26 @@ def test_a_scheduler_that_never_greets_alone_is_given_up() -> None:
         ("", "'' is not the address"),
         ("tcp://127.0.0.1:1:2", "is not the address"),
         ("http://127.0.0.1:8787", r"is not the address .*\(the address of its diagnostics page is another one\)"),
-        ("tls://127.0.0.1:9", r"No Dask scheduler answers at 'tls://127\.0\.0\.1:9' \(TLS expects"),
+        ("tls://127.0.0.1:9", r"at 'tls://127\.0\.0\.1:9' asks for a certificate, and none was given\. .*security="),
     ],
 )
 def test_anything_but_an_address_is_refused_at_once(address: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         DaskEngine(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "security", "message"),
+    [
+        ("tcp://10.0.0.1:8786", distributed.Security(require_encryption=True), r"Give 'tls://10\.0\.0\.1:8786'"),
+        ("10.0.0.1:8786", distributed.Security(require_encryption=True), r"Give 'tls://10\.0\.0\.1:8786'"),
+        ("tls://10.0.0.1:8786", "own.pem", r"must be a distributed\.Security\. Got 'own\.pem' instead"),
+        (None, distributed.Security(), r"goes with the address of a scheduler"),
+    ],
+)
+def test_certificates_that_cannot_be_meant_are_refused_at_once(address: Any, security: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        DaskEngine(address, security=security)
 
 
 def test_an_address_in_the_place_of_an_engine_is_refused_with_the_way_out() -> None:
@@ -270,7 +289,7 @@ def test_the_number_of_threads_is_that_of_processes_where_no_cluster_is_given() 
     ],
     ids=["dds", "chains", "exact-layers", "bootstrap"],
 )
-@pytest.mark.filterwarnings("ignore:Do not trust it yet")
+@pytest.mark.filterwarnings("ignore:Do not trust it")
 def test_a_model_goes_on_with_threads_once_the_engine_of_its_fit_is_closed(
     engine: DaskEngine, settings: dict[str, Any]
 ) -> None:
@@ -319,6 +338,38 @@ def test_workers_with_another_version_are_refused(tmp_path: Path) -> None:
         DaskEngine(client).cluster.threads()
 
 
+def test_first_numbers_of_versions_are_compared_and_all_of_those_of_dagpost() -> None:
+    here = versions_here()
+    refuse_other_versions({"tcp://10.0.0.2:1": {**here, "numpy": f"{here['numpy']}.post1"}})
+    for name in here:
+        other = {"tcp://10.0.0.2:1": {**here, name: f"{here[name]}.1" if name == "dagpost" else "1.99.0"}}
+        with pytest.raises(InputError, match=rf"The worker at tcp://10\.0\.0\.2:1 has {name} .*, and this process \d"):
+            refuse_other_versions(other)
+
+
+def test_a_task_of_another_version_is_not_run(engine: DaskEngine) -> None:
+    """As for a worker that comes while others work, and is given a task before it is asked."""
+    others = {**versions_here(), "dagpost": "9.9"}
+    future = engine.cluster.client.submit(run_if_same, others, int, pure=False)
+    with pytest.raises(
+        InputError, match=r"The worker at tcp://.* has dagpost .*, and the process that sent it work 9\.9"
+    ):
+        engine.cluster.result(future)
+
+
+def test_a_cluster_that_loses_its_workers_is_not_waited_for_forever() -> None:
+    with cluster.local_cluster(1) as local, DaskEngine(local.scheduler_address) as own:
+        lost = own.cluster.submit("lost", int)
+        assert own.cluster.result(lost) == 0
+        local.scale(0)
+        while own.cluster.client.nthreads() or lost.status == "finished":
+            time.sleep(0.05)
+        never = own.cluster.submit("never", int)
+        for wait, future in ((own.cluster.finish, lost), (own.cluster.finish, never), (own.cluster.result, never)):
+            with waiting(1), pytest.raises(ResourceError, match=r"The cluster has had no worker for 1 seconds"):
+                wait(future)
+
+
 def test_workers_without_dagpost_are_one_clear_sentence(tmp_path: Path) -> None:
     hidden = tmp_path / "hide_dagpost.py"
     hidden.write_text(
@@ -349,6 +400,8 @@ def test_what_dask_says_of_a_cluster_is_put_in_plain_words() -> None:
     )
     assert "lost a result" in str(in_plain_words(CancelledError("some-task"), where))
     assert in_plain_words(ModuleNotFoundError("No module named 'numpy.core'", name="numpy.core"), where) is not None
+    unknown = AttributeError("Can't get attribute 'run' on <module 'dagpost.engines.dask.versions' from 'x'>")
+    assert "has another version of dagpost" in str(in_plain_words(unknown, where))
     # What is missing here as well, or speaks for itself, is left as it is.
     assert in_plain_words(ModuleNotFoundError("No module named 'not_there'", name="not_there"), where) is None
     assert in_plain_words(ZeroDivisionError("block 4"), where) is None

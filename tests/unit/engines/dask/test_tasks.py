@@ -143,7 +143,7 @@ def validated(where: Any, **settings: Any) -> Any:
     return cross_validate(DagPosterior(engine=where, **{"score": "bdeu", **options}), CORONARY, folds=4)
 
 
-@pytest.mark.filterwarnings("ignore:In . of 4 folds. Do not trust it yet")
+@pytest.mark.filterwarnings("ignore:In . of 4 folds. Do not trust it")
 @pytest.mark.parametrize(
     "settings",
     [{}, {"modularity": "order"}, {"method": CHAINS}, {"method": "trees", "score": BDeu(10.0)}],
@@ -216,7 +216,7 @@ def test_remarks_are_those_of_all_folds_however_many_threads_a_worker_has() -> N
     shown = "__import__('warnings')._showwarnmsg_impl.__name__"
     options = {"n_workers": 1, "threads_per_worker": 4, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
-        with pytest.warns(DagpostWarning, match=r"^In 12 of 12 folds: Do not trust it yet") as remarks:
+        with pytest.warns(DagpostWarning, match=r"^In 12 of 12 folds: Do not trust it") as remarks:
             cross_validate(DagPosterior(engine=client, **{"score": "bdeu", **quick}), CORONARY, folds=12)
         assert len(remarks) == 1
         assert client.submit(eval, shown).result() == "_showwarnmsg_impl"
@@ -251,13 +251,12 @@ def test_an_interrupt_leaves_no_tasks_behind(engine: DaskEngine, client: Any, wo
 
 def test_an_interrupt_while_waiting_for_a_task_takes_that_task_back_too(engine: DaskEngine, client: Any) -> None:
     before = tasks_on(client)
-    future = type(client.submit(int))
 
-    def interrupted(self: Any, timeout: object = None) -> None:
+    def interrupted(future: Any) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(future, "result", interrupted)
+        patch.setattr(engine.cluster, "result", interrupted)
         with pytest.raises(KeyboardInterrupt) as looked_at:
             list(engine.tasks.run(lambda _item, _cancel: threading.Event().wait(0.2), range(20)))
     wait_for_no_tasks(client, before)
@@ -340,7 +339,7 @@ def test_scikit_learn_validates_models_that_work_on_a_cluster(client: Any) -> No
 # Provenance
 
 
-@pytest.mark.filterwarnings("ignore:Do not trust it yet")
+@pytest.mark.filterwarnings("ignore:Do not trust it")
 @pytest.mark.parametrize(
     ("method", "modularity", "ran", "edges"),
     [

@@ -1,0 +1,188 @@
+"""Do verdicts on chains lie? Chains on tables with known answers: what they say of themselves, and how wrong they are.
+
+    python -m benchmarks.verdicts --runs 300 --processes 16     resumes where it stopped; some 30 CPU minutes in all
+    python -m benchmarks.verdicts --runs 40 --processes 2       a part of it
+    PYTHONPATH=OTHER_TREE/src:. python -m benchmarks.verdicts --output before.jsonl    the code of another tree
+
+Five runs share a table (verdict_data.py), one of every chain. Their lengths take turns: the default; two chains instead
+of four; a tenth of the burn-in and of the graphs. A run is right where its edges are near the exact ones of the same
+target: every graph counted once for chains over graphs and partitions, once for every order it fits for those over
+orders. Its error is the largest difference over all edges, of the edges that a model reports, or of the frequencies
+where there are no others.
+
+The table that is printed counts, by chain: verdicts that trust, those of them with an error above 0.1 (a lie), verdicts
+that do not, and those of them with an error below 0.02 (too careful). Where a verdict rests on a comparison with the
+exact edges too, the same is counted for what it would be without ("agreed"). Each run is a line of the output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parent / "results"
+#: An error above the first is a lie if it is trusted; one below the second deserves trust.
+WRONG, RIGHT = 0.1, 0.02
+SAMPLES = {"default": 30_000, "two chains": 15_000, "short": 3_000}
+LENGTHS = tuple(SAMPLES)
+CHAINS = ("structure-mcmc", "hybrid-mcmc", "order-mcmc", "partial-order-mcmc", "partition-mcmc")
+
+Result = dict[str, Any]
+
+
+def runs_of(number: int) -> list[Result]:
+    """One run of every chain on the table of a number."""
+    from benchmarks.verdict_data import case
+
+    from dagpost import DagPosterior
+
+    warnings.simplefilter("ignore")
+    found = case(number)
+    exact = {
+        modularity: DagPosterior(score=found.score, modularity=modularity, method=method, threads=1)
+        .fit(found.table)
+        .edge_probabilities_.to_numpy()
+        for modularity, method in (("structure", "exact-layers"), ("order", "dds"))
+    }
+    return [
+        {**found.about(), **_run(found, place, chain, LENGTHS[(number + place) % 3], exact)}
+        for place, chain in enumerate(CHAINS)
+    ]
+
+
+def _run(case: Any, place: int, chain: str, length: str, exact: dict[str, Any]) -> Result:
+    import numpy as np
+
+    from dagpost import DagPosterior
+
+    method = _method(chain, length)
+    model = DagPosterior(score=case.score, modularity=method.modularity, method=method, threads=1).fit(case.table)
+    started = time.process_time()
+    sample = model.sample(SAMPLES[length], seed=1_000 * case.number + place)
+    diagnostics = sample.diagnostics()
+    seconds = time.process_time() - started
+    truth = exact[str(method.modularity)]
+    frequencies = sample.edge_frequencies().to_numpy()
+    record = sample.chains
+    edges = frequencies if record is None or record.edges is None else record.edges.mean(axis=0)
+    summary = diagnostics.summary()
+    return {
+        "chain": chain,
+        "length": length,
+        "error": float(np.abs(edges - truth).max()),
+        "frequency_error": float(np.abs(frequencies - truth).max()),
+        "trusted": bool(diagnostics.trusted),
+        "agreed": _without_exact(summary),
+        "verdict": diagnostics.verdict,
+        "summary": summary,
+        "cpu_seconds": seconds,
+    }
+
+
+def _without_exact(summary: Result) -> bool:
+    """Whether the verdict would be one of trust without a comparison with what is exact."""
+    checks = summary.get("checks")
+    if checks is None:
+        return bool(summary["trusted"])
+    probe = checks["probe"]
+    return bool(summary["agreed"] and probe is not None and probe["outcome"] in ("the same", "worse"))
+
+
+def _method(chain: str, length: str) -> Any:
+    """A chain with its default settings, with two chains instead of four, or with a tenth of its burn-in."""
+    from dagpost import HybridMCMC, OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC
+
+    kinds = {kind.name: kind for kind in (StructureMCMC, HybridMCMC, OrderMCMC, PartialOrderMCMC, PartitionMCMC)}
+    kind = kinds[chain]
+    if length == "two chains":
+        return kind(chains=2)
+    return kind(burn_in=kind().burn_in // 10) if length == "short" else kind()
+
+
+def campaign(tables: int, processes: int, output: Path) -> list[Result]:
+    """All runs of so many tables, those that the output has already among them."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    found = list(_read(output))
+    missing = [number for number in range(tables) if sum(row["table"] == number for row in found) < len(CHAINS)]
+    found = [row for row in found if row["table"] < tables and row["table"] not in missing]
+    with output.open("a") as file, ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(runs_of, number): number for number in missing}
+        for done, future in enumerate(as_completed(waiting), 1):
+            rows = future.result()
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+            file.flush()
+            found += rows
+            print(f"  table {waiting[future]} ({rows[0]['kind']}): {done} of {len(missing)}", flush=True)
+    return sorted(found, key=lambda row: (row["table"], CHAINS.index(row["chain"])))
+
+
+def _read(output: Path) -> Iterator[Result]:
+    for line in output.read_text().splitlines() if output.exists() else ():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            # The last line of a campaign that was killed; its table is run again.
+            continue
+
+
+def counted(rows: Sequence[Result], said: str) -> dict[str, int]:
+    """How often a verdict ("trusted" or "agreed") was given, and how often wrongly."""
+    trusted = [row for row in rows if row[said]]
+    not_trusted = [row for row in rows if not row[said]]
+    return {
+        "runs": len(rows),
+        "trusted": len(trusted),
+        "trusted_wrong": sum(row["error"] > WRONG for row in trusted),
+        "not_trusted": len(not_trusted),
+        "not_trusted_right": sum(row["error"] < RIGHT for row in not_trusted),
+        "wrong": sum(row["error"] > WRONG for row in rows),
+        "right": sum(row["error"] < RIGHT for row in rows),
+    }
+
+
+def show(rows: Sequence[Result], said: str) -> None:
+    """Print the counts by chain and by kind of table."""
+    head = ("runs", "trusted", f"error > {WRONG}", "not trusted", f"error < {RIGHT}", "all wrong", "all right")
+    print(f"\n{said:<22}" + "".join(f"{name:>14}" for name in head))
+    kinds = sorted({row["kind"] for row in rows})
+    groups = [(chain, [row for row in rows if row["chain"] == chain]) for chain in CHAINS]
+    groups += [(kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
+    for name, some in [*groups, ("all", rows)]:
+        print(f"{name:<22}" + "".join(f"{count:>14}" for count in counted(some, said).values()))
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.verdicts", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--runs", type=int, default=300, help="five of them share a table")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=RESULTS / "verdicts.jsonl", help="a line for each run")
+    parser.add_argument("--json", type=Path, help="where the counts go; beside the output by default")
+    options = parser.parse_args()
+    # One thread a process, so that as many processes as cores are not in each other's way.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    rows = campaign(-(-options.runs // len(CHAINS)), options.processes, options.output)[: options.runs]
+    for said in ("trusted", "agreed"):
+        show(rows, said)
+    seconds = sum(row["cpu_seconds"] for row in rows)
+    print(f"\n{len(rows)} runs, {seconds / 60:.1f} CPU minutes of chains")
+    counts = {
+        said: {chain: counted([row for row in rows if row["chain"] == chain], said) for chain in CHAINS}
+        | {"all": counted(rows, said)}
+        for said in ("trusted", "agreed")
+    }
+    target = options.json or options.output.with_suffix(".json")
+    target.write_text(json.dumps({"runs": len(rows), "cpu_seconds": seconds, "counts": counts}, indent=1) + "\n")
+    print(f"Written to {options.output} and {target}")
+
+
+if __name__ == "__main__":
+    main()

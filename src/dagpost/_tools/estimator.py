@@ -1,0 +1,197 @@
+"""What scikit-learn asks of an estimator, without loading scikit-learn before it asks.
+
+scikit-learn works with any object that has `get_params`, `set_params` and `__sklearn_tags__`: pipelines, `clone`, grid
+searches and its own checks of estimators do not ask for its `BaseEstimator`. That class brings SciPy's statistics and
+pandas along, which takes longer than most answers of a stored model. What only scikit-learn can do (metadata routing,
+the picture of the settings in a notebook) is asked of a twin: an object with the same attributes, of a class that
+derives from `BaseEstimator` as well.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, Self, TypeVar, cast
+
+from dagpost._tools.text import nearest
+from dagpost.errors import InputError
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+#: As wide as a terminal usually is: then the settings go on in the next line.
+_WIDTH = 80
+
+
+class Estimator:
+    """A class whose settings are the parameters of `__init__`, each kept as it came in an attribute of its name."""
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted(_usual_settings(cls))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name; with `deep`, also those of settings that are estimators, as ``setting__of_it``."""
+        settings = {name: getattr(self, name) for name in self._get_param_names()}
+        nested = {name: value for name, value in settings.items() if deep and _has_settings(value)}
+        inner = {f"{name}__{own}": item for name, value in nested.items() for own, item in value.get_params().items()}
+        return settings | inner
+
+    def set_params(self, **settings: Any) -> Self:
+        """Change settings by name, also those of settings that are estimators, as ``setting__of_it``."""
+        # Whole settings first: what is within them belongs to the new one.
+        for name in sorted(settings, key=lambda name: "__" in name):
+            setting, _, inner = name.partition("__")
+            if setting not in _usual_settings(type(self)):
+                known = self._get_param_names()
+                raise InputError(
+                    f"{type(self).__name__} has no setting {setting!r}.{nearest(setting, known)} There are: "
+                    f"{', '.join(known)}."
+                )
+            if inner:
+                getattr(self, setting).set_params(**{inner: settings[name]})
+            else:
+                setattr(self, setting, settings[name])
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Which arguments of its methods scikit-learn hands on to it, in scikit-learn's own record."""
+        return _router(self).get_metadata_routing()
+
+    def set_fit_request(self, **requests: bool | str | None) -> Self:
+        """Say which arguments of `fit` pipelines and searches hand on, with scikit-learn's metadata routing."""
+        return self._request("fit", requests)
+
+    def _request(self, method: str, requests: dict[str, bool | str | None]) -> Self:
+        getattr(_router(self), f"set_{method}_request")(**requests)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator.__sklearn_tags__(self)
+
+    def __dir__(self) -> list[str]:
+        """The attributes that are there: not those that only a fit brings, nor methods that are not available."""
+        return [name for name in super().__dir__() if hasattr(self, name)]
+
+    def settings_text(self, longest: int = 700) -> str:
+        """The settings that differ from the usual ones, as scikit-learn shows them, in about so many characters."""
+        usual = _usual_settings(type(self))
+        given = {name: repr(getattr(self, name)) for name in self._get_param_names()}
+        changed = [f"{name}={text}" for name, text in given.items() if text != repr(usual[name])]
+        return _shortened(_wrapped(f"{type(self).__name__}(", changed), longest)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return self.settings_text(N_CHAR_MAX)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What a notebook shows: scikit-learn's picture of the settings."""
+        from sklearn.base import BaseEstimator
+
+        return {**BaseEstimator._repr_mimebundle_(_twin(self), **options), "text/plain": repr(self)}
+
+    def _repr_html_(self) -> str:
+        """The same for readers that know no bundles."""
+        bundle = self._repr_mimebundle_()
+        return bundle.get("text/html", f"<pre>{html.escape(bundle['text/plain'])}</pre>")
+
+
+class Transformer(Estimator):
+    """An estimator that makes something of a table."""
+
+    def fit_transform(self, X: Any, y: Any = None, **arguments: Any) -> Any:
+        """`fit`, with its arguments, and then `transform`."""
+        fitted: Any = self
+        return fitted.fit(X, y, **arguments).transform(X)
+
+    def set_transform_request(self, **requests: bool | str | None) -> Self:
+        """Say which arguments of `transform` pipelines hand on, with scikit-learn's metadata routing."""
+        return self._request("transform", requests)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
+
+
+def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """A method that an object has only where `check` says so: pipelines and scorers look for it by `hasattr`."""
+
+    def decorate(method: Method) -> Method:
+        return cast("Method", _Conditional(method, check))
+
+    return decorate
+
+
+class _Conditional:
+    def __init__(self, method: Callable[..., Any], check: Callable[[Any], bool]) -> None:
+        self._method, self._check, self.__doc__ = method, check, method.__doc__
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self._method
+        if not self._check(instance):
+            raise AttributeError(f"This {owner.__name__} has no {self._method.__name__}.")
+        return MethodType(self._method, instance)
+
+
+def _usual_settings(cls: type) -> dict[str, Any]:
+    parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def _has_settings(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _wrapped(start: str, items: list[str]) -> str:
+    """The items after the start, in lines that begin below the first of them."""
+    if not items:
+        return f"{start})"
+    lines = [start]
+    for item, end in zip(items, [","] * (len(items) - 1) + [")"], strict=True):
+        separator = "" if lines[-1] in (start, " " * len(start)) else " "
+        if separator and len(lines[-1]) + len(item) + 2 > _WIDTH:
+            lines.append(" " * len(start))
+            separator = ""
+        lines[-1] += separator + item + end
+    return "\n".join(lines)
+
+
+def _shortened(text: str, most: int) -> str:
+    """A text with its middle left out if it has more than so many characters that are not blank."""
+    half = re.compile(rf"(\s*\S){{{most // 2}}}")
+    if len("".join(text.split())) <= most:
+        return text
+    left, right = half.match(text), half.match(text[::-1])
+    assert left is not None
+    assert right is not None
+    return f"{text[: left.end()]}...{text[-right.end() :]}"
+
+
+def _twin(estimator: Estimator) -> Any:
+    """An object that scikit-learn takes for one of its own, with the attributes of this one."""
+    from sklearn.base import BaseEstimator
+
+    cls = type(estimator)
+    return _made_of(type(cls.__name__, (cls, BaseEstimator), {"__module__": cls.__module__}), estimator)
+
+
+def _router(estimator: Estimator) -> Any:
+    """An object of scikit-learn's with the same arguments of its methods: what is set on it is set on this one."""
+    from sklearn.base import BaseEstimator
+
+    cls = type(estimator)
+    methods = {name: getattr(cls, name) for name in ("fit", "predict_proba", "transform") if hasattr(cls, name)}
+    return _made_of(type(cls.__name__, (BaseEstimator,), methods), estimator)
+
+
+def _made_of(cls: type, estimator: Estimator) -> Any:
+    made: Any = object.__new__(cls)
+    made.__dict__ = estimator.__dict__
+    return made

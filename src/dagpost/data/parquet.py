@@ -1,0 +1,95 @@
+"""Parquet files, read by pyarrow in a process of its own.
+
+The format is intricate, and a file that was changed can bring its reader down with the whole process, or let it ask for
+any amount of memory. So a short-lived process reads and checks the file, and hands over a plain table; if it crashes,
+hangs or grows too large, that is an error like any other. It costs some 0.4 CPU seconds a file, and one more copy of
+the table on its way.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from dagpost._tools.memory import available_bytes
+from dagpost.data import parquet_child
+from dagpost.errors import InputError
+
+#: Processor time that every file is granted, and how much more for each of its bytes: far more than reading takes.
+_SECONDS = 60
+_SECONDS_A_BYTE = 1e-6
+_INDEX = "__index_level_"
+
+
+def read_parquet(file: Path) -> Any:
+    """The cells of a Parquet file as a pyarrow table."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise InputError(
+            f'{file}: Parquet files are read with pyarrow, which is not installed: pip install "dagpost[parquet]"'
+        ) from None
+    # A program in which Python is only a part cannot be started once more as Python.
+    table = _read_apart(file) if sys.executable else _read_here(file)
+    # The row labels of a data frame, which pandas saves along.
+    return table.drop_columns([name for name in table.column_names if name.startswith(_INDEX)])
+
+
+def _read_here(file: Path) -> Any:
+    try:
+        return parquet_child.table_of(str(file))
+    except Exception as error:
+        raise _unreadable(file, (str(error).splitlines() or [""])[0]) from error
+
+
+def _read_apart(file: Path, reader: str = parquet_child.__file__) -> Any:
+    """What the program `reader` hands over."""
+    import pyarrow.ipc
+
+    seconds = _SECONDS + int(_SECONDS_A_BYTE * file.stat().st_size)
+    # The libraries of this process, wherever they were found; never what lies in the folder of the table.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
+    arguments = [str(file.resolve()), str(available_bytes()), str(seconds)]
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(
+            [sys.executable, "-P", reader, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env=environment,
+        )
+        assert child.stdout is not None
+        table = problem = None
+        try:
+            with child.stdout:
+                table = pyarrow.ipc.open_stream(child.stdout).read_all()
+        except (pyarrow.ArrowException, OSError) as error:
+            problem = str(error)
+        finally:
+            if sys.exc_info()[0] is not None:
+                child.kill()
+            status = child.wait()
+        said.seek(0)
+        words = said.read().decode("utf-8", "replace")
+    if status != 0 or table is None:
+        raise _unreadable(file, words if status == parquet_child.WRONG else _ended(status) or str(problem))
+    table.validate(full=True)
+    return table
+
+
+def _ended(status: int) -> str:
+    """How a process ended that was not to end so."""
+    if status >= 0:
+        return f"its reader ended with status {status}" if status else ""
+    if hasattr(signal, "SIGXCPU") and -status == signal.SIGXCPU:
+        return "its reader did not come to an end"
+    return f"its reader crashed, signal {-status}"
+
+
+def _unreadable(file: Path, reason: str) -> InputError:
+    return InputError(f"{file}: is not a readable Parquet file ({reason}). Make it again, or save the table as CSV.")

@@ -1,0 +1,388 @@
+"""What the parts of a model file and of a sample file must be: every array and every field, in one place.
+
+The order matters: sizes ("nodes", "graphs") are those of the first part that has them. What a method keeps, and where
+its chains stand, is declared by the method itself (`Method.kept_rules`, `ChainMethod.state_rules`). The rules are
+checked when a file is opened, before anything computes with it; that parts fit each other in ways that rules of single
+parts cannot say is checked by the functions here and by those that make objects of the parts (statistics, rows).
+
+Fields that older files lack are listed beside the rules.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.json_settings import from_json
+from dagpost._tools.schema import (
+    ArrayRule,
+    Rule,
+    Sizes,
+    anything,
+    check_arrays,
+    check_fields,
+    choice,
+    described_method,
+    edges,
+    graphs,
+    level,
+    list_of,
+    mapping,
+    masks,
+    number,
+    numbers,
+    one_of,
+    optional,
+    probabilities,
+    require,
+    text,
+    tiers,
+    truth,
+    whole,
+    wholes,
+)
+from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES, family_count
+from dagpost.files import archive
+from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
+from dagpost.mcmc.checks import CHECKS
+from dagpost.methods.base import Method
+from dagpost.methods.chain import ChainMethod
+from dagpost.methods.choice import resolve_method
+from dagpost.methods.registry import METHODS
+from dagpost.methods.targets import MODULARITIES
+from dagpost.posterior.shares import GIVEN
+from dagpost.posterior.weights import ESTIMATORS
+from dagpost.scores.local_scores import MOST_PARENTS
+
+Arrays = Mapping[str, NDArray[Any]]
+
+#: What to do about a file that is not what it must be.
+REMEDIES = {"model": "Fit the model again.", "sample": "Draw it again."}
+#: How the arrays begin that say where chains stand.
+STANDING = "standing_"
+
+_NAMES = list_of(text, "nodes", distinct=True)
+_LEVELS = Rule(
+    "a list of different levels",
+    lambda value, sizes: list_of(level, distinct=True).holds(value, sizes) and len(value) > 0,
+)
+_SEED = optional(whole(most=2**256))
+_TARGETS = list_of(list_of(text, distinct=True))
+#: Numbers of nats: log weights and log evidences.
+_NATS = 1e15
+
+# Models
+
+MODEL_FIELDS: Mapping[str, Rule] = {
+    "names": _NAMES,
+    "levels": list_of(optional(_LEVELS), "nodes"),
+    "observations": optional(whole()),
+    "data_fingerprint": text,
+    "interventions": truth,
+    "targets": _TARGETS,
+    "recipe": optional(mapping({}, more=anything)),
+    "settings": mapping(
+        {
+            "score": choice,
+            "prior": choice,
+            "modularity": one_of(*MODULARITIES),
+            "max_parents": whole(most=MOST_PARENTS),
+            "method": choice,
+            "samples": whole(1),
+            "required": edges,
+            "forbidden": edges,
+            "tiers": tiers,
+            "seed": _SEED,
+            "recipe": optional(mapping({}, more=anything)),
+            "missing": optional(text),
+        },
+        more=anything,
+        may_lack=("recipe", "missing"),
+    ),
+    "max_parents": whole(most=MOST_PARENTS),
+    "small_size": optional(whole(most=MOST_PARENTS)),
+    "method": described_method,
+    "exact": truth,
+    "engine": text,
+    "verdict": optional(text),
+    "log_evidence": optional(number(-_NATS, _NATS)),
+    "error_bound": optional(number(0.0)),
+    "mixture": optional(
+        mapping(
+            {
+                "setting": text,
+                "values": list_of(number(0.0), "values"),
+                "shares": list_of(number(0.0, 1.0 + 1e-9), "values"),
+                "structure_log_evidences": list_of(optional(number(-_NATS, _NATS)), "values"),
+            }
+        )
+    ),
+    "sample": optional(mapping({}, more=anything)),
+    "statistics": optional(mapping({}, more=anything)),
+    "rows": optional(mapping({}, more=anything)),
+    "sensitivity": optional(mapping({}, more=anything)),
+}
+#: Optional parts, and fields of which the first versions knew nothing.
+_MODEL_LACKS = (
+    *("interventions", "targets", "recipe", "exact", "engine", "verdict", "mixture"),
+    *("sample", "statistics", "rows", "sensitivity"),
+)
+
+_WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)
+MODEL_ARRAYS: Mapping[str, ArrayRule] = {
+    "edges": probabilities("nodes", "nodes"),
+    "families": probabilities("nodes", "families", optional=True),
+    "paths": probabilities("nodes", "nodes", optional=True),
+}
+#: The weights of all families, or of those among candidates.
+_ALL_WEIGHTS: Mapping[str, ArrayRule] = {"log_weights": _WEIGHTS}
+_CANDIDATE_WEIGHTS: Mapping[str, ArrayRule] = {
+    "candidates": wholes("nodes", "candidates", most=MAX_NODES - 1),
+    "inner": numbers("nodes", "inner families", least=-_NATS, most=_NATS, minus_infinity=True),
+    "small": numbers("nodes", "small families", least=-_NATS, most=_NATS, minus_infinity=True),
+}
+
+# Samples
+
+_PROVENANCE = mapping(
+    {
+        "data_fingerprint": text,
+        "observations": optional(whole()),
+        "score": choice,
+        "prior": choice,
+        "max_parents": whole(most=MOST_PARENTS),
+        "required": edges,
+        "forbidden": edges,
+        "tiers": tiers,
+        "interventions": truth,
+        "targets": _TARGETS,
+        "method": choice,
+        "seed": _SEED,
+        "seeds": list_of(_SEED),
+        "engine": text,
+        "tied": truth,
+    },
+    # A sample that a user makes says what the user likes.
+    more=anything,
+    may_lack=(
+        *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
+        *("interventions", "targets", "method", "seed", "seeds", "engine", "tied"),
+    ),
+)
+SAMPLE_FIELDS: Mapping[str, Rule] = {
+    "names": _NAMES,
+    "modularity": text,
+    "method": text,
+    "draws": one_of("independent", "weighted", "chains", "listed"),
+    "estimator": one_of(*ESTIMATORS, GIVEN),
+    "log_evidence": optional(number(-_NATS, _NATS)),
+    "guarantee": optional(list_of(number(0.0, 1.0), 2)),
+    "provenance": _PROVENANCE,
+    "chains": optional(
+        mapping(
+            {
+                "lengths": list_of(whole(1), "chains"),
+                "moves": list_of(text, "moves"),
+                "rounds": whole(),
+                "checks": CHECKS,
+            },
+            may_lack=("checks",),
+        )
+    ),
+}
+SAMPLE_ARRAYS: Mapping[str, ArrayRule] = {
+    "parents": graphs("graphs", "nodes"),
+    "log_joint": numbers("graphs", least=-_NATS, most=_NATS, nan=True),
+    # Logs of a probability, and of a number of orders, which is at most the factorial of the number of nodes.
+    "log_proposal": numbers("graphs", least=-_NATS, most=1.0, nan=True),
+    "log_extensions": numbers("graphs", least=-1e-6, most=206.0, nan=True),
+    "weights": numbers("graphs", least=0.0, most=1.0 + 1e-6),
+}
+_CHAIN_ARRAYS: Mapping[str, ArrayRule] = {
+    "log_state": numbers("graphs", least=-_NATS, most=_NATS),
+    "proposed": wholes("chains", "moves"),
+    "accepted": wholes("chains", "moves"),
+    "state_edges": probabilities("chains", "nodes", "nodes", optional=True),
+}
+
+# What was counted, rows, other choices
+
+STATISTICS_FIELDS: Mapping[str, Mapping[str, Rule]] = {
+    "discrete": {"names": _NAMES, "levels": list_of(_LEVELS, "nodes")},
+    "gaussian": {"names": _NAMES},
+}
+STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
+    "discrete": {
+        "children": wholes("counted families"),
+        "parents": masks("counted families"),
+        "starts": wholes("ends of families"),
+        "cells": wholes("cells", most=2**63 - 1),
+        "counts": wholes("cells", least=1),
+    },
+    "gaussian": {
+        "centre": numbers("nodes"),
+        "deviations": numbers("nodes", least=1e-300, optional=True),
+        "group_of": wholes("nodes", most=MAX_NODES),
+        "observations": numbers("groups", least=0.0, most=2.0**53),
+        "means": numbers("groups", "nodes"),
+        "scatters": numbers("groups", "nodes", "nodes"),
+    },
+}
+ROWS_FIELDS: Mapping[str, Rule] = {"names": _NAMES, "levels": list_of(optional(_LEVELS), "nodes")}
+ROWS_ARRAYS: Mapping[str, ArrayRule] = {
+    "counts": wholes("rows", optional=True),
+    "interventions": masks("rows", optional=True),
+}
+SENSITIVITY_FIELDS: Mapping[str, Rule] = {
+    "summary": text,
+    "variations": list_of(list_of(text, 3), "variations"),
+    "required": list_of(list_of(whole(0, "nodes", 1), 2)),
+    "left_out": list_of(text),
+}
+SENSITIVITY_ARRAYS: Mapping[str, ArrayRule] = {
+    "joined": probabilities("choices", "nodes", "nodes"),
+    "compelled": probabilities("choices", "nodes", "nodes", nan=True, optional=True),
+}
+
+
+def read_checked(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What a file of a kind holds, once it is what it must be."""
+    about, arrays = archive.read_archive(path, kind)
+    with archive.complete(path, kind, REMEDIES[kind]):
+        (check_model if kind == "model" else check_sample)(about, arrays)
+    return about, arrays
+
+
+def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """Refuse what a model file must not hold, with a `ValueError`."""
+    sizes = _sizes_of(about)
+    check_fields(MODEL_FIELDS, about, sizes, may_lack=_MODEL_LACKS)
+    nodes, max_parents, small_size = sizes["nodes"], about["max_parents"], about["small_size"]
+    sizes["families"] = family_count(nodes - 1, max_parents)
+    check_arrays(MODEL_ARRAYS, arrays, sizes)
+    if about.get("mixture") is not None:
+        check_arrays({f"part{part}_log_weights": _WEIGHTS for part in range(sizes["values"])}, arrays, sizes)
+    elif small_size is None:
+        check_arrays(_ALL_WEIGHTS, arrays, sizes)
+    else:
+        check_arrays(_CANDIDATE_WEIGHTS, arrays, sizes)
+        _check_candidates(arrays["candidates"], sizes, small_size, max_parents)
+    require("families" not in arrays or about["error_bound"] is not None, "error_bound")
+    set_together = {name for names in about.get("targets", []) for name in names}
+    require(set_together <= set(about["names"]), "targets of other variables")
+    for part, own in _PARTS.items():
+        if about.get(part) is not None:
+            own(about[part], {k.removeprefix(f"{part}_"): a for k, a in arrays.items() if k.startswith(f"{part}_")})
+
+
+def check_sample(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """Refuse what a sample file must not hold, with a `ValueError`."""
+    sizes = _sizes_of(about)
+    check_fields(SAMPLE_FIELDS, about, sizes, may_lack=("draws", "chains"))
+    check_arrays(SAMPLE_ARRAYS, arrays, sizes)
+    require(sizes["graphs"] > 0, "it has no graphs")
+    total = float(arrays["weights"].sum())
+    require(abs(total - 1.0) < 1e-6, f"its weights sum to {total}")
+    guarantee = about["guarantee"]
+    require(guarantee is None or 0.0 < min(guarantee) <= max(guarantee) < 1.0, f"the guarantee {guarantee}")
+    if about.get("chains") is not None:
+        _check_chains(about, arrays, sizes)
+
+
+def _check_chains(about: Mapping[str, Any], arrays: Arrays, sizes: Sizes) -> None:
+    lengths, rounds = about["chains"]["lengths"], about["chains"]["rounds"]
+    require(
+        bool(lengths) and sum(lengths) == sizes["graphs"],
+        f"chains of {lengths} graphs where there are {sizes['graphs']}",
+    )
+    require(rounds * ROUND_GRAPHS <= min(lengths), f"{rounds} rounds of chains of {lengths} graphs")
+    check_arrays(_CHAIN_ARRAYS, arrays, sizes)
+    require(bool((arrays["accepted"] <= arrays["proposed"]).all()), "more moves were accepted than proposed")
+    method = _chain_method(about)
+    if method is None:
+        # Of a package that is not installed: nobody can resume these chains here.
+        return
+    require(method.chains == sizes["chains"], f"{sizes['chains']} chains where its method has {method.chains}")
+    require(list(method.moves) == about["chains"]["moves"], "moves of another method")
+    standing = {name.removeprefix(STANDING): own for name, own in arrays.items() if name.startswith(STANDING)}
+    check_standing(method, standing, sizes["nodes"])
+
+
+def _chain_method(about: Mapping[str, Any]) -> ChainMethod | None:
+    described = about["provenance"].get("method", about["method"])
+    try:
+        method: Method | None = resolve_method(from_json(described, METHODS))
+    except InputError:
+        return None
+    require(isinstance(method, ChainMethod), f"chains of the method {about['method']!r}")
+    require(method is not None and method.name == about["method"], f"chains of {about['method']!r} by another method")
+    return method  # type: ignore[return-value]
+
+
+def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for what was counted for predictions."""
+    kind = about.get("kind")
+    require(isinstance(kind, str) and kind in STATISTICS_FIELDS, f"no statistics of kind {kind!r} are known")
+    sizes = _sizes_of(about)
+    check_fields(STATISTICS_FIELDS[str(kind)], about, sizes, within="statistics: ")
+    check_arrays(STATISTICS_ARRAYS[str(kind)], arrays, sizes)
+
+
+def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for the rows of a table."""
+    sizes = _sizes_of(about)
+    check_fields(ROWS_FIELDS, about, sizes, within="rows: ")
+    for place, levels in enumerate(about["levels"]):
+        last = 0 if levels is None else len(levels) - 1
+        # A gap in a column of numbers is nan.
+        column = numbers("rows", nan=True) if levels is None else ArrayRule(("rows",), "u", 0, last)
+        own = {f"column{place}": column, f"numbers{place}": numbers("rows", nan=True, optional=True)}
+        check_arrays(own, arrays, sizes)
+    require(sizes["rows"] > 0, "it has no rows")
+    check_arrays(ROWS_ARRAYS, arrays, sizes)
+    if "counts" in arrays:
+        total = sum(arrays["counts"].tolist())
+        require(0 < total < 2**53, f"its rows stand for {total} observations")
+
+
+def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for the table of other choices."""
+    sizes = Sizes()
+    if "joined" in arrays and arrays["joined"].ndim == 3:
+        sizes["nodes"] = arrays["joined"].shape[1]
+    check_fields(SENSITIVITY_FIELDS, about, sizes, within="sensitivity: ")
+    sizes["choices"] = 1 + sizes["variations"]
+    check_arrays(SENSITIVITY_ARRAYS, arrays, sizes)
+
+
+_PARTS = {
+    "sample": check_sample,
+    "statistics": check_statistics,
+    "rows": check_rows,
+    "sensitivity": check_sensitivity,
+}
+
+
+def _sizes_of(about: Mapping[str, Any]) -> Sizes:
+    """How many nodes there are, once that is a possible number."""
+    sizes = Sizes()
+    check_fields({"names": _NAMES}, about, sizes)
+    require(1 <= sizes["nodes"] <= MAX_NODES, f"{sizes['nodes']} variables")
+    return sizes
+
+
+def _check_candidates(candidates: NDArray[Any], sizes: Sizes, small_size: int, max_parents: int) -> None:
+    """Candidates are other nodes in ascending order, and their families are as many as they must be."""
+    nodes, width = sizes["nodes"], sizes["candidates"]
+    own = (candidates == np.arange(nodes)[:, None]).any()
+    ascending = bool((np.diff(candidates.astype(np.int64), axis=1) > 0).all())
+    require(candidates.max(initial=0) < nodes and ascending and not own, "candidates that cannot be")
+    require(small_size <= max_parents, f"small_size {small_size} above max_parents {max_parents}")
+    counts = {"inner families": family_count(width, max_parents), "small families": family_count(nodes - 1, small_size)}
+    for name, count in counts.items():
+        require(sizes[name] == count, f"{sizes[name]} {name} instead of {count}")

@@ -1,0 +1,414 @@
+"""One valid call of everything public, on tables of three columns: what the tests of wrong arguments start from.
+
+Public is what docs/reference.md has an entry for. Whoever adds an entry adds its call here, or says below why there is
+none; the test insists on it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+import dagpost
+from dagpost import DagPosterior, plots
+from dagpost.data.recipe_steps import Step
+from dagpost.features import evaluate, one_node_reach, parent_conditions, parse
+from dagpost.prediction import sufficient_statistics
+from dagpost.priors import Constraints
+
+_REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
+
+#: Sections whose functions work on tables of ours, which are not input.
+_INSIDE = ("The sums underneath", "Errors")
+
+#: Hooks that dagpost calls with arguments of its own, and what only dagpost makes.
+_NOT_INPUT = frozenset(
+    (
+        *("Score", "Score.fill", "Score.of_columns", "scores.Mixture", "StructurePrior", "SizePrior"),
+        *("StructurePrior.log_weights", "StructurePrior.log_weights_of_sets", "SizePrior.log_weight_of_size"),
+        *("Method", "Method.summed", "Method.draw", "Method.at_fit", "Method.usual_count", "Method.cost_of_draws"),
+        *("ChainMethod", "ChainMethod.prepare", "StepCost", "Wanted", "Draws", "Target"),
+        *("mcmc.chains.ChainRecord", "mcmc.diagnostics.ChainDiagnostics", "mcmc.diagnostics.r_hat"),
+        *("mcmc.diagnostics.effective_sizes", "mcmc.candidates.choose_candidates"),
+        *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
+        *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),
+        *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity"),
+        *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
+        *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
+    )
+) | {
+    f"posterior.summaries.{name}"
+    for name in (
+        *("TopGraphs", "EquivalenceClasses", "GraphEntropy", "GraphStanding", "ThresholdGraph"),
+        *("DistanceDistribution", "EdgeRecovery", "Comparison"),
+    )
+}
+
+
+class Call(NamedTuple):
+    """A function, and arguments that it takes."""
+
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+def public_callables() -> Iterator[tuple[str, Any]]:
+    """Everything with parameters that the reference has an entry for, by its name without `dagpost.`."""
+    section = ""
+    for line in re.finditer(
+        r"^## (?P<section>.*)$|^\.\. auto\w+:: dagpost\.(?P<name>[\w.]+)\n(?P<options>(?:   :.*\n)*)",
+        _REFERENCE.read_text(encoding="utf-8"),
+        re.MULTILINE,
+    ):
+        if line["section"]:
+            section = line["section"]
+        elif section not in _INSIDE:
+            thing = _named(line["name"])
+            yield line["name"], thing
+            for member in _members(thing, line["options"]):
+                yield f"{line['name']}.{member}", getattr(thing, member)
+
+
+def parameters_of(name: str, thing: Any) -> list[str]:
+    """The parameters that a caller fills."""
+    found = list(inspect.signature(thing).parameters.values())
+    if "." in name and found and found[0].name == "self":
+        found = found[1:]
+    return [one.name for one in found if one.kind is not one.VAR_KEYWORD]
+
+
+def is_input(name: str) -> bool:
+    """Whether wrong values can come from a user."""
+    return name not in _NOT_INPUT
+
+
+def _named(name: str) -> Any:
+    module, _, attribute = f"dagpost.{name}".rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _members(thing: Any, options: str) -> list[str]:
+    listed = re.search(r":members:(.*)", options)
+    names = [name.strip() for name in listed[1].split(",") if name.strip()] if listed else []
+    if listed and not names:
+        names = [name for name in vars(thing) if not name.startswith("_")]
+    return [name for name in names if callable(getattr(thing, name, None))]
+
+
+def small_table() -> pd.DataFrame:
+    """Three columns of two levels, the first two alike."""
+    first = np.arange(24) % 2
+    return pd.DataFrame({"A": first, "B": np.where(np.arange(24) < 4, 1 - first, first), "C": np.arange(24) // 6 % 2})
+
+
+def small_numbers() -> pd.DataFrame:
+    """Three columns of numbers."""
+    rng = np.random.default_rng(5)
+    first = rng.normal(size=24)
+    return pd.DataFrame({"A": first, "B": first + rng.normal(size=24), "C": rng.normal(size=24)})
+
+
+class Made:
+    """What the calls are made on, fitted once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.frame = small_table()
+        self.table = dagpost.as_table(self.frame)
+        self.model = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False).fit(self.frame)
+        self.bge = DagPosterior(score="bge", seed=1, samples=50, threads=1, progress=False).fit(small_numbers())
+        self.sample = self.model.sample(40, seed=1)
+        self.recipe = dagpost.Recipe().fit(self.frame)
+        self.scores = dagpost.local_scores(self.frame, "bdeu", 2)
+        self.statistics = sufficient_statistics(self.table, self.sample.parents, "bdeu")
+        self.network = self.model.to_bayesian_network()
+        self.effect = self.model.causal_effect("A", "B", draws=50, seed=1)
+        chains = DagPosterior(
+            score="bdeu",
+            method=dagpost.StructureMCMC(chains=2, burn_in=10),
+            seed=1,
+            samples=50,
+            threads=1,
+            progress=False,
+        )
+        self.chains = chains.fit(self.frame).sample(40, seed=1)
+        self.compared = dagpost.compare({"one": self.model, "two": self.sample})
+        self.csv = self.put("table.csv", lambda path: self.frame.to_csv(path, index=False))
+        self.model_file = self.put("model.dagpost", self.model.save)
+        self.sample_file = self.put("sample.dagpost", self.sample.save)
+        self.recipe_file = self.put("recipe.toml", self.recipe.save)
+        self.json = self.put("edges.json", lambda path: dagpost.write_json(self.model, path))
+        self.jkl = self.put("scores.jkl", lambda path: dagpost.write_jkl(self.scores, path))
+        self.bif = self.put("network.bif", self.network.write)
+
+    def put(self, name: str, write: Callable[[Path], object]) -> Path:
+        path = self.folder / name
+        write(path)
+        return path
+
+    def fit(self, **settings: Any) -> DagPosterior:
+        """A model whose settings are looked at."""
+        return DagPosterior(**settings).fit(self.frame)
+
+
+def valid_calls(made: Made) -> dict[str, Call]:
+    """A call of every public function and method, by its name in the reference."""
+    out = made.folder / "out"
+    out.mkdir(exist_ok=True)
+    dag = nx.DiGraph([("A", "B")])
+    masks = np.array([0, 1, 0], dtype=np.uint64)
+    new = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False)
+    pair = {"parent": "A", "child": "B"}
+    step = made.recipe.step("A")
+    rows = {"sample": made.sample, "statistics": made.statistics, "score": "bdeu", "data": made.frame}
+    bdeu = {"score": "bdeu", "threads": 1, "progress": False, "samples": 50}
+    calls: dict[str, tuple[Any, dict[str, Any]]] = {
+        "DagPosterior": (made.fit, bdeu),
+        "DagPosterior.fit": (new.fit, {"X": made.frame}),
+        "DagPosterior.fit_scores": (new.fit_scores, {"scores": made.scores}),
+        "DagPosterior.plan": (new.plan, {"table": made.frame}),
+        "DagPosterior.probability": (made.model.probability, {"feature": "A -> B"}),
+        "DagPosterior.expectation": (made.model.expectation, {"function": nx.number_of_edges}),
+        "DagPosterior.probability_matrix": (made.model.probability_matrix, {}),
+        "DagPosterior.directions": (made.model.directions, {}),
+        "DagPosterior.sample": (made.model.sample, {"count": 20, "seed": 1}),
+        "DagPosterior.best": (made.model.best, {}),
+        "DagPosterior.family_probabilities": (made.model.family_probabilities, {"child": "A"}),
+        "DagPosterior.top_families": (made.model.top_families, {"child": "A"}),
+        "DagPosterior.log_joint": (made.model.log_joint, {"graph": dag}),
+        "DagPosterior.standing": (made.model.standing, {"graph": dag}),
+        "DagPosterior.score_samples": (made.model.score_samples, {"X": made.frame}),
+        "DagPosterior.predict_proba": (made.model.predict_proba, {"X": made.frame, "target": "A"}),
+        "DagPosterior.to_bayesian_network": (made.model.to_bayesian_network, {}),
+        "DagPosterior.causal_effect": (
+            made.model.causal_effect,
+            {"treatment": "A", "outcome": "B", "draws": 20, "seed": 1},
+        ),
+        "DagPosterior.plot": (made.model.plot, {}),
+        "DagPosterior.report": (made.model.report, {"path": out / "report.html"}),
+        "DagPosterior.save": (made.model.save, {"path": out / "model.dagpost"}),
+        "DagPosterior.load": (DagPosterior.load, {"path": made.model_file}),
+        "DagSample": (lambda **fields: replace(made.sample, **fields), _fields(made.sample)),
+        "DagSample.probability": (made.sample.probability, {"feature": "A -> B"}),
+        "DagSample.expectation": (made.sample.expectation, {"function": nx.number_of_edges}),
+        "DagSample.probability_matrix": (made.sample.probability_matrix, {}),
+        "DagSample.directions": (made.sample.directions, {}),
+        "DagSample.edge_frequencies": (made.sample.edge_frequencies, {}),
+        "DagSample.plot": (made.sample.plot, {}),
+        "DagSample.report": (made.sample.report, {"path": out / "sample.html"}),
+        "DagSample.save": (made.sample.save, {"path": out / "sample.dagpost"}),
+        "DagSample.load": (dagpost.DagSample.load, {"path": made.sample_file}),
+        "edge": (_asked(made, dagpost.edge), pair),
+        "path": (_asked(made, dagpost.path), {"source": "A", "target": "B"}),
+        "adjacent": (_asked(made, dagpost.adjacent), {"first": "A", "second": "B"}),
+        "v_structure": (_asked(made, dagpost.v_structure), {"first": "A", "collider": "B", "second": "C"}),
+        "compelled": (_asked(made, dagpost.compelled), pair),
+        "parent_set": (_asked(made, dagpost.parent_set), {"child": "A", "parents": ["B"]}),
+        "ancestor_set": (_asked(made, dagpost.ancestor_set), {"node": "A", "members": ["B"]}),
+        "descendant_set": (_asked(made, dagpost.descendant_set), {"node": "A", "members": ["B"]}),
+        "in_markov_blanket": (_asked(made, dagpost.in_markov_blanket), {"member": "A", "of": "B"}),
+        "d_separated": (_asked(made, dagpost.d_separated), {"first": "A", "second": "B", "given": "C"}),
+        "topological_position": (
+            _asked(made, dagpost.topological_position),
+            {"node": "A", "comparison": "<", "value": 2},
+        ),
+        "custom": (_asked(made, dagpost.custom), {"function": nx.is_weakly_connected}),
+        "features.parse": (parse, {"text": "A -> B", "names": ("A", "B")}),
+        "features.evaluate": (
+            evaluate,
+            {"features": [dagpost.edge("A", "B")], "parents": made.sample.parents, "names": ("A", "B", "C")},
+        ),
+        "features.parent_conditions": (parent_conditions, {"feature": dagpost.edge("A", "B"), "names": ("A", "B")}),
+        "features.one_node_reach": (one_node_reach, {"feature": dagpost.path("A", "B"), "names": ("A", "B")}),
+        "plots.graph": (plots.graph, {"source": made.model}),
+        "plots.edges": (plots.edges, {"source": made.sample}),
+        "plots.heat_map": (plots.heat_map, {"source": made.model}),
+        "plots.convergence": (plots.convergence, {"samples": made.sample, "exact": made.model}),
+        "plots.traces": (plots.traces, {"source": made.chains}),
+        "plots.r_hat": (plots.r_hat, {"source": made.chains}),
+        "plots.effect_density": (plots.effect_density, {"effect": made.effect}),
+        "plots.comparison": (plots.comparison, {"first": made.model, "second": made.sample}),
+        "Table": (lambda **fields: replace(made.table, **fields), _fields(made.table)),
+        "Table.with_counts": (made.table.with_counts, {"counts": np.ones(24, dtype=np.int64)}),
+        "as_table": (dagpost.as_table, {"data": made.frame}),
+        "read_table": (dagpost.read_table, {"path": made.csv}),
+        "discretise": (dagpost.discretise, {"table": small_numbers()}),
+        "Recipe": (lambda **settings: dagpost.Recipe(**settings).fit(made.frame), {}),
+        "Recipe.fit": (dagpost.Recipe().fit, {"X": made.frame}),
+        "Recipe.transform": (made.recipe.transform, {"X": made.frame}),
+        "Recipe.read": (made.recipe.read, {"X": made.frame}),
+        "Recipe.of_table": (dagpost.Recipe.of_table, {"table": made.table}),
+        "Recipe.of_levels": (dagpost.Recipe.of_levels, {"names": ["A"], "levels": [["x", "y"]]}),
+        "Recipe.step": (made.recipe.step, {"name": "A"}),
+        "Recipe.rule_of": (made.recipe.rule_of, {"name": "A"}),
+        "Recipe.from_json": (dagpost.Recipe.from_json, {"described": made.recipe.to_json()}),
+        "Recipe.get_feature_names_out": (made.recipe.get_feature_names_out, {}),
+        "Recipe.save": (made.recipe.save, {"path": out / "recipe.toml"}),
+        "Recipe.load": (dagpost.Recipe.load, {"path": made.recipe_file}),
+        "data.recipe_steps.Step.from_json": (Step.from_json, {"described": step.to_json()}),
+        "data.datasets.load": (dagpost.datasets.load, {"name": "coronary"}),
+        "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
+        "BDeu": (_scored(made, dagpost.BDeu), {}),
+        "BDe": (_scored(made, dagpost.BDe), {}),
+        "BGe": (_scored(made, dagpost.BGe, small_numbers()), {}),
+        "CustomScore": (_scored(made, dagpost.CustomScore), {"function": _nothing}),
+        "local_scores": (dagpost.local_scores, {"data": made.frame, "max_parents": 1}),
+        "LocalScores": (lambda **fields: replace(made.scores, **fields), _fields(made.scores)),
+        "LocalScores.score": (made.scores.score, {"child": "A", "parents": ["B"]}),
+        "LocalScores.parent_names": (made.scores.parent_names, {"child": "A", "number": 1}),
+        "DirichletPrior": (dagpost.DirichletPrior, {"pseudocount": 1.0}),
+        "NormalWishartPrior": (dagpost.NormalWishartPrior, {}),
+        "EdgePrior": (_with_prior(made, dagpost.EdgePrior), {"probability": 0.1}),
+        "CustomPrior": (_with_prior(made, dagpost.CustomPrior), {"function": _nothing}),
+        "StructurePrior.from_text": (dagpost.EdgePrior.from_text, {"argument": "0.1"}),
+        "priors.Constraints": (lambda **rules: Constraints(**rules).masks(("A", "B", "C"), 2), {}),
+        "priors.Constraints.masks": (Constraints().masks, {"names": ("A", "B"), "max_parents": 1}),
+        "priors.log_prior": (_named("priors.log_prior"), {"names": ("A", "B"), "max_parents": 1}),
+        "PartitionMCMC": (_with_method(made, dagpost.PartitionMCMC), {}),
+        "StructureMCMC": (_with_method(made, dagpost.StructureMCMC), {}),
+        "HybridMCMC": (_with_method(made, dagpost.HybridMCMC), {}),
+        "PartialOrderMCMC": (_with_method(made, dagpost.PartialOrderMCMC), {}),
+        "OrderMCMC": (_with_method(made, dagpost.OrderMCMC), {}),
+        "Trees": (_with_method(made, dagpost.Trees), {}),
+        "GivenOrder": (_with_method(made, dagpost.GivenOrder), {"order": ["A", "B", "C"]}),
+        "Bootstrap": (_with_method(made, dagpost.Bootstrap), {}),
+        "top_graphs": (dagpost.top_graphs, {"source": made.sample}),
+        "equivalence_classes": (dagpost.equivalence_classes, {"source": made.sample}),
+        "essential_graph": (dagpost.essential_graph, {"graph": dag}),
+        "graph_entropy": (dagpost.graph_entropy, {"source": made.sample}),
+        "graph_standing": (dagpost.graph_standing, {"source": made.sample, "graph": dag}),
+        "threshold_graph": (dagpost.threshold_graph, {"source": made.sample}),
+        "adjacency_table": (dagpost.adjacency_table, {"source": made.sample}),
+        "orientation_table": (dagpost.orientation_table, {"source": made.sample}),
+        "edge_entropy": (dagpost.edge_entropy, {"source": made.sample}),
+        "markov_blanket_table": (dagpost.markov_blanket_table, {"source": made.sample}),
+        "distance_distribution": (dagpost.distance_distribution, {"source": made.sample, "graph": dag}),
+        "edge_recovery": (dagpost.edge_recovery, {"source": made.sample, "graph": dag}),
+        "compare": (dagpost.compare, {"models": {"one": made.model, "two": made.sample}}),
+        "plot_comparison": (dagpost.plot_comparison, {"compared": made.compared}),
+        "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
+        "posterior.summaries.EquivalenceClasses.graph": (dagpost.equivalence_classes(made.sample).graph, {"place": 0}),
+        "posterior.summaries.EquivalenceClasses.table": (dagpost.equivalence_classes(made.sample).table, {}),
+        "posterior.summaries.DistanceDistribution.quantile": (
+            dagpost.distance_distribution(made.sample, dag).quantile,
+            {"probability": 0.5},
+        ),
+        "posterior.summaries.essential_graphs": (
+            _named("posterior.summaries.essential_graphs"),
+            {"parents": made.sample.parents},
+        ),
+        "posterior.summaries.pattern_graph": (
+            _named("posterior.summaries.pattern_graph"),
+            {"pattern": masks, "names": ("A", "B", "C")},
+        ),
+        "posterior.summaries.masks_of_graph": (
+            _named("posterior.summaries.masks_of_graph"),
+            {"graph": dag, "names": ("A", "B", "C")},
+        ),
+        "posterior.summaries.graph_of_masks": (
+            _named("posterior.summaries.graph_of_masks"),
+            {"masks": masks, "names": ("A", "B", "C")},
+        ),
+        "posterior.summaries.log_weight_of_graph": (
+            _named("posterior.summaries.log_weight_of_graph"),
+            {"masks": masks, "log_weights": made.scores.values, "max_parents": 2},
+        ),
+        "prediction.log_predictive": (_named("prediction.log_predictive"), rows),
+        "prediction.predictive_of_target": (_named("prediction.predictive_of_target"), {**rows, "target": "A"}),
+        "prediction.sufficient_statistics": (
+            sufficient_statistics,
+            {"table": made.table, "parents": made.sample.parents, "score": "bdeu"},
+        ),
+        "cross_validate": (dagpost.cross_validate, {"model": new, "X": made.frame, "folds": 2, "seed": 1}),
+        "prediction.CrossValidation.gain_over": (
+            (crossed := dagpost.cross_validate(new, made.frame, folds=2, seed=1)).gain_over,
+            {"other": crossed},
+        ),
+        "prediction.network.bayesian_network": (
+            _named("prediction.network.bayesian_network"),
+            {"dag": made.sample[0], "statistics": made.statistics, "score": "bdeu"},
+        ),
+        "BayesianNetwork": (lambda **fields: replace(made.network, **fields), _fields(made.network)),
+        "BayesianNetwork.to_frame": (made.network.to_frame, {"name": "A"}),
+        "BayesianNetwork.sample": (made.network.sample, {"rows": 3, "seed": 1}),
+        "BayesianNetwork.write": (made.network.write, {"path": out / "network.bif"}),
+        "BayesianNetwork.read": (dagpost.BayesianNetwork.read, {"path": made.bif}),
+        "causal.causal_effect": (
+            _named("causal.causal_effect"),
+            {
+                "sample": made.sample,
+                "table": made.table,
+                "score": "bdeu",
+                "treatment": "A",
+                "outcome": "B",
+                "draws": 20,
+                "seed": 1,
+            },
+        ),
+        "causal.causal_effects": (
+            _named("causal.causal_effects"),
+            {"sample": made.bge.sample(20, seed=1), "table": dagpost.as_table(small_numbers()), "score": "bge"},
+        ),
+        "CausalEffect.interval": (made.effect.interval, {}),
+        "CausalEffect.plot": (made.effect.plot, {}),
+        "long_table": (dagpost.long_table, {"source": made.sample}),
+        "files.frames.matrix_of_long": (
+            _named("files.frames.matrix_of_long"),
+            {"long": dagpost.long_table(made.sample), "names": ("A", "B", "C")},
+        ),
+        "to_networkx": (dagpost.to_networkx, {"source": made.sample}),
+        "to_xarray": (dagpost.to_xarray, {"source": made.sample}),
+        "to_dot": (dagpost.to_dot, {"graph": made.sample}),
+        "write_dot": (dagpost.write_dot, {"graph": made.sample, "path": out / "graph.dot"}),
+        "write_graphml": (dagpost.write_graphml, {"graph": made.sample, "path": out / "graph.graphml"}),
+        "write_json": (dagpost.write_json, {"source": made.sample, "path": out / "edges.json"}),
+        "read_json": (dagpost.read_json, {"path": made.json}),
+        "write_jkl": (dagpost.write_jkl, {"scores": made.scores, "path": out / "scores.jkl"}),
+        "read_jkl": (dagpost.read_jkl, {"path": made.jkl}),
+        "to_arviz": (dagpost.to_arviz, {"source": made.chains}),
+        "ThreadEngine": (dagpost.ThreadEngine, {}),
+        "CudaEngine": (dagpost.CudaEngine, {}),
+        "DaskEngine": (dagpost.DaskEngine, {}),
+        "Checkpoint": (dagpost.Checkpoint, {"folder": out / "checkpoint"}),
+    }
+    return {name: Call(*call) for name, call in calls.items()}
+
+
+def _nothing(*_: Any) -> float:
+    return 0.0
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in inspect.signature(type(record)).parameters}
+
+
+def _asked(made: Made, statement: Callable[..., Any]) -> Callable[..., Any]:
+    """A statement is only looked at in full when it is asked."""
+    return lambda **parts: made.sample.probability(statement(**parts))
+
+
+def _scored(made: Made, score: Callable[..., Any], frame: pd.DataFrame | None = None) -> Callable[..., Any]:
+    data = made.frame if frame is None else frame
+    return lambda **settings: dagpost.local_scores(data, score(**settings), 1)
+
+
+def _with_prior(made: Made, prior: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **settings: _named("priors.log_prior")(("A", "B", "C"), 2, prior(**settings))
+
+
+def _with_method(made: Made, method: Callable[..., Any]) -> Callable[..., Any]:
+    def plan(**settings: Any) -> Any:
+        chosen = method(**settings)
+        modularity = getattr(chosen, "modularity", None) or "structure"
+        return DagPosterior(score="bdeu", method=chosen, modularity=modularity, threads=1).plan(made.frame)
+
+    return plan
