@@ -21,6 +21,7 @@ from tests.tools.killed_runs import Arrays, Run, attempt, chain_table, compare, 
 from dagpost import (
     BDeu,
     Bootstrap,
+    Checkpoint,
     DagPosterior,
     DagSample,
     HybridMCMC,
@@ -86,16 +87,28 @@ def _killed_attempt(kind: str, choices: Choices, folder: Path, seconds: float) -
         return not _through(attempt(_runs[kind], folder, threads, partial(die_at, choices.integer(0, 40))), kind)
     # Chains that are interrupted end by themselves, with the graphs that they have.
     number = choices.pick(_SIGNALS[:2] if kind.endswith("mcmc sample") else _SIGNALS)
-    process = attempt(_runs[kind], folder, threads, _by_default)
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    process = attempt(_interruptible(_runs[kind]), folder, threads)
+    signal.signal(signal.SIGINT, before)
     time.sleep(seconds * choices.integer(0, 100) / 80)
     os.kill(process, number)
     return not _through(process, kind)
 
 
-def _by_default() -> None:
-    """A signal that ends a process ends it at once, as it would end a command."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+def _interruptible(run: Run) -> Run:
+    """A run that ends as a command does when Ctrl-C comes; before and after it the signal just ends the process."""
+
+    def interruptible(checkpoint: Checkpoint | None, threads: int) -> Arrays:
+        try:
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                return run(checkpoint, threads)
+            finally:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+        except KeyboardInterrupt:
+            os._exit(130)
+
+    return interruptible
 
 
 def _through(process: int, kind: str) -> bool:

@@ -80,6 +80,8 @@ def against_oracle(table: RandomTable, model: DagPosterior, posterior: oracle.Po
         require(np.allclose(weights, posterior.mixture, rtol=0, atol=tolerance), law, weights, posterior.mixture)
     if table.all_graphs:
         _best_agree(model, posterior, choices, large)
+        if choices.chance(0.3):
+            _draws_agree(model, posterior, choices, large, tolerance)
     return sum(_statement_agrees(table, model, posterior, choices, tolerance) for _ in range(choices.integer(0, 6)))
 
 
@@ -111,6 +113,24 @@ def _best_agree(model: DagPosterior, posterior: oracle.Posterior, choices: Choic
         graph = graph_of(row)
         require(close(float(log_joint), wanted, tolerance), law, graph, log_joint, wanted)
         require(close(posterior.log_joints.get(graph, math.nan), wanted, tolerance), law, graph, wanted)
+
+
+def _draws_agree(
+    model: DagPosterior, posterior: oracle.Posterior, choices: Choices, large: float, tolerance: float
+) -> None:
+    """Drawn graphs are allowed, have the weights that the oracle gives them, and cover what they cover."""
+    sample = model.sample(choices.integer(1, 100), seed=choices.integer(0, 1000))
+    drawn = [graph_of(row) for row in sample.parents]
+    for graph, log_joint in zip(drawn, sample.log_joint, strict=True):
+        expected = posterior.log_joints.get(graph, math.nan)
+        require(close(float(log_joint), expected, large), "A drawn graph has its weight", graph, log_joint, expected)
+    total = oracle.log_sum(list(posterior.log_joints.values()))
+    covered = math.fsum(math.exp(posterior.log_joints[graph] - total) for graph in set(drawn))
+    if model.target_ == "structure" and not math.isnan(sample.covered):
+        law = "The mass that drawn graphs cover is that of the oracle"
+        require(close(sample.covered, covered, tolerance), law, sample.covered, covered)
+    weight = float(np.asarray(sample.weights).sum())
+    require(close(weight, 1.0, 1e-9), "The weights of drawn graphs sum to 1", weight)
 
 
 def graph_of(row: Any) -> oracle.Graph:

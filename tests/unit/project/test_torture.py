@@ -14,7 +14,7 @@ from torture.__main__ import main
 from torture.campaign import Campaign
 from torture.cases import run_one
 from torture.choices import Choices
-from torture.registry import campaigns
+from torture.registry import MODULES, campaigns
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -70,8 +70,9 @@ def test_the_oracle_knows_what_is_printed_in_books() -> None:
     assert math.exp(oracle.bde(1.0)(rows, 0, frozenset({1}))) == pytest.approx(1 / 2 * 1 / 6)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_every_campaign_of_the_registry_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {"tables", "queries", "commands", "kills", "resources", "names"} <= set(campaigns())
+    assert len(campaigns()) == len(MODULES)
     assert main(["--list"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(campaigns())
     assert main(["--only", "tabels"]) == 2
