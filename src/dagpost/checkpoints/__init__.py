@@ -18,7 +18,8 @@ bit, whatever the number of threads before and after. Anything is written only b
 
 from __future__ import annotations
 
-from dagpost.checkpoints.checkpoint import NO_CHECKPOINT, Checkpoint, SavedSteps
+from dagpost.checkpoints.checkpoint import Checkpoint, SavedSteps
+from dagpost.checkpoints.no_checkpoint import NO_CHECKPOINT
 from dagpost.checkpoints.part import CheckpointPart
 from dagpost.checkpoints.tracking import Tracking, tracked
 

@@ -363,39 +363,6 @@ class Checkpoint:
         warn(f"No more checkpoints are written to {str(self.folder)!r}; the run continues without them. {reason}")
 
 
-class _None(Checkpoint):
-    """The checkpoint of an ordinary run."""
-
-    def __init__(self) -> None:
-        self.resumed = False
-
-    @contextmanager
-    def task(self, kind: str, identity: Mapping[str, Any]) -> Iterator[Self]:  # noqa: ARG002
-        yield self
-
-    def decided(self, what: str, decide: Callable[[], Any], rule: Rule = any_value) -> Any:  # noqa: ARG002
-        return decide()
-
-    def identify(self, what: str, arrays: Arrays) -> None:
-        pass
-
-    def stage(
-        self,
-        name: str,  # noqa: ARG002
-        steps: Sequence[Step],
-        pieces: Callable[[Step], Arrays] = nothing,  # noqa: ARG002
-        running: Callable[[], Arrays] = nothing,  # noqa: ARG002
-        check: Callable[[], None] = anything,  # noqa: ARG002
-    ) -> SavedSteps[Step]:
-        return SavedSteps(steps)
-
-    def remove(self) -> None:
-        pass
-
-
-NO_CHECKPOINT: Checkpoint = _None()
-
-
 def _seconds(given: float | None) -> float:
     if given is not None:
         return checks.number(given, "seconds", "Checkpoint", least=0.0, allowed="a number of at least 0")

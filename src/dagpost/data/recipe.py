@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import copy
 import html
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Self, cast, get_args
 
 import numpy as np
@@ -27,6 +25,7 @@ from dagpost.data.cutting import LARGEST_BINS, Strategy
 from dagpost.data.encoding import code_type
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
+from dagpost.data.recipe_settings import names_of, plain, rule_of
 from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
@@ -279,7 +278,7 @@ class Recipe(Transformer):
         return False
 
     def _settings(self) -> dict[str, Any]:
-        return {name: _plain(getattr(self, name)) for name in _SETTINGS}
+        return {name: plain(getattr(self, name)) for name in _SETTINGS}
 
     def _choices(self) -> Choices:
         """The settings, once none is wrong."""
@@ -291,44 +290,13 @@ class Recipe(Transformer):
         if not isinstance(given, Mapping):
             raise refusal(given, "cut", "Recipe", "a mapping from names of columns to cuts")
         return Choices(
-            None if self.columns is None else _names("columns", self.columns),
-            _names("drop", self.drop),
-            _names("keep", self.keep),
-            {str(name): _rule(name, cut) for name, cut in given.items()},
+            None if self.columns is None else names_of("columns", self.columns),
+            names_of("drop", self.drop),
+            names_of("keep", self.keep),
+            {str(name): rule_of(name, cut) for name, cut in given.items()},
             self.missing,
             self.unseen,
         )
-
-
-def _names(setting: str, names: Any) -> tuple[str, ...]:
-    if isinstance(names, str):
-        return (names,)
-    listed = isinstance(names, Sequence) or (isinstance(names, np.ndarray) and names.ndim == 1)
-    if not listed or not all(isinstance(name, str) for name in names):
-        raise refusal(names, setting, "Recipe", "a list of names of columns")
-    return tuple(str(name) for name in names)
-
-
-def _rule(name: object, cut: Any) -> Rule:
-    if isinstance(cut, Sequence) and not isinstance(cut, str) and len(cut) == 2 and isinstance(cut[1], str):
-        bins = whole_number(cut[0], "bins", "Recipe", least=2, most=LARGEST_BINS)
-        return Rule(None, bins, cast("Strategy", one_of(cut[1], "strategy", get_args(Strategy), "Recipe")))
-    points = list(cut) if isinstance(cut, Sequence | np.ndarray) and not isinstance(cut, str) else [cut]
-    numbers = [isinstance(p, int | float | np.number) and not isinstance(p, bool) and math.isfinite(p) for p in points]
-    if not points or not all(numbers) or any(a >= b for a, b in pairwise(points)):
-        allowed = f"numbers in increasing order, or bins with a strategy such as (4, 'quantile'), for column {name!r}"
-        raise refusal(cut, "cut", "Recipe", allowed)
-    return Rule(tuple(float(point) for point in points))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        return [_plain(entry) for entry in value]
-    return value
 
 
 def resolve_recipe(recipe: Recipe | str | os.PathLike[str] | None, missing: str | None = None) -> Recipe:

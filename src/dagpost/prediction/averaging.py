@@ -18,7 +18,6 @@ Time: graphs x rows x (families that differ from one graph to the next). Memory:
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +26,6 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import has_method, kind
-from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import position_of
 from dagpost.data.recipe import Recipe
@@ -37,6 +35,7 @@ from dagpost.families.masks import distinct_rows
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.discrete import discrete_filler
 from dagpost.prediction.gaussian import gaussian_filler
+from dagpost.prediction.graph_products import Paths, log_sum_graphs, paths_of, sum_graphs, sum_groups, to_ratios
 from dagpost.prediction.rows import NewRows, Unseen, encode_rows
 from dagpost.prediction.statistics import (
     DiscreteStatistics,
@@ -51,10 +50,6 @@ from dagpost.scores import DirichletPrior, Score
 
 #: A sum at or above this has lost nothing to underflow that matters: what is lost of a graph is below 1e-307.
 _SAFE = 1e-280
-#: Addends this many nats below the largest do not change a sum.
-_NEGLIGIBLE = -60.0
-#: Between two looks at the flag that gives up.
-_GRAPHS_AT_A_TIME = 1024
 
 
 def log_predictive(
@@ -183,13 +178,6 @@ def column_filler(statistics: Statistics, score: str | Score, wanted: Wanted, ta
     return gaussian_filler(statistics, prior, wanted)
 
 
-class _Paths(NamedTuple):
-    """Graphs as rows of column numbers; `changed` is the first place in which a row differs from the one before it."""
-
-    columns: NDArray[np.int32]
-    changed: Integers
-
-
 class _Plan(NamedTuple):
     """What all rows share.
 
@@ -204,12 +192,12 @@ class _Plan(NamedTuple):
     dependent: int
     levels: int
     #: The graphs by the first part, with their weights and the number of their second part; all of each graph by both.
-    graphs: _Paths
+    graphs: Paths
     weights: Floats
     groups: Integers
-    whole: _Paths
+    whole: Paths
     #: The distinct second parts.
-    seconds: _Paths
+    seconds: Paths
 
 
 def _plan_of(sample: DagSample, statistics: Statistics, score: str | Score, target: int, levels: int) -> _Plan:
@@ -230,7 +218,7 @@ def _plan_of(sample: DagSample, statistics: Statistics, score: str | Score, targ
     first_part = np.where(in_second, independent, place[numbers]).astype(np.int32)
     second_part = np.where(in_second, place[numbers], dependent).astype(np.int32)
     found, groups = distinct_rows(second_part)
-    seconds = _paths(second_part[found])
+    seconds = paths_of(second_part[found])
     found, member = distinct_rows(np.column_stack([first_part, groups.astype(np.int32)]))
     whole = np.where(in_second, independent + 1 + second_part, first_part).astype(np.int32)
     ones, zero = np.array([-1]), np.zeros(1, dtype=np.uint64)
@@ -243,18 +231,12 @@ def _plan_of(sample: DagSample, statistics: Statistics, score: str | Score, targ
         independent,
         dependent,
         levels,
-        _paths(first_part[found]),
+        paths_of(first_part[found]),
         np.bincount(member, weights=sample.weights[weighty]).astype(np.float64),
         groups[found],
-        _paths(whole[found]),
+        paths_of(whole[found]),
         seconds,
     )
-
-
-def _paths(columns: NDArray[np.int32]) -> _Paths:
-    differs = columns[1:] != columns[:-1]
-    changed = np.where(differs.any(axis=1), differs.argmax(axis=1), columns.shape[1])
-    return _Paths(np.ascontiguousarray(columns), np.concatenate([[0], changed]))
 
 
 def _log_totals(layout: _Plan, rows: NewRows, engine: Engine | None, reporter: Reporter) -> Floats:
@@ -283,13 +265,13 @@ def _strip_totals(layout: _Plan, cells: NDArray[Any], interventions: Masks, canc
     logs = np.empty((len(layout.nodes), LANES))
     layout.fill(cells, interventions, logs)
     ratios, log_scale = np.empty_like(logs), np.empty(LANES)
-    _to_ratios(logs, layout.nodes, len(cells), ratios, log_scale)
+    to_ratios(logs, layout.nodes, len(cells), ratios, log_scale)
     sums = np.zeros((len(layout.seconds.columns), LANES))
-    _sum_graphs(ratios, layout.graphs, layout.weights, layout.groups, sums, cancel)
+    sum_graphs(ratios, layout.graphs, layout.weights, layout.groups, sums, cancel)
     totals = np.zeros((layout.levels, LANES))
     for level in range(layout.levels):
         begin = layout.independent + 1 + level * (layout.dependent + 1)
-        _sum_groups(ratios[begin : begin + layout.dependent + 1], layout.seconds, sums, totals[level])
+        sum_groups(ratios[begin : begin + layout.dependent + 1], layout.seconds, sums, totals[level])
     lost = ~(totals.max(axis=0) >= _SAFE)
     with np.errstate(divide="ignore"):
         log_totals = np.log(totals) + log_scale
@@ -297,107 +279,8 @@ def _strip_totals(layout: _Plan, cells: NDArray[Any], interventions: Masks, canc
         exact = np.empty((layout.levels, LANES))
         for level in range(layout.levels):
             shift = level * (layout.dependent + 1)
-            _log_sum_graphs(
+            log_sum_graphs(
                 logs, layout.whole, np.log(layout.weights), layout.independent + 1, shift, exact[level], cancel
             )
         log_totals[:, lost] = exact[:, lost]
     return log_totals
-
-
-@kernel
-def _to_ratios(logs: Floats, nodes: Integers, count: int, ratios: Floats, log_scale: Floats) -> None:
-    """Each column relative to the largest of its node, row by row; `log_scale` is the product of the largest."""
-    largest = np.full((count, LANES), -math.inf)
-    for column in range(len(nodes)):
-        if nodes[column] >= 0:
-            best = largest[nodes[column]]
-            values = logs[column]
-            for lane in range(LANES):
-                best[lane] = max(best[lane], values[lane])
-    for lane in range(LANES):
-        log_scale[lane] = 0.0
-        for node in range(count):
-            log_scale[lane] += largest[node, lane]
-    for column in range(len(nodes)):
-        values = logs[column]
-        for lane in range(LANES):
-            best_log = largest[nodes[column], lane] if nodes[column] >= 0 else 0.0
-            ratios[column, lane] = math.exp(values[lane] - best_log)
-
-
-@inlined
-def _multiply(ratios: Floats, columns: NDArray[np.int32], changed: int, products: Floats) -> None:
-    """Renew the running products of a graph from the first place on in which it differs from the last one."""
-    for place in range(changed, len(columns)):
-        before = products[place]
-        after = products[place + 1]
-        column = ratios[columns[place]]
-        for lane in range(LANES):
-            after[lane] = before[lane] * column[lane]
-
-
-@kernel
-def _sum_graphs(
-    ratios: Floats, graphs: _Paths, weights: Floats, groups: Integers, sums: Floats, cancel: Integers
-) -> None:
-    """Add the weighted product of each graph to the sum of its group."""
-    nodes = graphs.columns.shape[1]
-    products = np.ones((nodes + 1, LANES))
-    for graph in range(len(weights)):
-        if graph % _GRAPHS_AT_A_TIME == 0 and cancel[0] != 0:
-            return
-        _multiply(ratios, graphs.columns[graph], graphs.changed[graph], products)
-        total = sums[groups[graph]]
-        product = products[nodes]
-        weight = weights[graph]
-        for lane in range(LANES):
-            total[lane] += weight * product[lane]
-
-
-@kernel
-def _sum_groups(ratios: Floats, seconds: _Paths, sums: Floats, total: Floats) -> None:
-    """Sum the groups, each times the product of what its graphs share."""
-    nodes = seconds.columns.shape[1]
-    products = np.ones((nodes + 1, LANES))
-    for group in range(len(sums)):
-        _multiply(ratios, seconds.columns[group], seconds.changed[group], products)
-        product = products[nodes]
-        for lane in range(LANES):
-            total[lane] += sums[group, lane] * product[lane]
-
-
-@kernel
-def _log_sum_graphs(
-    logs: Floats, graphs: _Paths, log_weights: Floats, border: int, shift: int, result: Floats, cancel: Integers
-) -> None:
-    """The same sum in logs: once for the largest addend, once for all beside it.
-
-    Columns from `border` on are those of the level of the target that is `shift` further on.
-    """
-    nodes = graphs.columns.shape[1]
-    running = np.zeros((nodes + 1, LANES))
-    largest = np.full(LANES, -math.inf)
-    total = np.zeros(LANES)
-    for once_more in range(2):
-        for graph in range(len(log_weights)):
-            if graph % _GRAPHS_AT_A_TIME == 0 and cancel[0] != 0:
-                return
-            for place in range(graphs.changed[graph], nodes):
-                number = graphs.columns[graph, place]
-                column = logs[number + shift if number >= border else number]
-                before = running[place]
-                after = running[place + 1]
-                for lane in range(LANES):
-                    after[lane] = before[lane] + column[lane]
-            value = running[nodes]
-            log_weight = log_weights[graph]
-            if once_more == 0:
-                for lane in range(LANES):
-                    largest[lane] = max(largest[lane], value[lane] + log_weight)
-            else:
-                for lane in range(LANES):
-                    difference = value[lane] + log_weight - largest[lane]
-                    if difference > _NEGLIGIBLE:
-                        total[lane] += math.exp(difference)
-    for lane in range(LANES):
-        result[lane] = largest[lane] + math.log(total[lane])
