@@ -17,7 +17,7 @@ from dagpost._version import __version__
 
 #: How many kernels a first answer needs (a test counts them), and how long they take on an ordinary computer.
 FIRST_KERNELS = 20
-FIRST_SECONDS = 12
+FIRST_SECONDS = 25
 NOTICE = f"dagpost: compiling for this computer, once: about {FIRST_SECONDS} s"
 #: The bar goes when nothing has been compiled for so long.
 _IDLE_SECONDS = 1.0

@@ -53,9 +53,9 @@ try:
 except SystemExit as ended:
     assert not ended.code
 needed = {
-    f"{module}.{name}": len(value.dispatcher.overloads)
+    repr(value): len(value.dispatcher.overloads)
     for module, content in list(sys.modules.items()) if module.startswith("dagpost.")
-    for name, value in vars(content).items() if isinstance(value, Kernel) and value.is_compiled
+    for value in vars(content).values() if isinstance(value, Kernel) and value.is_compiled
 }
 print(json.dumps(needed), file=sys.stderr)
 """
