@@ -171,7 +171,7 @@ def _agreement(
         return Agreement("one chain alone cannot show whether it has found everything", "Run at least two.")
     kept = f"{chains} chains of {draws:,} graphs"
     if chains * draws < SMALLEST_EFFECTIVE:
-        return Agreement(f"{kept} are too few to say anything", "Run longer.")
+        return Agreement(f"{kept} are too few to say anything", "Run longer.", too_few=True)
     if not uncertain.any():
         return Agreement(f"{kept} agree that no edge is uncertain", error=0.01)
     number = f"{int(uncertain.sum())} uncertain edges"

@@ -26,6 +26,8 @@ class Agreement:
     words: str
     remedy: str = ""
     error: float = 0.0
+    #: Whether there are too few graphs for any comparison.
+    too_few: bool = False
 
     @property
     def agreed(self) -> bool:
@@ -35,7 +37,7 @@ class Agreement:
 
 def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence[str], target: str) -> tuple[str, bool]:
     """The verdict in words, and whether to trust the chains."""
-    if checks is not None and checks.exact is not None:
+    if checks is not None and checks.exact is not None and not agreement.too_few:
         return _compared(agreement, checks.exact, names, target)
     if not agreement.agreed:
         return f"Do not trust it yet: {agreement.words}. {agreement.remedy}", False
