@@ -225,8 +225,8 @@ def _change_arrays(choices: Choices, arrays: Arrays, raw: dict[str, bytes]) -> N
         with np.errstate(all="ignore"):
             raw[name] = _npy(array.astype("u8").astype(kind) if kind in ("V8", "M8[s]") else array.astype(kind))
     elif how == "exchange":
-        other = choices.pick(sorted(arrays))
-        arrays[name], arrays[other] = arrays[other], arrays[name]
+        partner = choices.pick(sorted(arrays))
+        arrays[name], arrays[partner] = arrays[partner], arrays[name]
     elif how == "remove":
         del arrays[name]
     elif how == "header":
@@ -242,7 +242,8 @@ def _change_arrays(choices: Choices, arrays: Arrays, raw: dict[str, bytes]) -> N
 
 def _changed_json(choices: Choices, about: Any) -> Any:
     """The description with a value, somewhere, replaced, removed, exchanged or nested deeply."""
-    path, value = [], about
+    path: list[tuple[Any, Any]] = []
+    value = about
     while isinstance(value, dict | list) and value and (not path or choices.chance(0.75)):
         key: Any = choices.pick(sorted(value)) if isinstance(value, dict) else choices.integer(0, len(value) - 1)
         if key in ("checksum", "checksums"):
