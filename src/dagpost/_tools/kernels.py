@@ -20,6 +20,9 @@ from dagpost._tools.compile_notice import CompileNotice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+#: Versions of Numba whose inside `inlining` and `shipped` were tested with. Others compile as they always do, which takes
+#: twice as long; the stamp of their cache is of the file of a kernel alone, which matters to those who change helpers.
+_KNOWN_INSIDE = ((0, 68),)
 #: Held while Numba is loaded and while a function gets its dispatcher: there must be one of it for all threads.
 _LOADING = threading.RLock()
 
@@ -69,10 +72,13 @@ def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any
         options["_nrt"] = False
     if numba.config.DISABLE_JIT:
         return function
+    is_kernel = options.pop("cache", False)
+    if numba.version_info[:2] not in _KNOWN_INSIDE:
+        return numba.njit(cache=is_kernel, **options)(function)
     from dagpost._tools.inlining import Helper, KernelCompiler
     from dagpost._tools.shipped import KernelCache
 
-    if not options.pop("cache", False):
+    if not is_kernel:
         return Helper(function, options)
     compiled = numba.njit(no_cfunc_wrapper=True, pipeline_class=KernelCompiler, **options)(function)
     compiled._cache = KernelCache(function)
