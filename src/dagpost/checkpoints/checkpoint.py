@@ -13,7 +13,6 @@ run that resumes.
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import time
@@ -24,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
-from dagpost._tools import checks
 from dagpost._tools.memory import readable
 from dagpost._tools.schema import Rule, Sizes
 from dagpost._tools.schema import anything as any_value
@@ -32,6 +30,7 @@ from dagpost._tools.spelling import either
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.checkpoints.manifest import parts_in
+from dagpost.checkpoints.pace import seconds_between_writes
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 Step = TypeVar("Step")
 Arrays = Sequence[NDArray[Any]]
 
-#: Seconds before the first write and between two writes, unless the environment says otherwise; 0: after every step.
-_SECONDS, _SECONDS_VARIABLE = 10.0, "DAGPOST_CHECKPOINT_SECONDS"
 #: Share of the time that may go into writing.
 _SHARE = 0.03
 #: Bytes written in a second, until that has been measured.
@@ -139,7 +136,7 @@ class Checkpoint:
         self.folder = Path(folder)
         self.when_resumed = when_resumed
         self.resumed = False
-        self.seconds = _seconds(seconds)
+        self.seconds = seconds_between_writes(seconds)
         self._files = Folder(self.folder)
         self._content: dict[str, Any] = {"tasks": {}}
         self._task: dict[str, Any] = {}
@@ -391,18 +388,6 @@ class _None(Checkpoint):
 
 
 NO_CHECKPOINT: Checkpoint = _None()
-
-
-def _seconds(given: float | None) -> float:
-    if given is not None:
-        return checks.number(given, "seconds", "Checkpoint", least=0.0, allowed="a number of at least 0")
-    text = os.environ.get(_SECONDS_VARIABLE, str(_SECONDS))
-    with suppress(ValueError):
-        if 0.0 <= float(text) < math.inf:
-            return float(text)
-    raise InputError(
-        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {text!r} instead."
-    )
 
 
 def _reason(error: Exception) -> str:
