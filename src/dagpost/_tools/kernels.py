@@ -20,8 +20,8 @@ from dagpost._tools.compile_notice import CompileNotice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: Versions of Numba whose inside `inlining` and `shipped` were tested with. Others compile as they always do, which takes
-#: twice as long; the stamp of their cache is of the file of a kernel alone, which matters to those who change helpers.
+#: Versions of Numba whose inside `inlining` and `shipped` were tested with. Others compile as they always do, in
+#: twice the time; the stamp of their cache is of the file of a kernel alone, which matters to those who change helpers.
 _KNOWN_INSIDE = ((0, 68),)
 #: Held while Numba is loaded and while a function gets its dispatcher: there must be one of it for all threads.
 _LOADING = threading.RLock()

@@ -13,7 +13,6 @@ run that resumes.
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import time
@@ -23,8 +22,11 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 from dagpost._tools import checks
 from dagpost._tools.checks import callable_with, file_path
+=======
+>>>>>>> files
 from dagpost._tools.memory import readable
 from dagpost._tools.schema import Rule, Sizes
 from dagpost._tools.schema import anything as any_value
@@ -33,6 +35,7 @@ from dagpost._tools.text import shown
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.checkpoints.manifest import parts_in
+from dagpost.checkpoints.pace import seconds_between_writes
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
@@ -42,8 +45,6 @@ if TYPE_CHECKING:
 Step = TypeVar("Step")
 Arrays = Sequence[NDArray[Any]]
 
-#: Seconds before the first write and between two writes, unless the environment says otherwise; 0: after every step.
-_SECONDS, _SECONDS_VARIABLE = 10.0, "DAGPOST_CHECKPOINT_SECONDS"
 #: Share of the time that may go into writing.
 _SHARE = 0.03
 #: Bytes written in a second, until that has been measured.
@@ -142,7 +143,7 @@ class Checkpoint:
             callable_with(when_resumed, "when_resumed", "Checkpoint", written="when_resumed()")
         self.when_resumed = when_resumed
         self.resumed = False
-        self.seconds = _seconds(seconds)
+        self.seconds = seconds_between_writes(seconds)
         self._files = Folder(self.folder)
         self._content: dict[str, Any] = {"tasks": {}}
         self._task: dict[str, Any] = {}
@@ -363,6 +364,7 @@ class Checkpoint:
         warn(f"No more checkpoints are written to {str(self.folder)!r}; the run continues without them. {reason}")
 
 
+<<<<<<< HEAD
 def _seconds(given: float | None) -> float:
     if given is not None:
         return checks.number(given, "seconds", "Checkpoint", least=0.0, allowed="a number of at least 0")
@@ -373,6 +375,39 @@ def _seconds(given: float | None) -> float:
     raise InputError(
         f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {shown(text)} instead."
     )
+=======
+class _None(Checkpoint):
+    """The checkpoint of an ordinary run."""
+
+    def __init__(self) -> None:
+        self.resumed = False
+
+    @contextmanager
+    def task(self, kind: str, identity: Mapping[str, Any]) -> Iterator[Self]:  # noqa: ARG002
+        yield self
+
+    def decided(self, what: str, decide: Callable[[], Any], rule: Rule = any_value) -> Any:  # noqa: ARG002
+        return decide()
+
+    def identify(self, what: str, arrays: Arrays) -> None:
+        pass
+
+    def stage(
+        self,
+        name: str,  # noqa: ARG002
+        steps: Sequence[Step],
+        pieces: Callable[[Step], Arrays] = nothing,  # noqa: ARG002
+        running: Callable[[], Arrays] = nothing,  # noqa: ARG002
+        check: Callable[[], None] = anything,  # noqa: ARG002
+    ) -> SavedSteps[Step]:
+        return SavedSteps(steps)
+
+    def remove(self) -> None:
+        pass
+
+
+NO_CHECKPOINT: Checkpoint = _None()
+>>>>>>> files
 
 
 def _reason(error: Exception) -> str:
