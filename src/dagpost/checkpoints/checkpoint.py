@@ -22,16 +22,11 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
-from dagpost._tools import checks
 from dagpost._tools.checks import callable_with, file_path
-=======
->>>>>>> files
 from dagpost._tools.memory import readable
 from dagpost._tools.schema import Rule, Sizes
 from dagpost._tools.schema import anything as any_value
 from dagpost._tools.spelling import either
-from dagpost._tools.text import shown
 from dagpost.checkpoints.differences import difference
 from dagpost.checkpoints.folder import DamagedError, Folder, InUseError, Part, digest_of, size_of
 from dagpost.checkpoints.manifest import parts_in
@@ -362,52 +357,6 @@ class Checkpoint:
     def _give_up(self, reason: str) -> None:
         self._given_up = True
         warn(f"No more checkpoints are written to {str(self.folder)!r}; the run continues without them. {reason}")
-
-
-<<<<<<< HEAD
-def _seconds(given: float | None) -> float:
-    if given is not None:
-        return checks.number(given, "seconds", "Checkpoint", least=0.0, allowed="a number of at least 0")
-    text = os.environ.get(_SECONDS_VARIABLE, str(_SECONDS))
-    with suppress(ValueError):
-        if 0.0 <= float(text) < math.inf:
-            return float(text)
-    raise InputError(
-        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {shown(text)} instead."
-    )
-=======
-class _None(Checkpoint):
-    """The checkpoint of an ordinary run."""
-
-    def __init__(self) -> None:
-        self.resumed = False
-
-    @contextmanager
-    def task(self, kind: str, identity: Mapping[str, Any]) -> Iterator[Self]:  # noqa: ARG002
-        yield self
-
-    def decided(self, what: str, decide: Callable[[], Any], rule: Rule = any_value) -> Any:  # noqa: ARG002
-        return decide()
-
-    def identify(self, what: str, arrays: Arrays) -> None:
-        pass
-
-    def stage(
-        self,
-        name: str,  # noqa: ARG002
-        steps: Sequence[Step],
-        pieces: Callable[[Step], Arrays] = nothing,  # noqa: ARG002
-        running: Callable[[], Arrays] = nothing,  # noqa: ARG002
-        check: Callable[[], None] = anything,  # noqa: ARG002
-    ) -> SavedSteps[Step]:
-        return SavedSteps(steps)
-
-    def remove(self) -> None:
-        pass
-
-
-NO_CHECKPOINT: Checkpoint = _None()
->>>>>>> files
 
 
 def _reason(error: Exception) -> str:

@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 
 from dagpost._tools import checks
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 
 #: Seconds before the first write and between two writes, unless the environment says otherwise; 0: after every step.
@@ -22,5 +23,5 @@ def seconds_between_writes(given: float | None) -> float:
         if 0.0 <= float(text) < math.inf:
             return float(text)
     raise InputError(
-        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {text!r} instead."
+        f"The environment variable {_SECONDS_VARIABLE} must be a number of at least 0. Got {shown(text)} instead."
     )
