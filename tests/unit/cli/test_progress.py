@@ -27,8 +27,8 @@ from dagpost.posterior.plan import plan_sample
         (6, {}, ["scores", "tables", "samples"], "exact-layers"),
         (6, {"method": "trees"}, ["scores", "samples"], "trees"),
         (6, {"method": "bootstrap"}, ["scores"], "bootstrap"),
-        (40, {}, ["scores", "samples"], "partition-mcmc"),
-        (40, {"modularity": "order"}, ["scores", "samples"], "partial-order-mcmc"),
+        (40, {}, ["scores", "tables", "samples"], "partition-mcmc"),
+        (40, {"modularity": "order"}, ["scores", "tables", "samples"], "partial-order-mcmc"),
     ],
 )
 def test_the_plan_names_the_stages_and_the_method(
@@ -109,16 +109,17 @@ def test_a_sample_that_takes_long_is_announced(
     announce(found, "10,000,000 graphs of 3 variables")
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "10,000,000 graphs of 3 variables. What will be done:"
-    assert said[1].startswith("  samples  10,000,000 graphs from 2 chains  about ")
-    assert said[2] == "Method: structure-mcmc."
-    assert "Ctrl-C" in said[3]
+    assert said[1].startswith("  tables ")
+    assert re.match("  samples  10,000,000 graphs from 2 chains +about ", said[2])
+    assert said[3] == "Method: structure-mcmc."
+    assert "Ctrl-C" in said[4]
     announce(plan_sample(model.fitted_, 100), "100 graphs")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("os.cpu_count", lambda: 8)
     monkeypatch.setattr("os.getloadavg", lambda: (16.0, 0.0, 0.0), raising=False)
     announce(found, "10,000,000 graphs of 3 variables")
     said = capsys.readouterr().err.splitlines()
-    assert said[3] == "The machine is busy with other work, so it may all take up to 3 times as long."
+    assert said[4] == "The machine is busy with other work, so it may all take up to 3 times as long."
 
 
 @pytest.mark.parametrize("method", [OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, HybridMCMC])
