@@ -72,7 +72,8 @@ class CompileNotice:
 
     def _draw(self) -> None:
         share = min(self._done / FIRST_KERNELS, 1.0)
-        sys.stderr.write(f"\r{NOTICE}  {'█' * round(_WIDTH * share):░<{_WIDTH}}  {share:4.0%}")
+        # Letters that every terminal has: an error here would end what is being compiled.
+        sys.stderr.write(f"\r{NOTICE}  {'#' * round(_WIDTH * share):.<{_WIDTH}}  {share:4.0%}")
         sys.stderr.flush()
 
     def _close(self) -> None:

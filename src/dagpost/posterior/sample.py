@@ -305,7 +305,7 @@ class DagSample:
         """The diagnostics, computed once."""
         acceptance = {} if self.chains is None else self.chains.acceptance
         checks = None if self.chains is None else self.chains.checks
-        return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks, self.target)
+        return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks)
 
     @property
     def chain_lengths(self) -> tuple[int, ...]:

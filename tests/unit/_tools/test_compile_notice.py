@@ -17,6 +17,12 @@ from dagpost._tools.compile_notice import NOTICE, CompileNotice
 Captured = pytest.CaptureFixture[str]
 
 
+@pytest.fixture(autouse=True)
+def notices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quiet command in another test may have turned them off."""
+    monkeypatch.setattr(progress, "NOTICES", True)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
