@@ -356,6 +356,7 @@ def test_a_reader_of_parquet_that_crashes_or_hangs_is_an_error_of_ours(
         parquet._read_apart(write(b"PAR1", "table.parquet"), str(tmp_path / "reader.py"))
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit the address space of a process")
 def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
