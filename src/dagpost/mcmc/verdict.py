@@ -41,9 +41,11 @@ def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence
         return _compared(agreement, checks.exact, names)
     if not agreement.agreed:
         return f"Do not trust it yet: {agreement.words}. {agreement.remedy}", False
+    why = f" Not compared with exact probabilities: {checks.unchecked}." if checks and checks.unchecked else ""
     if checks is None or checks.probe is None:
         return (
-            f"Not enough was checked to trust it: {agreement.words}, but so do chains that all missed the same graphs.",
+            f"Not enough was checked to trust it: {agreement.words}, but so do chains that all missed the same "
+            f"graphs.{why}",
             False,
         )
     if not checks.probe.agrees:
@@ -51,7 +53,6 @@ def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence
     started = ", in pairs from opposite orders," if checks.opposite else ""
     kept = agreement.words.replace(" agree ", f"{started} agree ", 1)
     told = "found the same" if checks.probe.outcome == SAME else "ended among less probable graphs"
-    why = f" Not compared with exact probabilities: {checks.unchecked}." if checks.unchecked else ""
     return (
         f"Nothing speaks against it, to about ±{agreement.error:.2f}: {kept}; {checks.probe.chains} more, from "
         f"annealed orders, {told}. That is not proof.{why}",
