@@ -146,7 +146,7 @@ class RandomTable:
         usual = 1e-9 + 1e-13 * posterior.largest_score * len(self.names)
         if not self.continuous:
             return usual
-        bge = BGe(1.0) if self.parameters["score"] == "bge" else self.parameters["score"]
+        bge: Any = BGe(1.0) if self.parameters["score"] == "bge" else self.parameters["score"]
         settings = (bge.mean_weight, bge.degrees_of_freedom, bge.prior_mean, bge.prior_scale)
         return usual + 1e-15 * oracle.bge_rounding(self.oracle_rows(), *settings)
 

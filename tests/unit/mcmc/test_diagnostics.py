@@ -246,7 +246,7 @@ def test_what_is_exact_decides(difference: float, agree: bool, trusted: bool) ->
         assert f"Do not trust it: compared with the exact edge probabilities, c -> a is off by {difference:.2f}" in (
             found.verdict
         )
-        assert "Use the method 'exact-layers'" in found.verdict
+        assert "Leave the choice of the method to dagpost" in found.verdict
     assert ChainChecks.from_json(json.loads(json.dumps(found.summary()["checks"]))) == found.checks
 
 
