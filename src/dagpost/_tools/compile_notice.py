@@ -27,7 +27,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 class CompileNotice:
-    """Hears from Numba whenever it starts and ends to compile a function, and says so once for a computer.
+    """Hears from Numba whenever it starts or stops compiling a function, and says so once for a computer.
 
     The bar is on the terminal only while something compiles: whatever is printed next begins on an empty line.
     """

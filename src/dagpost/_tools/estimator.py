@@ -78,7 +78,7 @@ class Estimator:
         return [name for name in super().__dir__() if hasattr(self, name)]
 
     def settings_text(self, longest: int = 700) -> str:
-        """The settings that differ from the usual ones, as scikit-learn shows them, in about so many characters."""
+        """The settings that differ from the usual ones, as scikit-learn shows them, in about `longest` characters."""
         usual = _usual_settings(type(self))
         given = {name: repr(getattr(self, name)) for name in self._get_param_names()}
         changed = [f"{name}={text}" for name, text in given.items() if text != repr(usual[name])]
@@ -164,7 +164,7 @@ def _wrapped(start: str, items: list[str]) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """A text with its middle left out if it has more than so many characters that are not blank."""
+    """A text with its middle left out if it has more than `most` characters that are not blank."""
     half = re.compile(rf"(\s*\S){{{most // 2}}}")
     if len("".join(text.split())) <= most:
         return text

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ class ArrayRule:
             finite = np.isfinite(array)
             lowest = array.min(where=finite, initial=math.inf)
             highest = array.max(where=~np.isnan(array), initial=-math.inf)
-        # Compared as Python compares: a mask of 64 bits is no double.
+        # Compared as Python compares: a double cannot hold a mask of 64 bits.
         for value in (lowest.item(), highest.item()):
             if math.isfinite(value) and not self.least <= value <= self.most:
                 return f"{value}, out of the range from {self.least} to {self.most}"
@@ -136,11 +136,6 @@ def permutation(*shape: str | int) -> ArrayRule:
 def partition(*shape: str | int) -> ArrayRule:
     """Rows of numbers of parts: from 0 on, none left out."""
     return ArrayRule(shape, "i", 0, LARGEST_WHOLE, faults=(_gap,))
-
-
-def with_faults(rule: ArrayRule, *faults: Fault) -> ArrayRule:
-    """A rule that demands more."""
-    return replace(rule, faults=(*rule.faults, *faults))
 
 
 def check_arrays(rules: Mapping[str, ArrayRule], arrays: Mapping[str, NDArray[Any]], sizes: Sizes) -> None:

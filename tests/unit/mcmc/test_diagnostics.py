@@ -203,11 +203,10 @@ def test_agreement_alone_earns_no_trust() -> None:
     assert not found.trusted
     assert found.verdict.startswith("Not enough was checked to trust it: 4 chains of 1,000 graphs agree")
     assert found.summary()["checks"] is None
-    stopped = diagnose(
-        graphs_with(series), NAMES, (1000,) * 4, {}, ChainChecks(True, unchecked="the run was interrupted")
-    )
-    assert not stopped.trusted
-    assert stopped.verdict.endswith("Not compared with exact probabilities: the run was interrupted.")
+    stopped = ChainChecks(True, unchecked="the run was interrupted")
+    broken_off = diagnose(graphs_with(series), NAMES, (1000,) * 4, {}, stopped)
+    assert not broken_off.trusted
+    assert broken_off.verdict.endswith("Not compared with exact probabilities: the run was interrupted.")
 
 
 @pytest.mark.parametrize(

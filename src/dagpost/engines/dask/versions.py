@@ -70,7 +70,7 @@ def missing_on(workers: Mapping[str, Versions]) -> str | None:
 
 
 def run_if_same(versions: Versions, function: Callable[..., Result], *arguments: Any) -> Result:
-    """The task of a worker: call the function, unless the worker is of another version than who sent it."""
+    """The task of a worker: call the function, unless the versions here are not those of the sender."""
     if versions != versions_here():
         from distributed import get_worker
 
