@@ -17,7 +17,7 @@ from tests.naive import sampling as naive_sampling
 
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import forward_table
-from dagpost.posterior.intervals import weighted_estimate
+from dagpost.posterior.intervals import _korn_graubard, weighted_estimate
 from dagpost.posterior.weights import evidence_ratio, weigh
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.linear_extensions import log_linear_extensions
@@ -170,3 +170,25 @@ def test_graphs_drawn_from_orders_come_with_the_probability_that_their_linear_ex
     log_evidence = naive.structure_modular_by_enumeration(log_weights, 3).log_evidence
     ratio, error = evidence_ratio(log_extensions)
     assert abs(math.expm1(log_evidence - forward.log_evidence - ratio)) < 5.0 * error
+
+
+def test_intervals_of_few_effective_draws_cover_what_they_say() -> None:
+    """Weighted draws worth about six, of statements between 0.05 and 0.95: 97% of intervals at 95% hold the truth.
+
+    They were 93% before the variance of so few draws was taken for uncertain itself. With about 2,000 intervals, 20 for
+    each of 100 posteriors, the standard error is 0.005: the bound is six of them away.
+    """
+    rng = np.random.default_rng(1)
+    held = []
+    for _ in range(100):
+        proposal = rng.dirichlet(np.ones(200))
+        ratios = np.exp(2.0 * rng.normal(size=200))
+        true_of = rng.random(200) < 0.4
+        truth = float((proposal * ratios)[true_of].sum() / (proposal * ratios).sum())
+        for _ in range(20 if 0.05 < truth < 0.95 else 0):
+            drawn = rng.choice(200, 30, p=proposal)
+            weights = ratios[drawn]
+            lower, upper = _korn_graubard(weights, weights**2, true_of[drawn], CONFIDENCE)
+            held.append(lower <= truth <= upper)
+    assert len(held) >= 1_800
+    assert np.mean(held) >= CONFIDENCE - SLACK
