@@ -5,8 +5,7 @@ variance of the weighted share (the delta method), at most the effective number 
 or 1 keeps a width. Where weights differ much, most of the mass is in few draws, and in those that are still to come: a
 sample without them looks better than it is, in its variance too. So two more draws count, as heavy as the heaviest,
 less a mean weight: without the statement for the lower end, with it for the upper one. This matters where effective
-draws are few, and not at all where all weigh the same. "distinct": a statement has the
-probability
+draws are few, and not at all where all weigh the same. "distinct": a statement has the probability
 
     (mass of the drawn graphs with it + T u) / (mass of the drawn graphs + T)
 
@@ -37,8 +36,8 @@ Flags = NDArray[np.bool_]
 _NEVER = "the condition never occurred"
 # Fewer effective draws than this say nothing.
 _NOTHING = 1e-6
-# So many draws as heavy as the heaviest may have been missed: one is to be expected. With two the intervals hold what
-# they promise for statements that go with the weights (benchmarks/coverage.py).
+# So many draws as heavy as the heaviest may have been missed. Among as many draws again one would be expected to weigh
+# more; two keep the promise for statements that go with the weights in wider tables too (benchmarks/coverage.py).
 _UNSEEN = 2.0
 
 #: Draws: the sum of their weights, and its variance.
