@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Self, TypeVar, cast
 
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -45,13 +45,13 @@ class Estimator:
         for name in sorted(settings, key=lambda name: "__" in name):
             setting, _, inner = name.partition("__")
             if setting not in _usual_settings(type(self)):
-                known = self._get_param_names()
-                raise InputError(
-                    f"{type(self).__name__} has no setting {setting!r}.{nearest(setting, known)} There are: "
-                    f"{', '.join(known)}."
-                )
+                known = nearest(setting, self._get_param_names())
+                raise InputError(f"{type(self).__name__} has no setting {shown(setting)}.{known}")
             if inner:
-                getattr(self, setting).set_params(**{inner: settings[name]})
+                whole = getattr(self, setting)
+                if not _has_settings(whole):
+                    raise InputError(f"{name!r} cannot be set: {setting!r} is {shown(whole)}, which has no settings.")
+                whole.set_params(**{inner: settings[name]})
             else:
                 setattr(self, setting, settings[name])
         return self

@@ -152,6 +152,15 @@ def check_arrays(rules: Mapping[str, ArrayRule], arrays: Mapping[str, NDArray[An
             require(rule.optional, name)
 
 
+def check_graphs(parents: NDArray[Any], log_weights: NDArray[Any] | None = None, most: int | None = None) -> None:
+    """Refuse rows of parents with a cycle or with more than `most` parents, and log weights that are not numbers."""
+    graphs("graphs", "nodes").check("graphs", parents, Sizes(nodes=parents.shape[1]))
+    if log_weights is not None:
+        numbers("graphs").check("log weights", log_weights, Sizes(graphs=len(parents)))
+    if most is not None:
+        require(int(np.bitwise_count(parents).max(initial=0)) <= most, f"more than {most} parents")
+
+
 def is_acyclic(parents: NDArray[Any]) -> NDArray[np.bool_]:
     """Of rows of parent masks, which have no cycle: nodes whose parents are all placed are placed, until none is left.
 
