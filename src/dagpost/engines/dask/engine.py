@@ -16,6 +16,7 @@ holds for the tables and draws but not for the last digits of family probabiliti
 from __future__ import annotations
 
 import atexit
+import pickle
 from collections.abc import Callable
 from functools import cached_property
 from threading import Lock
@@ -158,15 +159,17 @@ def shared_engine(address: str | None = None, threads: int | None = None, securi
 
     For callers that name an engine and do not hold one: not every model should start a cluster.
     """
+    # Other certificates are another cluster as far as this process is concerned.
+    key = (address, threads, pickle.dumps(security))
     with _sharing:
-        engine = _shared.get((address, threads))
+        engine = _shared.get(key)
         if engine is None or engine.cluster.client.status != "running":
-            engine = _shared[address, threads] = DaskEngine(address, threads=threads, security=security)
+            engine = _shared[key] = DaskEngine(address, threads=threads, security=security)
             atexit.register(engine.close)
         return engine
 
 
-_shared: dict[tuple[str | None, int | None], DaskEngine] = {}
+_shared: dict[tuple[str | None, int | None, bytes], DaskEngine] = {}
 _sharing = Lock()
 
 
