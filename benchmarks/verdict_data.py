@@ -63,7 +63,7 @@ def case(number: int) -> Case:
     else:
         network = random_network(columns, int(rng.integers(2**31)))
         codes = draw_codes(network, rows, int(rng.integers(2**31)))
-    return Case(number, kind, "bdeu", _levels(codes))
+    return Case(number, kind, "bdeu", table_of_codes(codes))
 
 
 def _linear(rng: np.random.Generator, columns: int, rows: int) -> Floats:
@@ -124,7 +124,8 @@ def _numbers(values: Floats) -> Table:
     return Table(_names(columns), tuple(np.ascontiguousarray(values.T)), (None,) * columns)
 
 
-def _levels(codes: Codes) -> Table:
+def table_of_codes(codes: Codes) -> Table:
+    """Codes as a table, a column with the levels that occur in it."""
     columns, levels = [], []
     for column in codes.T:
         # Only those that occur: a table of few rows may lack some.

@@ -68,6 +68,8 @@ def _run(chosen: Sequence[Campaign], options: argparse.Namespace) -> int:
 
 def _one_case(campaign: Campaign, seed: int, choices: str | None) -> int:
     numbers = None if choices is None else tuple(int(number) for number in choices.split(",") if number)
+    # What cases share must be there before, as it is in a run.
+    campaign.prepare()
     outcome, cpu_seconds = run_apart(campaign, seed, numbers)
     if outcome.finding is not None:
         print(finding_text(outcome.finding))

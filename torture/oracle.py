@@ -135,6 +135,19 @@ def bge(mean_weight: float, degrees: float | None, mean: float | None, scale: fl
     return score
 
 
+def bge_rounding(
+    rows: Rows, mean_weight: float, degrees: float | None, mean: float | None, scale: float | None
+) -> float:
+    """By how much rounding errors of a score grow: its determinants may be what is left of far larger products."""
+    members, largest = range(rows.columns), 1.0
+    for heeded in (rows.heeded(node) for node in members):
+        _, matrix = _matrices(rows, heeded, members, mean_weight, degrees, mean, scale)
+        product_of_all = math.prod((matrix[place][place] for place in members), start=Fraction(1))
+        total = sum(count for _, count in heeded)
+        largest = max(largest, float(product_of_all / determinant(matrix)) * (total + rows.columns))
+    return largest
+
+
 def _gaussian(
     rows: Rows,
     heeded: Sequence[tuple[tuple[float, ...], int]],
@@ -149,6 +162,25 @@ def _gaussian(
     freedom = nodes + mean_weight + 1 if degrees is None else degrees
     total = sum(count for _, count in heeded)
     half = (freedom - nodes + size) / 2
+    prior, matrix = _matrices(rows, heeded, members, mean_weight, degrees, mean, scale)
+    result = size / 2 * math.log(mean_weight / (total + mean_weight)) - size * total / 2 * math.log(math.pi)
+    for step in range(size):
+        result += math.lgamma(half + total / 2 - step / 2) - math.lgamma(half - step / 2)
+    return result + half * _log(math.prod(prior, start=Fraction(1))) - (half + total / 2) * _log(determinant(matrix))
+
+
+def _matrices(
+    rows: Rows,
+    heeded: Sequence[tuple[tuple[float, ...], int]],
+    members: Sequence[int],
+    mean_weight: float,
+    degrees: float | None,
+    mean: float | None,
+    scale: float | None,
+) -> tuple[list[Fraction], list[list[Fraction]]]:
+    """The prior scale of each column, and the matrix after the data."""
+    nodes, size, total = rows.columns, len(members), sum(count for _, count in heeded)
+    freedom = nodes + mean_weight + 1 if degrees is None else degrees
     factor = Fraction(mean_weight) * (Fraction(freedom) - nodes - 1) / (Fraction(mean_weight) + 1)
     everything = [(cells, count) for cells, count in zip(rows.cells, rows.counts, strict=True) if count]
     prior_means = [_mean(everything, column) if mean is None else Fraction(mean) for column in members]
@@ -163,10 +195,7 @@ def _gaussian(
                 matrix[row][column] += count * (first - means[row]) * (second - means[column])
             distance = (means[row] - prior_means[row]) * (means[column] - prior_means[column])
             matrix[row][column] += weight * distance
-    result = size / 2 * math.log(mean_weight / (total + mean_weight)) - size * total / 2 * math.log(math.pi)
-    for step in range(size):
-        result += math.lgamma(half + total / 2 - step / 2) - math.lgamma(half - step / 2)
-    return result + half * _log(math.prod(prior, start=Fraction(1))) - (half + total / 2) * _log(determinant(matrix))
+    return prior, matrix
 
 
 def _mean(rows: Sequence[tuple[tuple[float, ...], int]], column: int) -> Fraction:

@@ -143,7 +143,12 @@ class RandomTable:
 
     def tolerance(self, posterior: oracle.Posterior) -> float:
         """How far probabilities may differ by rounding: scores are as large as this, and so are their last digits."""
-        return 1e-9 + 1e-13 * posterior.largest_score * len(self.names)
+        usual = 1e-9 + 1e-13 * posterior.largest_score * len(self.names)
+        if not self.continuous:
+            return usual
+        bge: Any = BGe(1.0) if self.parameters["score"] == "bge" else self.parameters["score"]
+        settings = (bge.mean_weight, bge.degrees_of_freedom, bge.prior_mean, bge.prior_scale)
+        return usual + 1e-15 * oracle.bge_rounding(self.oracle_rows(), *settings)
 
     def words(self) -> str:
         """The case as a piece of Python, to be tried by hand."""

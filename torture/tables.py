@@ -200,10 +200,11 @@ def same_again(table: RandomTable, model: DagPosterior, choices: Choices, folder
 
 
 def _levels_kept(table: RandomTable, order: list[int]) -> bool:
-    """Whether rows that count 0 times have no level, and no number, that the others lack."""
+    """Whether rows that count 0 times have no level, no gap and no number that the others lack."""
     other = table.permuted_rows(order)
     return all(
-        set(cells) == set(before) or (levels is not None and not table.continuous)
+        set(cells) == set(before)
+        or (levels is not None and not table.continuous and (None in cells) == (None in before))
         for cells, before, levels in zip(other.columns, table.columns, table.declared, strict=True)
     )
 

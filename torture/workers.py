@@ -70,14 +70,15 @@ class Worker:
             return []
         self.kill(signal.SIGABRT)
         time.sleep(0.2)
-        self.kill(signal.SIGKILL)
+        self.kill()
         words = f"The case did not end within {self.campaign.seconds:g} seconds"
         return self._end(words)
 
-    def kill(self, number: int = signal.SIGKILL) -> None:
-        """End the worker and the processes it started."""
+    def kill(self, number: int | None = None) -> None:
+        """End the worker and the processes it started, by SIGKILL unless told otherwise."""
         with suppress(ProcessLookupError):
-            os.killpg(self.process, number)
+            # Not a default of the parameter: tests import this module on Windows, which has no such signal.
+            os.killpg(self.process, signal.SIGKILL if number is None else number)
 
     def _messages(self) -> Iterable[int | Outcome]:
         while len(self._unread) >= _HEAD.size:

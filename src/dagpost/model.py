@@ -440,7 +440,7 @@ class DagPosterior(Estimator):
         threads: int | None = None,
         progress: bool | ProgressCallback | None = None,
     ) -> Self:
-        """Read a model that `save` wrote, to work on this engine and so many threads."""
+        """Read a model that `save` wrote, to work on this engine with this many threads."""
         from dagpost.files.model_file import load_model
 
         fitted, settings = load_model(path, engine, threads, progress, cls._get_param_names())

@@ -98,14 +98,15 @@ class Enumerated:
         return self.log_joint + self.log_extensions - self.log_order_evidence
 
 
-def enumerated(nodes: int, scale: float, seed: int) -> Enumerated:
-    """Every graph, under random weights of that spread."""
+def enumerated(nodes: int, scale: float, seed: int, *, cost: float = 0.0) -> Enumerated:
+    """Every graph, under random weights of that spread, every edge at a cost."""
     families = 1 << (nodes - 1)
     log_weights = np.random.default_rng(seed).normal(scale=scale, size=(nodes, families))
-    log_joint = naive.log_joint_of_every_dag(log_weights, nodes - 1)
+    parents = naive.parents_in_every_dag(nodes).astype(np.uint8)
+    log_joint = naive.log_joint_of_every_dag(log_weights, nodes - 1) - cost * np.bitwise_count(parents).sum(axis=1)
     log_extensions = np.log(list(naive.orders_of_every_dag(nodes).values()))
     return Enumerated(
-        naive.parents_in_every_dag(nodes).astype(np.uint8),
+        parents,
         log_joint,
         log_extensions,
         naive.log_sum(log_joint),

@@ -17,7 +17,7 @@ from tests.naive import sampling as naive_sampling
 
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import forward_table
-from dagpost.posterior.intervals import weighted_estimate
+from dagpost.posterior.intervals import _korn_graubard, weighted_estimate
 from dagpost.posterior.weights import evidence_ratio, weigh
 from dagpost.sampling.dags import draw_dags, rank_families
 from dagpost.sampling.linear_extensions import log_linear_extensions
@@ -59,17 +59,20 @@ def statements(parents: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray | 
     }
 
 
-@pytest.mark.parametrize(("way", "scale", "draws"), CASES)
-def test_intervals_cover_the_truth_as_often_as_they_say(way: tuple[str, bool, bool], scale: float, draws: int) -> None:
+def missed(
+    everything: naive_sampling.Enumerated,
+    way: tuple[str, bool, bool],
+    asked: dict[str, tuple[np.ndarray, np.ndarray | None]],
+    draws: int,
+    seed: int,
+) -> dict[str, int]:
+    """How many of the intervals for each statement do not hold the truth."""
     estimator, by_order, known = way
-    case = CASES.index((way, scale, draws))
-    everything = naive_sampling.enumerated(4, scale, seed=case)
     posterior = everything.structure_posterior
     log_proposal = everything.log_order_posterior if by_order else everything.log_joint - everything.log_evidence
     chances = np.exp(log_proposal)
-    asked = statements(everything.parents)
     misses = dict.fromkeys(asked, 0)
-    rng = np.random.default_rng(1000 + case)
+    rng = np.random.default_rng(seed)
     for _ in range(REPETITIONS):
         rows = rng.choice(len(chances), size=draws, p=chances / chances.sum())
         sample = weigh(
@@ -87,9 +90,35 @@ def test_intervals_cover_the_truth_as_often_as_they_say(way: tuple[str, bool, bo
             )
             assert math.isnan(estimate.value) or estimate.lower <= estimate.value <= estimate.upper
             misses[name] += not estimate.lower - 1e-9 <= truth <= estimate.upper + 1e-9
-    checks = len(CASES) * len(asked)
-    allowed = stats.binom.isf(FALSE_ALARM / checks, REPETITIONS, 1.0 - CONFIDENCE + SLACK)
-    assert max(misses.values()) <= allowed, misses
+    return misses
+
+
+def allowed_misses(checks: int) -> int:
+    return int(stats.binom.isf(FALSE_ALARM / checks, REPETITIONS, 1.0 - CONFIDENCE + SLACK))
+
+
+@pytest.mark.parametrize(("way", "scale", "draws"), CASES)
+def test_intervals_cover_the_truth_as_often_as_they_say(way: tuple[str, bool, bool], scale: float, draws: int) -> None:
+    case = CASES.index((way, scale, draws))
+    everything = naive_sampling.enumerated(4, scale, seed=case)
+    asked = statements(everything.parents)
+    misses = missed(everything, way, asked, draws, seed=1000 + case)
+    assert max(misses.values()) <= allowed_misses(len(CASES) * len(asked)), misses
+
+
+@pytest.mark.parametrize(("cost", "draws"), [(1.0, 30), (1.5, 100)])
+def test_intervals_cover_statements_that_go_with_the_weights(cost: float, draws: int) -> None:
+    """Dense graphs fit few orders: draws from the order posterior hardly see them, though they weigh much.
+
+    Without the weight of draws that were not seen, 15 to 22% of these intervals miss.
+    """
+    everything = naive_sampling.enumerated(4, 0.0, seed=1, cost=cost)
+    asked: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
+        "at most two orders": (everything.log_extensions < math.log(2.5), None),
+        "four edges or more": (np.bitwise_count(everything.parents).sum(axis=1) >= 4, None),
+    }
+    misses = missed(everything, ("linear-extensions", True, False), asked, draws, seed=2000)
+    assert max(misses.values()) <= allowed_misses(2 * len(asked)), misses
 
 
 def test_intervals_of_distinct_weights_are_narrower_than_those_of_counting_and_their_errors_smaller() -> None:
@@ -170,3 +199,25 @@ def test_graphs_drawn_from_orders_come_with_the_probability_that_their_linear_ex
     log_evidence = naive.structure_modular_by_enumeration(log_weights, 3).log_evidence
     ratio, error = evidence_ratio(log_extensions)
     assert abs(math.expm1(log_evidence - forward.log_evidence - ratio)) < 5.0 * error
+
+
+def test_intervals_of_few_effective_draws_cover_what_they_say() -> None:
+    """Weighted draws worth about six, of statements between 0.05 and 0.95: 97% of intervals at 95% hold the truth.
+
+    They were 93% before the variance of so few draws was taken for uncertain itself. With about 2,000 intervals, 20 for
+    each of 100 posteriors, the standard error is 0.005: the bound is six of them away.
+    """
+    rng = np.random.default_rng(1)
+    held = []
+    for _ in range(100):
+        proposal = rng.dirichlet(np.ones(200))
+        ratios = np.exp(2.0 * rng.normal(size=200))
+        true_of = rng.random(200) < 0.4
+        truth = float((proposal * ratios)[true_of].sum() / (proposal * ratios).sum())
+        for _ in range(20 if 0.05 < truth < 0.95 else 0):
+            drawn = rng.choice(200, 30, p=proposal)
+            weights = ratios[drawn]
+            lower, upper = _korn_graubard(weights, weights**2, true_of[drawn], CONFIDENCE)
+            held.append(lower <= truth <= upper)
+    assert len(held) >= 1_800
+    assert np.mean(held) >= CONFIDENCE - SLACK

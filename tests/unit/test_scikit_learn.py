@@ -123,6 +123,8 @@ def test_settings_are_shown_kept_and_changed_as_scikit_learn_does(settings: dict
     assert theirs.set_params(name=1, alpha=Ours(3)).get_params().keys() == ours.get_params().keys()
     with pytest.raises(ValueError, match=r"Ours has no setting 'alhpa'\. Did you mean 'alpha'"):
         ours.set_params(alhpa=1)
+    with pytest.raises(ValueError, match=r"'name__size' cannot be set: 'name' is 1, which has no settings\."):
+        ours.set_params(name__size=1)
 
 
 def test_arguments_are_routed_through_a_pipeline(measured: np.ndarray) -> None:

@@ -29,8 +29,8 @@ _TRUTH: Any = (bool, np.bool_)
 #: What the numbers of compiled code reach; nothing can be counted that far.
 _MOST = 2**62
 
-#: Names that no file can have, or that lead round in circles.
-_IMPOSSIBLE = frozenset((errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL))
+#: Names that no file can have, that lead round in circles, or into a folder that is closed to this user.
+_IMPOSSIBLE = frozenset((errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EACCES))
 
 
 def whole_number(

@@ -19,18 +19,23 @@ from dagpost._version import __version__
 FIRST_KERNELS = 20
 FIRST_SECONDS = 25
 NOTICE = f"dagpost: compiling for this computer, once: about {FIRST_SECONDS} s"
-#: The bar goes when nothing has been compiled for so long.
+#: Other bars may be drawn once nothing has been compiled for this long.
 _IDLE_SECONDS = 1.0
+_ERASE = "\r\x1b[K"
 _WIDTH = 20
 _PACKAGE = Path(__file__).parents[1]
 
 
 class CompileNotice:
-    """Hears from Numba whenever it starts and ends to compile a function, and says so once for a computer."""
+    """Hears from Numba whenever it starts or stops compiling a function, and says so once for a computer.
+
+    The bar is on the terminal only while something compiles: whatever is printed next begins on an empty line.
+    """
 
     def __init__(self) -> None:
         self._seen = self._bar = False
-        self._done = 0
+        #: Kernels that are compiled, and those that are being compiled: one may call another.
+        self._done = self._begun = 0
         self._idle: threading.Timer | None = None
         self._lock = threading.Lock()
 
@@ -38,7 +43,9 @@ class CompileNotice:
         """What Numba calls; helpers are compiled as parts of kernels, and have no place on disk."""
         dispatcher = event.data["dispatcher"]
         place = getattr(dispatcher._cache, "_cache_path", None)
-        if place is None or not dispatcher.py_func.__module__.startswith("dagpost.") or not progress.NOTICES:
+        if place is None or not dispatcher.py_func.__module__.startswith("dagpost."):
+            return
+        if not progress.NOTICES or sys.stderr is None:
             return
         with self._lock:
             if event.is_start:
@@ -49,38 +56,47 @@ class CompileNotice:
     def _start(self, place: Path) -> None:
         if self._idle is not None:
             self._idle.cancel()
-        if self._seen:
-            return
-        self._seen = True
+        self._begun += 1
+        if not self._seen:
+            self._seen = True
+            self._say(place)
+        if self._bar:
+            self._draw()
+
+    def _say(self, place: Path) -> None:
         if not _is_first(place):
             return
         self._bar = sys.stderr.isatty()
         if self._bar:
             progress.OCCUPIED.set()
-            self._draw()
         else:
             sys.stderr.write(f"{NOTICE}\n")
             sys.stderr.flush()
 
     def _end(self) -> None:
         self._done += 1
-        if self._bar:
+        self._begun = max(self._begun - 1, 0)
+        if not self._bar:
+            return
+        if self._begun:
             self._draw()
-            self._idle = threading.Timer(_IDLE_SECONDS, self._close)
-            self._idle.daemon = True
-            self._idle.start()
+            return
+        sys.stderr.write(_ERASE)
+        sys.stderr.flush()
+        self._idle = threading.Timer(_IDLE_SECONDS, self._close)
+        self._idle.daemon = True
+        self._idle.start()
 
     def _draw(self) -> None:
         share = min(self._done / FIRST_KERNELS, 1.0)
-        sys.stderr.write(f"\r{NOTICE}  {'█' * round(_WIDTH * share):░<{_WIDTH}}  {share:4.0%}")
+        # Letters that every terminal has: an error here would end what is being compiled.
+        sys.stderr.write(f"\r{NOTICE}  {'#' * round(_WIDTH * share):.<{_WIDTH}}  {share:4.0%}")
         sys.stderr.flush()
 
     def _close(self) -> None:
         with self._lock:
-            if self._bar:
+            if not self._begun:
                 self._bar = False
-                sys.stderr.write("\r\x1b[K")
-                sys.stderr.flush()
                 progress.OCCUPIED.clear()
 
 

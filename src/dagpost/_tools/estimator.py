@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Self, TypeVar, cast
 
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -45,13 +45,13 @@ class Estimator:
         for name in sorted(settings, key=lambda name: "__" in name):
             setting, _, inner = name.partition("__")
             if setting not in _usual_settings(type(self)):
-                known = self._get_param_names()
-                raise InputError(
-                    f"{type(self).__name__} has no setting {setting!r}.{nearest(setting, known)} There are: "
-                    f"{', '.join(known)}."
-                )
+                known = nearest(setting, self._get_param_names())
+                raise InputError(f"{type(self).__name__} has no setting {shown(setting)}.{known}")
             if inner:
-                getattr(self, setting).set_params(**{inner: settings[name]})
+                whole = getattr(self, setting)
+                if not _has_settings(whole):
+                    raise InputError(f"{name!r} cannot be set: {setting!r} is {shown(whole)}, which has no settings.")
+                whole.set_params(**{inner: settings[name]})
             else:
                 setattr(self, setting, settings[name])
         return self
@@ -78,7 +78,7 @@ class Estimator:
         return [name for name in super().__dir__() if hasattr(self, name)]
 
     def settings_text(self, longest: int = 700) -> str:
-        """The settings that differ from the usual ones, as scikit-learn shows them, in about so many characters."""
+        """The settings that differ from the usual ones, as scikit-learn shows them, in about `longest` characters."""
         usual = _usual_settings(type(self))
         given = {name: repr(getattr(self, name)) for name in self._get_param_names()}
         changed = [f"{name}={text}" for name, text in given.items() if text != repr(usual[name])]
@@ -164,7 +164,7 @@ def _wrapped(start: str, items: list[str]) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """A text with its middle left out if it has more than so many characters that are not blank."""
+    """A text with its middle left out if it has more than `most` characters that are not blank."""
     half = re.compile(rf"(\s*\S){{{most // 2}}}")
     if len("".join(text.split())) <= most:
         return text

@@ -13,15 +13,18 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from dagpost._tools.compile_notice import CompileNotice
+from dagpost._tools.source_stamps import source_stamp
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: Versions of Numba whose inside `inlining` and `shipped` were tested with. Others compile as they always do, in
-#: twice the time; the stamp of their cache is of the file of a kernel alone, which matters to those who change helpers.
+#: Versions of Numba that `inlining` and `shipped`, which build on its internals, were tested with. Under others kernels
+#: compile in Numba's usual way, in twice the time.
 _KNOWN_INSIDE = ((0, 68),)
 #: Held while Numba is loaded and while a function gets its dispatcher: there must be one of it for all threads.
 _LOADING = threading.RLock()
@@ -74,7 +77,12 @@ def _dispatcher_of(function: Callable[..., Any], options: dict[str, Any]) -> Any
         return function
     is_kernel = options.pop("cache", False)
     if numba.version_info[:2] not in _KNOWN_INSIDE:
-        return numba.njit(cache=is_kernel, **options)(function)
+        compiled = numba.njit(cache=is_kernel, **options)(function)
+        if is_kernel:
+            # Helpers from other files are in the kernel too, whichever way it is compiled.
+            with suppress(AttributeError):
+                compiled._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+        return compiled
     from dagpost._tools.inlining import Helper, KernelCompiler
     from dagpost._tools.shipped import KernelCache
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ class ArrayRule:
             finite = np.isfinite(array)
             lowest = array.min(where=finite, initial=math.inf)
             highest = array.max(where=~np.isnan(array), initial=-math.inf)
-        # Compared as Python compares: a mask of 64 bits is no double.
+        # Compared as Python compares: a double cannot hold a mask of 64 bits.
         for value in (lowest.item(), highest.item()):
             if math.isfinite(value) and not self.least <= value <= self.most:
                 return f"{value}, out of the range from {self.least} to {self.most}"
@@ -138,11 +138,6 @@ def partition(*shape: str | int) -> ArrayRule:
     return ArrayRule(shape, "i", 0, LARGEST_WHOLE, faults=(_gap,))
 
 
-def with_faults(rule: ArrayRule, *faults: Fault) -> ArrayRule:
-    """A rule that demands more."""
-    return replace(rule, faults=(*rule.faults, *faults))
-
-
 def check_arrays(rules: Mapping[str, ArrayRule], arrays: Mapping[str, NDArray[Any]], sizes: Sizes) -> None:
     """Refuse arrays that are missing or are not what their rules say, in the order of the rules."""
     for name, rule in rules.items():
@@ -150,6 +145,15 @@ def check_arrays(rules: Mapping[str, ArrayRule], arrays: Mapping[str, NDArray[An
             rule.check(name, arrays[name], sizes)
         else:
             require(rule.optional, name)
+
+
+def check_graphs(parents: NDArray[Any], log_weights: NDArray[Any] | None = None, most: int | None = None) -> None:
+    """Refuse rows of parents with a cycle or with more than `most` parents, and log weights that are not numbers."""
+    graphs("graphs", "nodes").check("graphs", parents, Sizes(nodes=parents.shape[1]))
+    if log_weights is not None:
+        numbers("graphs").check("log weights", log_weights, Sizes(graphs=len(parents)))
+    if most is not None:
+        require(int(np.bitwise_count(parents).max(initial=0)) <= most, f"more than {most} parents")
 
 
 def is_acyclic(parents: NDArray[Any]) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
 from dagpost._tools.spelling import bare
+from dagpost._tools.text import shown
 
 _READABLE: dict[str, Any] = {"required": readable_edges, "forbidden": readable_edges, "tiers": readable_tiers}
 _NOT_SETTINGS = ("dagpost", "data")
@@ -30,5 +31,9 @@ def difference(name: str, there: Any, here: Any) -> str:
 
 
 def _shown(name: str, value: Any) -> str:
-    text: str = _READABLE.get(name, readable_setting)(value)
+    try:
+        text: str = _READABLE.get(name, readable_setting)(value)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # Of a checkpoint that somebody changed: what it says is not a setting.
+        text = shown(value)
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + " ..."

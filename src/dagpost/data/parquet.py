@@ -9,6 +9,7 @@ the table on its way.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from dagpost.errors import InputError
 #: Processor time that every file is granted, and how much more for each of its bytes: far more than reading takes.
 _SECONDS = 60
 _SECONDS_A_BYTE = 1e-6
-_INDEX = "__index_level_"
+_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def read_parquet(file: Path) -> Any:
@@ -34,10 +35,11 @@ def read_parquet(file: Path) -> Any:
         raise InputError(
             f'{file}: Parquet files are read with pyarrow, which is not installed: pip install "dagpost[parquet]"'
         ) from None
-    # A program in which Python is only a part cannot be started once more as Python.
-    table = _read_apart(file) if sys.executable else _read_here(file)
+    # A program in which Python is only a part, or that was frozen, cannot be started once more as Python.
+    alone = sys.executable and not getattr(sys, "frozen", False)
+    table = _read_apart(file) if alone else _read_here(file)
     # The row labels of a data frame, which pandas saves along.
-    return table.drop_columns([name for name in table.column_names if name.startswith(_INDEX)])
+    return table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
 
 
 def _read_here(file: Path) -> Any:
@@ -70,10 +72,11 @@ def _read_apart(file: Path, reader: str = parquet_child.__file__) -> Any:
                 table = pyarrow.ipc.open_stream(child.stdout).read_all()
         except (pyarrow.ArrowException, OSError) as error:
             problem = str(error)
-        finally:
-            if sys.exc_info()[0] is not None:
-                child.kill()
-            status = child.wait()
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+        status = child.wait()
         said.seek(0)
         words = said.read().decode("utf-8", "replace")
     if status != 0 or table is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 WRONG = 3
@@ -34,10 +35,12 @@ def _limit(memory: int, seconds: int) -> None:
         import resource
     except ImportError:
         return
-    for kind, value in ((resource.RLIMIT_AS, memory + _LIBRARIES), (resource.RLIMIT_CPU, seconds)):
+    limits = ((resource.RLIMIT_AS, memory + _LIBRARIES), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0))
+    for kind, value in limits:
         most = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, (value if most == resource.RLIM_INFINITY else min(value, most), most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        # macOS has a limit of the address space by name, and refuses to set it.
+        with suppress(OSError, ValueError):
+            resource.setrlimit(kind, (value if most == resource.RLIM_INFINITY else min(value, most), most))
 
 
 def _main(path: str, memory: str, seconds: str) -> int:

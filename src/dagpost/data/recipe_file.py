@@ -62,8 +62,9 @@ def write_description(path: str | os.PathLike[str], described: Mapping[str, Any]
 
 def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The description of the recipe in a file."""
+    content = read_text(path)
     try:
-        found = tomllib.loads(read_text(path))
+        found = tomllib.loads(content)
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a ValueError
         raise InputError(
             f"{os.fspath(path)}: is not a recipe, or not written as TOML ({error}). `dagpost info TABLE --recipe FILE` "

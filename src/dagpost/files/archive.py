@@ -130,7 +130,7 @@ def complete(path: str | os.PathLike[str], kind: str, remedy: str) -> Iterator[N
 
 def _array(source: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, checksum: str | None) -> NDArray[Any]:
     """One array, if it is what its checksum says; None in the place of a checksum: an older file has none."""
-    _refuse_bomb(source, info)
+    _check_packing(source, info)
     content = np.empty(info.file_size, dtype=np.uint8)
     digest, place = hashlib.sha256(), 0
     try:
@@ -184,7 +184,7 @@ class _Checked:
 def _about(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     """The description in a file, once it is sure that we can read the rest."""
     info = archive.getinfo(_ABOUT)
-    _refuse_bomb(source, info)
+    _check_packing(source, info)
     memory.require(_BYTES_A_CHARACTER * info.file_size, f"Reading {str(source)!r}", "Free some memory.")
     try:
         about = json.loads(archive.read(info), parse_constant=_refuse_constant, parse_float=_finite)
@@ -258,8 +258,11 @@ def _open(path: str | os.PathLike[str], read: Callable[[zipfile.ZipFile], Result
         ) from error
 
 
-def _refuse_bomb(source: Path, info: zipfile.ZipInfo) -> None:
-    """Refuse a part that would take far more memory than the file it is in."""
+def _check_packing(source: Path, info: zipfile.ZipInfo) -> None:
+    """Refuse a part that would take far more memory than the file it is in, or that we do not pack in this way."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # Other unpackers end in errors of their own.
+        raise _damaged(source, info.filename, "it is packed in a way that dagpost does not use")
     if info.file_size > max(_LARGE, _MOST_TIMES * min(info.compress_size, source.stat().st_size)):
         raise _damaged(source, info.filename, "it is far larger than what it was packed into")
 

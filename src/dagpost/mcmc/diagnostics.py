@@ -120,7 +120,6 @@ def diagnose(
     lengths: Sequence[int],
     acceptance: Mapping[str, float],
     checks: ChainChecks | None = None,
-    target: str = "structure",
 ) -> ChainDiagnostics:
     """Compare the chains of a sample, whose graphs stand chain after chain, and judge them by all that was checked."""
     import pandas as pd
@@ -148,7 +147,7 @@ def diagnose(
     worst = float(np.max(disagreement, initial=1.0, where=uncertain))
     smallest = float(np.min(effective, initial=float(chains.shape[0] * chains.shape[1]), where=uncertain))
     agreement = _agreement(edges, uncertain, worst, smallest, chains.shape[0], chains.shape[1])
-    verdict, trusted = verdict_on(agreement, checks, names, target)
+    verdict, trusted = verdict_on(agreement, checks, names)
     return ChainDiagnostics(
         edges=edges,
         acceptance=dict(acceptance),

@@ -34,7 +34,7 @@ from dagpost.mcmc.order import OrderState, shift
 if TYPE_CHECKING:
     from dagpost.methods.chain import ChainMethod
 
-#: Chains that are started for a probe, from opposite orders, each from the best of so many annealed ones.
+#: Chains that are started for a probe, from opposite orders, each from the best of `_WALKS` annealed ones.
 PROBES, _WALKS = 2, 4
 #: The steps of all probes together, as a share of those of all chains.
 _SHARE = 0.1

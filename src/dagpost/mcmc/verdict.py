@@ -35,15 +35,17 @@ class Agreement:
         return not self.remedy
 
 
-def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence[str], target: str) -> tuple[str, bool]:
+def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence[str]) -> tuple[str, bool]:
     """The verdict in words, and whether to trust the chains."""
     if checks is not None and checks.exact is not None and not agreement.too_few:
-        return _compared(agreement, checks.exact, names, target)
+        return _compared(agreement, checks.exact, names)
     if not agreement.agreed:
         return f"Do not trust it yet: {agreement.words}. {agreement.remedy}", False
+    why = f" Not compared with exact probabilities: {checks.unchecked}." if checks and checks.unchecked else ""
     if checks is None or checks.probe is None:
         return (
-            f"Not enough was checked to trust it: {agreement.words}, but so do chains that all missed the same graphs.",
+            f"Not enough was checked to trust it: {agreement.words}, but so do chains that all missed the same "
+            f"graphs.{why}",
             False,
         )
     if not checks.probe.agrees:
@@ -51,7 +53,6 @@ def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence
     started = ", in pairs from opposite orders," if checks.opposite else ""
     kept = agreement.words.replace(" agree ", f"{started} agree ", 1)
     told = "found the same" if checks.probe.outcome == SAME else "ended among less probable graphs"
-    why = f" Not compared with exact probabilities: {checks.unchecked}." if checks.unchecked else ""
     return (
         f"Nothing speaks against it, to about ±{agreement.error:.2f}: {kept}; {checks.probe.chains} more, from "
         f"annealed orders, {told}. That is not proof.{why}",
@@ -59,7 +60,7 @@ def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence
     )
 
 
-def _compared(agreement: Agreement, exact: ExactCompared, names: Sequence[str], target: str) -> tuple[str, bool]:
+def _compared(agreement: Agreement, exact: ExactCompared, names: Sequence[str]) -> tuple[str, bool]:
     edge, off = _edge(exact.edge, names), exact.difference
     if off <= NEAR or (agreement.agreed and off <= NEAR_ENOUGH):
         reach = max(off, agreement.error, 0.01)
@@ -68,11 +69,10 @@ def _compared(agreement: Agreement, exact: ExactCompared, names: Sequence[str], 
             f"{off:.3f} ({edge}); {agreement.words}.",
             True,
         )
-    method = "dds" if target == "order" else "exact-layers"
     but = "although" if agreement.agreed else "and"
     return (
         f"Do not trust it: compared with the exact edge probabilities, {edge} is off by {off:.2f}, {but} "
-        f"{agreement.words}. Use the method {method!r}, whose edges are exact here.",
+        f"{agreement.words}. Leave the choice of the method to dagpost: edges can be exact here.",
         False,
     )
 

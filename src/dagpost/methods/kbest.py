@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.schema import Rule, Sizes, anything, list_of, truth, whole
+from dagpost._tools.schema import Rule, Sizes, anything, check_graphs, list_of, truth, whole
 from dagpost.methods.base import Draws, Method, Wanted
 
 if TYPE_CHECKING:
@@ -76,8 +76,12 @@ def _best_dags(workspace: ExactWorkspace, count: int) -> BestDags:
     name = f"{count} best graphs"
     made = Rule("a number of graphs and a truth value", lambda value, sizes: _is_length(value, count, sizes))
     number, tied = checkpoint.decided(name, lambda: [len(search().log_joint), bool(search().tied)], made)
-    found = BestDags(np.empty((number, workspace.nodes), dtype=np.uint64), np.empty(number), tied)
-    for _ in checkpoint.stage(name, ["all"], lambda _: [found.parents, found.log_joint]):
+    found = BestDags(np.zeros((number, workspace.nodes), dtype=np.uint64), np.zeros(number), tied)
+
+    def check() -> None:
+        check_graphs(found.parents, found.log_joint)
+
+    for _ in checkpoint.stage(name, ["all"], lambda _: [found.parents, found.log_joint], check=check):
         found.parents[:], found.log_joint[:] = search().parents, search().log_joint
     return found
 

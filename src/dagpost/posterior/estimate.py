@@ -69,7 +69,8 @@ class Estimate(Estimated):
 
     - "exact": computed, not sampled; the interval is a point.
     - "Clopper-Pearson", "Hoeffding": covers the truth with probability at least `confidence`, for independent draws.
-    - "Korn-Graubard": Clopper-Pearson at the number of draws that weighted ones are worth.
+    - "Korn-Graubard": Clopper-Pearson at the number of draws that weighted ones are worth, allowing for heavy ones that
+      were not seen.
     - "Korn-Graubard beyond the drawn graphs": what the drawn graphs weigh is known exactly; the rule is used for the
       rest only.
     - "effective draws": Clopper-Pearson at the number of independent draws that those of chains are worth, which is

@@ -96,6 +96,12 @@ class DagSample:
         if not masks or not fits_shape(self.parents, (None, len(self.names))):
             allowed = f"an array of unsigned masks of shape (graphs, {len(self.names)})"
             raise array_refusal(self.parents, "parents", "DagSample", allowed)
+        if int(self.parents.max(initial=0)) >> len(self.names):
+            # Kernels write to the places that masks name.
+            raise InputError(
+                f"The parents of a DagSample of {len(self.names)} variables must be masks below 2^{len(self.names)}. "
+                f"Got {int(self.parents.max())} instead."
+            )
         if not isinstance(self.estimator, str) or self.estimator not in (*ESTIMATORS, GIVEN):
             raise InputError(f"A DagSample has no estimator {shown(self.estimator)}. Draw it again.")
         for name in _ARRAYS[1:]:
@@ -305,7 +311,7 @@ class DagSample:
         """The diagnostics, computed once."""
         acceptance = {} if self.chains is None else self.chains.acceptance
         checks = None if self.chains is None else self.chains.checks
-        return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks, self.target)
+        return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks)
 
     @property
     def chain_lengths(self) -> tuple[int, ...]:

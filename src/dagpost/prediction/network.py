@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -79,11 +79,12 @@ class BayesianNetwork(_Network):
         _order_of(self.names, self.parents)
         arity = {name: len(levels) for name, levels in zip(self.names, self.levels, strict=True)}
         for name, levels in zip(self.names, self.levels, strict=True):
-            if len(set(levels)) < len(levels):
-                raise InputError(f"The levels of {name!r} must be different.")
+            if not all(isinstance(level, Hashable) for level in levels) or len(set(levels)) < len(levels):
+                raise InputError(f"The levels of {name!r} must be different texts, numbers or truth values.")
         for name, parents, table in zip(self.names, self.parents, self.tables, strict=True):
             shape = tuple(arity[variable] for variable in (*parents, name))
-            if table.shape != shape or not (table >= 0).all() or not np.allclose(table.sum(axis=-1), 1.0, atol=1e-9):
+            fits = table.shape == shape and table.dtype.kind in "fiub"
+            if not fits or not (table >= 0).all() or not np.allclose(table.sum(axis=-1), 1.0, atol=1e-9):
                 raise InputError(
                     f"The table of {name!r} must hold probabilities of shape {shape} that sum to 1 along the last axis."
                 )

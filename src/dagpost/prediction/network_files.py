@@ -75,7 +75,8 @@ def read_network(path: str | os.PathLike[str]) -> Parts:
     suffix = _suffix_of(path)
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     memory.require(_BYTES_A_BYTE * size, f"Reading {os.fspath(path)!r}", "Use a smaller network.")
-    content = read_text(path)
+    # Editors on Windows begin a file with a mark that is not part of it.
+    content = read_text(path).removeprefix("\ufeff")
     network = NetworkText(os.fspath(path))
     _READERS[suffix](content, network)
     network.check_complete()

@@ -162,7 +162,7 @@ class Words:
 
     @property
     def ended(self) -> bool:
-        """Whether there is no word any more."""
+        """Whether all words have been read."""
         return self._at >= len(self._text)
 
     def fail(self, problem: str) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class CustomPrior(StructurePrior):
 
     def _weight(self, child: str, parents: frozenset[str]) -> float:
         weight = ask_user("The function of CustomPrior", self.function, child, parents)
-        impossible = isinstance(weight, float) and weight == -math.inf
+        impossible = isinstance(weight, Real) and weight == -math.inf
         if not impossible and not is_finite(weight):
             raise InputError(
                 "The function of CustomPrior must give a log weight: a finite number, or -inf for an "

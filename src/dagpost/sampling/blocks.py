@@ -9,6 +9,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Stage
+from dagpost._tools.schema import check_graphs
 from dagpost._tools.uniforms import row_blocks, uniform_rows
 from dagpost.checkpoints import Tracking, tracked
 
@@ -29,11 +30,12 @@ def draw_in_blocks(
     `draw` makes one graph of each row of uniform numbers, two for each node unless `columns` says otherwise, and counts
     every graph as `units` units.
     """
-    parents, log_joint = np.empty((count, nodes), dtype=np.uint64), np.empty(count)
+    parents, log_joint = np.zeros((count, nodes), dtype=np.uint64), np.zeros(count)
     with tracked(
         "graphs",
         row_blocks(count, most),
         lambda rows: [parents[rows], log_joint[rows]],
+        check=lambda: check_graphs(parents, log_joint),
         units=count * units,
         units_of=lambda rows: (rows.stop - rows.start) * units,
         **tracking,

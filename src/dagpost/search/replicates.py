@@ -25,6 +25,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.schema import check_graphs
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine, ThreadEngine
@@ -83,8 +84,13 @@ def bootstrap_dags(
         weights = weigh(rows, _Here(cancel))
         return start if cancel[0] else _climb_from(weights, start)
 
-    parents = np.empty((count, len(table.names)), dtype=np.uint64)
-    saved = checkpoint.stage("replicates", range(count), lambda replicate: [parents[replicate]])
+    parents = np.zeros((count, len(table.names)), dtype=np.uint64)
+    saved = checkpoint.stage(
+        "replicates",
+        range(count),
+        lambda replicate: [parents[replicate]],
+        check=lambda: check_graphs(parents, most=families.max_parents),
+    )
     with reporter.stage("replicates", count) as stage:
         for _ in saved.finished:
             stage.advance(1)

@@ -9,9 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import dagpost
+from dagpost._tools import kernels
 from dagpost._tools.compile_notice import FIRST_KERNELS, NOTICE
 from dagpost._tools.source_stamps import source_stamp
+from dagpost._tools.wide_floats import _from_logs
 from dagpost.data import datasets
 
 # Small kernels, which the processes come to within moments of each other, and a large one.
@@ -168,3 +172,12 @@ def test_a_first_answer_needs_as_few_kernels_as_the_notice_says(tmp_path: Path) 
     needed = json.loads(finished.stderr.splitlines()[-1])
     assert 10 < len(needed) <= FIRST_KERNELS, sorted(needed)
     assert set(needed.values()) == {1}, needed
+
+
+def test_kernels_of_other_versions_of_numba_are_stamped_with_all_that_they_are_made_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kernels, "_KNOWN_INSIDE", ())
+    function = _from_logs._function  # type: ignore[attr-defined]
+    compiled = kernels._dispatcher_of(function, {"cache": True})
+    assert compiled._cache._cache_file._source_stamp == source_stamp(Path(function.__code__.co_filename))

@@ -121,7 +121,7 @@ def run(line: list[str]) -> tuple[int, str, str]:
     written = []
     for stream in streams:
         stream.flush()
-        written.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+        written.append(stream.buffer.getvalue().decode())
     return int(ended.value.code or 0), written[0], written[1]
 
 

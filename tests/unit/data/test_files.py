@@ -315,6 +315,20 @@ def test_parquet_written_by_polars_is_read(tmp_path: Path) -> None:
     assert read_table(tmp_path / "table.pq", counts="n").fingerprint() == as_table(frame, counts="n").fingerprint()
 
 
+def test_only_the_row_labels_of_pandas_are_left_out_of_parquet(tmp_path: Path) -> None:
+    columns = {"a": [1, 2] * 4, "__index_level_of_care": ["x", "y"] * 4, "__index_level_0__": [5] * 8}
+    pl.DataFrame(columns).write_parquet(tmp_path / "table.pq")
+    assert read_table(tmp_path / "table.pq").names == ("a", "__index_level_of_care")
+
+
+def test_parquet_is_read_while_another_error_is_handled(tmp_path: Path) -> None:
+    pd.DataFrame({"A": [0, 1], "B": [1, 0]}).to_parquet(tmp_path / "table.parquet")
+    try:
+        raise KeyError("another")
+    except KeyError:
+        assert read_table(tmp_path / "table.parquet").rows == 2
+
+
 def test_a_broken_parquet_file_is_refused(write: Any) -> None:
     with pytest.raises(InputError, match=r"table\.parquet: is not a readable Parquet file"):
         read_table(write(b"PAR1 but no more", "table.parquet"))
@@ -343,6 +357,7 @@ def test_a_reader_of_parquet_that_crashes_or_hangs_is_an_error_of_ours(
         parquet._read_apart(write(b"PAR1", "table.parquet"), str(tmp_path / "reader.py"))
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit the address space of a process")
 def test_a_parquet_file_that_unpacks_to_more_than_the_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,16 @@ def leftovers(folder: Path) -> list[str]:
 # There and back
 
 
+def test_a_part_that_claims_another_way_of_packing_is_refused(file: Path) -> None:
+    content, place = file.read_bytes(), -1
+    for _ in range(len(ARRAYS) + 1):
+        place = content.index(b"PK\x01\x02", place + 1)
+        for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, 93, 99):
+            file.write_bytes(content[: place + 10] + method.to_bytes(2, "little") + content[place + 12 :])
+            with pytest.raises(InputError):
+                storage.read_archive(file, "model")
+
+
 def test_what_was_written_is_read_back(file: Path) -> None:
     about, arrays = storage.read_archive(file, "model")
     assert storage.kind_of(file) == "model"

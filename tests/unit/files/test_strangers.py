@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dagpost import (
+    Bootstrap,
     DagPosterior,
     DagSample,
     HybridMCMC,
@@ -230,6 +231,40 @@ def test_a_checkpoint_whose_chains_cannot_be_is_refused(chain: tuple[DagPosterio
     folder.write_manifest(content)
     with pytest.raises(InputError, match="holds what no run writes"):
         model.sample(220, seed=3, checkpoint=Checkpoint(place, seconds=1e9))
+
+
+@pytest.mark.parametrize(
+    ("method", "task", "stage"),
+    [
+        ("exact-layers", "sample", "graphs"),
+        (Bootstrap(replicates=20), "fit", "replicates"),
+        ("kbest", "sample", "20 best graphs"),
+    ],
+    ids=["layers", "bootstrap", "kbest"],
+)
+@pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
+def test_a_checkpoint_whose_graphs_cannot_be_is_refused(method: Any, task: str, stage: str, tmp_path: Path) -> None:
+    place = tmp_path / "work.partial"
+
+    def run(seconds: float) -> DagSample:
+        checkpoint = Checkpoint(place, seconds=seconds)
+        model = DagPosterior("bdeu", method=method, seed=1)
+        model.fit(CODES, checkpoint=checkpoint)
+        return model.sample(20, seed=3, checkpoint=checkpoint)
+
+    whole = run(0)
+    assert run(1e9) == whole
+    folder = Folder(place)
+    content = folder.read_manifest()
+    assert content is not None
+    part = content["tasks"][task]["stages"][stage]["parts"][0]
+    masks = np.zeros(part["bytes"], dtype=np.uint8)
+    folder.read_part(part, [masks])
+    masks[:8] = 255
+    part.update(folder.write_part([masks]))
+    folder.write_manifest(content)
+    with pytest.raises(InputError, match="holds what no run writes"):
+        run(1e9)
 
 
 @pytest.mark.parametrize(

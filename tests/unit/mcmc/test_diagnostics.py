@@ -203,6 +203,10 @@ def test_agreement_alone_earns_no_trust() -> None:
     assert not found.trusted
     assert found.verdict.startswith("Not enough was checked to trust it: 4 chains of 1,000 graphs agree")
     assert found.summary()["checks"] is None
+    stopped = ChainChecks(True, unchecked="the run was interrupted")
+    broken_off = diagnose(graphs_with(series), NAMES, (1000,) * 4, {}, stopped)
+    assert not broken_off.trusted
+    assert broken_off.verdict.endswith("Not compared with exact probabilities: the run was interrupted.")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +245,7 @@ def test_what_is_exact_decides(difference: float, agree: bool, trusted: bool) ->
         assert f"Do not trust it: compared with the exact edge probabilities, c -> a is off by {difference:.2f}" in (
             found.verdict
         )
-        assert "Use the method 'exact-layers'" in found.verdict
+        assert "Leave the choice of the method to dagpost" in found.verdict
     assert ChainChecks.from_json(json.loads(json.dumps(found.summary()["checks"]))) == found.checks
 
 

@@ -73,6 +73,11 @@ def by_hand(parents: list[list[int]], weights: list[float] | None = None, names:
 # What a sample is made of
 
 
+def test_masks_of_variables_that_are_not_there_are_refused() -> None:
+    with pytest.raises(InputError, match=r"must be masks below 2\^3"):
+        by_hand([[0, 0, 8]])
+
+
 def test_a_sample_has_one_row_a_graph(sample: DagSample) -> None:
     assert len(sample) == 500
     assert sample.parents.shape == (500, 6)

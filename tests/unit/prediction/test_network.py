@@ -149,6 +149,8 @@ def test_rows_without_the_node_set_alone_count_for_its_table() -> None:
         ({"parents": (("a",),)}, "a directed cycle"),
         ({"parents": (("b",),)}, "an unknown parent"),
         ({"levels": ()}, "needs levels, parents and a table"),
+        ({"levels": (([1], [2]),)}, "levels of 'a' must be different"),
+        ({"tables": (np.array(["x", "y"]),)}, "must hold probabilities"),
     ],
 )
 def test_a_network_that_does_not_fit_together_is_refused(change: dict, message: str) -> None:
@@ -219,6 +221,14 @@ def test_files_give_back_the_network(suffix: str, tmp_path: Path) -> None:
     for table, expected in zip(again.tables, network.tables, strict=True):
         np.testing.assert_array_equal(table, expected)
     assert [entry.name for entry in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("suffix", ["bif", "bifxml", "dsl"])
+def test_the_mark_that_editors_on_windows_put_first_is_passed_over(suffix: str, tmp_path: Path) -> None:
+    network, file = coronary_network(), tmp_path / f"coronary.{suffix}"
+    network.write(file)
+    file.write_text(file.read_text("utf-8"), "utf-8-sig")
+    assert BayesianNetwork.read(file).names == network.names
 
 
 @pytest.mark.parametrize("suffix", ["bif", "bifxml", "dsl"])

@@ -247,3 +247,9 @@ def test_names_without_arrows_and_quotes_need_no_quotes(parent: str, child: str)
     parent, child = parent.strip(), child.strip()
     if parent and child:
         assert Constraints(required=[f"{parent} -> {child}"]).required == ((parent, child),)
+
+
+@pytest.mark.parametrize("nothing", [-inf, np.float32(-np.inf)])
+def test_minus_infinity_of_any_kind_of_float_is_an_impossible_family(nothing: Any) -> None:
+    prior = CustomPrior(lambda _, parents: nothing if parents else 0.0)
+    assert np.isneginf(prior.log_weights(("a", "b"), 1)[:, 1]).all()

@@ -146,4 +146,4 @@ def test_what_a_progress_function_raises_reaches_the_user() -> None:
     with pytest.raises(ZeroDivisionError):
         DagPosterior(score="bdeu", progress=_fails).fit(small_table())
     with pytest.raises(InputError, match="'progress' parameter of DagPosterior must be callable as progress"):
-        DagPosterior(score="bdeu", progress=small_table).fit(small_table())  # type: ignore[arg-type]
+        DagPosterior(score="bdeu", progress=small_table).fit(small_table())

@@ -12,7 +12,6 @@ When something is wrong with a cluster, Dask speaks of its own parts; failures.p
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -303,6 +302,8 @@ class Cluster:
 
     async def _watched(self, wait: Callable[..., Any], *arguments: Any) -> Any:
         """Wait for the cluster, but not longer than `patience` for one without workers; Dask would wait forever."""
+        import asyncio
+
         waiting = asyncio.ensure_future(wait(*arguments, asynchronous=True))
         last_seen, looking = time.monotonic(), None
         try:

@@ -6,9 +6,7 @@ An address that begins with `tls://` is for an encrypted connection, in which bo
 
 from __future__ import annotations
 
-import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +121,8 @@ def _require_answer(distributed: Any, address: str, options: dict[str, Any]) -> 
     """Refuse a server that accepts connections but never answers: a client of Dask would wait for it forever."""
     if address.startswith("inproc://"):
         return
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
     async def connect() -> None:
         # Where no server accepts the connection, Dask gives up first and says more about it.

@@ -70,7 +70,7 @@ def missing_on(workers: Mapping[str, Versions]) -> str | None:
 
 
 def run_if_same(versions: Versions, function: Callable[..., Result], *arguments: Any) -> Result:
-    """The task of a worker: call the function, unless the worker is of another version than who sent it."""
+    """The task of a worker: call the function, unless the versions here are not those of the sender."""
     if versions != versions_here():
         from distributed import get_worker
 
@@ -92,7 +92,7 @@ def _refuse_task(worker: str, sent: Versions) -> None:
 def _compared(name: str, version: str) -> str:
     """The part of a version that must be the same everywhere.
 
-    >>> _compared("numba", "0.61.2"), _compared("dagpost", "0.1.0")
-    ('0.61', '0.1.0')
+    >>> _compared("numba", "0.61.2"), _compared("dagpost", "1.2.3")
+    ('0.61', '1.2.3')
     """
     return version if name == "dagpost" else ".".join(version.split(".")[:2])

@@ -125,11 +125,12 @@ def _pairs_of_masks(masks: Any, names: tuple[str, ...]) -> list[tuple[str, str]]
 def _pair(edge: object, names: tuple[str, ...]) -> tuple[str, str]:
     # A set does not say which comes first.
     listed = isinstance(edge, Iterable) and not isinstance(edge, str | Set) and getattr(edge, "ndim", 1) == 1
-    if not listed or len(ends := tuple(edge)) != 2:  # type: ignore[arg-type]
+    ends: tuple[Any, ...] = tuple(edge) if listed else ()  # type: ignore[arg-type]
+    if len(ends) != 2:
         raise InputError(f"An edge is a pair (parent, child) of names. Got {shown(edge)} instead.")
     for name in ends:
         position_of(name, names)
-    return ends
+    return ends[0], ends[1]
 
 
 def _refuse_cycles(pairs: list[tuple[str, str]]) -> None:
