@@ -234,6 +234,7 @@ def test_sixty_four_nodes_are_enough_for_every_bit() -> None:
     ]
     held = evaluate(asked, chain, names)[:, 0].tolist()
     assert held == [True, False, True, True, True, True, False, True, True, True]
+    assert [parse(str(feature), names).feature for feature in asked] == asked
     matrix = weighted_matrix("~>", chain, np.ones(1))
     assert matrix.tolist() == np.triu(np.ones((64, 64)), 1).tolist()
 

@@ -68,6 +68,7 @@ def covers(effect: CausalEffect, truth: float) -> bool:
     return lower <= truth <= upper
 
 
+@pytest.mark.long
 def test_discrete_effects_in_complete_graphs_are_calibrated_with_eight_rows() -> None:
     generator = np.random.default_rng(1)
     arities, size, graphs = (2, 3, 2), 3.0, complete_graphs(3)
@@ -112,6 +113,7 @@ def test_continuous_effects_in_complete_graphs_are_calibrated_with_four_rows() -
     assert_not_less_often(hits, len(ranks))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("nodes", "rows", "size"), [(2, 20, 1.0), (3, 200, 8.0)])
 def test_discrete_effects_are_calibrated_when_the_graph_is_drawn_from_its_prior_and_found_from_data(
     nodes: int, rows: int, size: float
@@ -133,6 +135,7 @@ def test_discrete_effects_are_calibrated_when_the_graph_is_drawn_from_its_prior_
     assert_not_less_often(hits, len(ranks))
 
 
+@pytest.mark.long
 def test_intervals_of_a_linear_system_with_known_tiers_cover_as_often_as_they_say() -> None:
     """A confounds B and D; C is on a path of A to D. The tiers give the direction of every edge but that of B and C."""
     generator = np.random.default_rng(4)

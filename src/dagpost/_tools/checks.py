@@ -11,6 +11,7 @@ import errno
 import inspect
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
@@ -147,9 +148,14 @@ def texts(value: object, name: str, owner: str | None = None, *, allowed: str = 
 def different_texts(value: object, name: str, owner: str | None = None) -> tuple[str, ...]:
     """Names that differ, at least one."""
     found = texts(value, name, owner)
-    if found and len(set(found)) == len(found):
-        return found
-    raise refusal(value, name, owner, "a list of different names")
+    if not found:
+        raise refusal(value, name, owner, "a list of at least one name")
+    twice = [one for one, times in Counter(found).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"{parameter(name, owner)} must be a list of different names. {shown(twice[0])} comes more than once."
+        )
+    return found
 
 
 def members(value: object, name: str, owner: str | None = None, *, allowed: str = "a list") -> tuple[Any, ...]:
@@ -165,7 +171,7 @@ def floats(value: object, name: str, owner: str | None, shape: tuple[int | None,
     found = value if isinstance(value, np.ndarray) else None
     if found is not None and found.dtype.kind in "fiu" and fits_shape(found, shape):
         return np.asarray(found, dtype=np.float64)
-    raise refusal(value, name, owner, f"an array of numbers of shape {_shape_text(shape)}")
+    raise array_refusal(value, name, owner, f"an array of numbers of shape {_shape_text(shape)}")
 
 
 def fits_shape(array: NDArray[Any], shape: tuple[int | None, ...]) -> bool:
@@ -173,6 +179,14 @@ def fits_shape(array: NDArray[Any], shape: tuple[int | None, ...]) -> bool:
     return array.ndim == len(shape) and all(
         wanted in (None, came) for wanted, came in zip(shape, array.shape, strict=True)
     )
+
+
+def array_refusal(value: object, name: str, owner: str | None, allowed: str) -> InputError:
+    """As `refusal`; of an array that does not fit, its kind of numbers and its shape say why."""
+    if not isinstance(value, np.ndarray):
+        return refusal(value, name, owner, allowed)
+    came = f"an array of {value.dtype} of shape {value.shape}"
+    return InputError(f"{parameter(name, owner)} must be {allowed}. Got {came} instead.")
 
 
 def _shape_text(shape: tuple[int | None, ...]) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 
 from dagpost._tools.checks import file_path
 from dagpost._tools.spelling import either
-from dagpost._tools.text import nearest
+from dagpost._tools.text import nearest, shown
 from dagpost.data.parquet import read_parquet
 from dagpost.data.spreadsheets import read_sheet
 from dagpost.data.text_encoding import decoded
@@ -52,8 +52,14 @@ def source_name(path: str | os.PathLike[str]) -> str:
 
 def read_frame(path: str | os.PathLike[str]) -> Any:
     """The cells of a file as a pandas or pyarrow table; errors name the file."""
-    if os.fspath(path) == "-":
+    given = os.fspath(path)
+    if given == "-":
         return _parse_csv(sys.stdin.buffer.read(), source_name(path))
+    if isinstance(given, str) and "\n" in given and not os.path.exists(given):
+        remedy = either("pass pandas.read_csv(io.StringIO(text))", "send it to standard input, and name the file -")
+        raise InputError(
+            f"{shown(given)}: there is no such file. If this is the text of a table, write it to a file, or {remedy}."
+        )
     file = file_path(path)
     if not file.exists():
         raise InputError(_not_there(file))

@@ -31,7 +31,7 @@ from dagpost._tools.whole_files import read_text, replacing
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, binomials, family_count, number_of_set, size_offsets, squeeze
 from dagpost.scores import LocalScores
-from dagpost.scores.local_scores import MOST_PARENTS, parent_limit
+from dagpost.scores.local_scores import MOST_PARENTS
 
 _BYTES_A_SET = 300
 #: Text in memory as lines, for every byte of a file.
@@ -57,9 +57,9 @@ def write_jkl(scores: LocalScores, path: str | os.PathLike[str], *, floor: float
     """
     if not isinstance(scores, LocalScores):
         raise refusal(type(scores).__name__, "scores", None, "LocalScores, as local_scores and read_jkl give them")
-    limit = parent_limit(scores.max_parents, "write_jkl")
-    words = _words(scores.names)
-    weights = _checked_weights(scores.values, scores.names, limit)
+    limit = scores.max_parents
+    words = [_word_of(name) for name in scores.names]
+    weights = _checked_weights(scores.values, scores.names)
     if floor is not None:
         floor = number(floor, "floor", least=0.0, allowed="a float of at least 0, or None")
     longest = max(map(len, words))
@@ -100,14 +100,8 @@ def _endings(others: Sequence[str], max_parents: int) -> list[str]:
     return endings
 
 
-def _checked_weights(log_weights: object, names: Sequence[str], max_parents: int) -> Floats:
+def _checked_weights(log_weights: Floats, names: Sequence[str]) -> Floats:
     weights = np.asarray(log_weights, dtype=np.float64)
-    shape = (len(names), family_count(len(names) - 1, max_parents))
-    if weights.shape != shape:
-        raise InputError(
-            f"The log weights of {shape[0]} variables with at most {max_parents} parents have the shape {shape}. "
-            f"Got {weights.shape} instead."
-        )
     for name, row in zip(names, weights, strict=True):
         if np.isnan(row).any() or row.max() == np.inf:
             raise InputError(f"A log weight of {name!r} is {row[~(row < np.inf)][0]}. They must be numbers or -inf.")
@@ -276,15 +270,6 @@ def _number_all(
 
 
 # Names
-
-
-def _words(names: Sequence[str]) -> list[str]:
-    if not 1 <= len(names) <= MAX_NODES:
-        raise InputError(f"There must be 1 to {MAX_NODES} variables. Got {len(names)} names.")
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise InputError(f"Every variable must have a name of its own. {twice[0]!r} comes more than once.")
-    return [_word_of(name) for name in names]
 
 
 def _word_of(name: str) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, labelled
-from dagpost._tools.checks import fits_shape, floats, refusal, texts
+from dagpost._tools.checks import array_refusal, fits_shape, floats, texts
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows, graph_of_masks
@@ -95,7 +95,7 @@ class DagSample:
         masks = isinstance(self.parents, np.ndarray) and self.parents.dtype.kind == "u"
         if not masks or not fits_shape(self.parents, (None, len(self.names))):
             allowed = f"an array of unsigned masks of shape (graphs, {len(self.names)})"
-            raise refusal(self.parents, "parents", "DagSample", allowed)
+            raise array_refusal(self.parents, "parents", "DagSample", allowed)
         if int(self.parents.max(initial=0)) >> len(self.names):
             # Kernels write to the places that masks name.
             raise InputError(

@@ -18,7 +18,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats
-from dagpost._tools.checks import different_texts, floats, has_method, refusal, whole_number
+from dagpost._tools.checks import different_texts, floats, has_method, refusal, texts, whole_number
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, nearest, shown
@@ -45,19 +45,23 @@ class LocalScores:
     """
 
     names: tuple[str, ...]
-    #: The most parents a node can have here: never more than there are other nodes.
+    #: The most parents a node can have here; more than there are other nodes is the same as their number.
     max_parents: int
     #: Row i: the scores of node i by the number of the parent set.
     values: Floats
 
     def __post_init__(self) -> None:
         """Check that everything fits together."""
-        from dagpost.families.numbering import family_count
+        from dagpost.families.numbering import MAX_NODES, family_count
 
-        object.__setattr__(self, "names", different_texts(self.names, "names", "LocalScores"))
-        nodes = len(self.names)
-        most = whole_number(self.max_parents, "max_parents", "LocalScores", least=0, most=max(nodes - 1, 0))
-        floats(self.values, "values", "LocalScores", (nodes, family_count(nodes - 1, most)))
+        names = texts(self.names, "names", "LocalScores")
+        nodes = len(names)
+        if not 1 <= nodes <= MAX_NODES:
+            raise InputError(f"There must be 1 to {MAX_NODES} variables. Got {nodes} names.")
+        object.__setattr__(self, "names", different_texts(names, "names", "LocalScores"))
+        limit = min(parent_limit(self.max_parents, "LocalScores"), nodes - 1)
+        object.__setattr__(self, "max_parents", limit)
+        floats(self.values, "values", "LocalScores", (nodes, family_count(nodes - 1, limit)))
 
     def score(self, child: str | int, parents: Iterable[str | int]) -> float:
         """The score of one family, by names or column numbers."""

@@ -30,14 +30,19 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
     "kind",
     [
         "structure-modular fit",
-        "order-modular fit",
-        "scores of levels",
-        "scores of numbers",
-        "bootstrap",
-        "partition-mcmc sample",
-        "dds sample",
         "exact-layers sample",
-        "linear-extensions sample",
+        "partition-mcmc sample",
+        *(
+            pytest.param(kind, marks=pytest.mark.long)
+            for kind in (
+                "order-modular fit",
+                "scores of levels",
+                "scores of numbers",
+                "bootstrap",
+                "dds sample",
+                "linear-extensions sample",
+            )
+        ),
     ],
 )
 def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_result(kind: str, tmp_path: Path) -> None:
@@ -47,7 +52,9 @@ def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_result(kind: 
     assert report["resumed"] >= 1
 
 
-@pytest.mark.parametrize("kind", ["structure-modular fit", "partition-mcmc sample"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("structure-modular fit", marks=pytest.mark.long), "partition-mcmc sample"]
+)
 def test_a_run_that_is_killed_while_it_writes_ends_with_the_same_result(kind: str, tmp_path: Path) -> None:
     report = report_of(kind, tmp_path, "writes")
     assert report["same"] == report["runs"]

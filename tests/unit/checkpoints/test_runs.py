@@ -46,7 +46,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "run.partial"
 
 
-@pytest.mark.parametrize(("modularity", "columns"), [("structure", 13), ("order", 18)])
+@pytest.mark.parametrize(
+    ("modularity", "columns"), [("structure", 13), pytest.param("order", 18, marks=pytest.mark.long)]
+)
 def test_a_fit_that_is_broken_off_anywhere_gives_the_same_numbers(modularity: Any, columns: int, folder: Path) -> None:
     # With 18 variables, the order-modular tables come in several waves, too.
     table = table_of(columns)
@@ -89,7 +91,7 @@ def test_a_fit_goes_on_from_the_tables_that_it_has(table: pd.DataFrame, folder: 
     [
         ({"method": PartitionMCMC(chains=3, thinning=2, burn_in=500)}, 1234),
         ({"method": OrderMCMC(chains=2, thinning=2, burn_in=0), "modularity": "order"}, 500),
-        ({"method": "hybrid-mcmc"}, 450),
+        pytest.param({"method": "hybrid-mcmc"}, 450, marks=pytest.mark.long),
         ({"method": "exact-layers"}, 70_000),
         ({"method": "linear-extensions"}, 3_000),
         ({"modularity": "order"}, 70_000),
@@ -408,7 +410,9 @@ def test_a_score_that_is_derived_from_one_of_ours_fills_in_its_own_way() -> None
 
 
 def test_a_path_is_no_checkpoint(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"A checkpoint is an object: Checkpoint\('.*run.partial'\)"):
+    with pytest.raises(
+        InputError, match=r"'checkpoint' must be a Checkpoint, .* Make one: Checkpoint\('.*run.partial'\)"
+    ):
         DagPosterior(score="bdeu").fit(datasets.load("coronary"), checkpoint=str(folder))
 
 

@@ -278,8 +278,9 @@ def test_a_file_that_is_not_there_is_an_error_with_a_suggestion(write: Any, tmp_
     write(PLAIN)
     with pytest.raises(InputError, match=r"tabel\.csv: there is no such file in .*Did you mean 'table\.csv'"):
         read_table(tmp_path / "tabel.csv")
-    with pytest.raises(InputError, match=r"there is no such file|Cannot use the path"):
-        read_table(PLAIN * 100)
+    for text in (PLAIN, PLAIN * 100):
+        with pytest.raises(InputError, match=r"there is no such file.*text of a table.*io\.StringIO"):
+            read_table(text)
     with pytest.raises(InputError, match="there is no such file, nor a folder"):
         read_table(tmp_path / "nowhere" / "table.csv")
     with pytest.raises(InputError, match=r"bundled data set.*datasets\.load\(\"coronary\"\)"):

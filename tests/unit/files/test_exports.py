@@ -316,7 +316,7 @@ def test_json_is_read_back_to_the_last_digit(folder: Any, table: Any) -> None:
         (lambda content: content["edges"][0].update(probability=True), "a probability must be a number, not True"),
         (lambda content: content["edges"][0].update(probability=math.nan), "between 0 and 1. Got nan"),
         (lambda content: content["edges"][0].update(probability=10**400), "damaged or was changed by hand"),
-        (lambda content: content["edges"][0].update({"from": ["A"]}), "There is no variable"),
+        (lambda content: content["edges"][0].update({"from": ["A"]}), "by its name, as text. Got .'A'."),
         (lambda content: content["edges"].append(dict(content["edges"][0])), "more than once"),
     ],
 )

@@ -121,14 +121,14 @@ def test_a_floor_is_not_negative(tmp_path: Path, floor: Any) -> None:
 @pytest.mark.parametrize(
     ("names", "values", "max_parents", "message"),
     [
-        (["A", "B"], np.zeros((2, 3)), 1, r"have the shape \(2, 2\)\. Got \(2, 3\)"),
+        (["A", "B"], np.zeros((2, 3)), 1, r"'values' .* of shape \(2, 2\)\. Got .* of shape \(2, 3\)"),
         (["A", "B"], np.array([[0.0, math.nan], [0.0, 0.0]]), 1, "A log weight of 'A' is nan"),
         (["A", "B"], np.array([[0.0, 0.0], [math.inf, 0.0]]), 1, "A log weight of 'B' is inf"),
         (["A", "B"], np.array([[0.0, 0.0], [-math.inf, -math.inf]]), 1, "No parent set of 'B' is allowed"),
         (["A", "A"], np.zeros((2, 2)), 1, "'A' comes more than once"),
         ([], np.zeros((0, 1)), 1, "1 to 64 variables. Got 0"),
         ([str(i) for i in range(65)], np.zeros((65, 1)), 0, "1 to 64 variables. Got 65"),
-        (["A"], np.zeros((1, 1)), 13, r"'max_parents' parameter of write_jkl must be an int in \[0, 12\]"),
+        (["A"], np.zeros((1, 1)), 13, r"'max_parents' parameter of LocalScores must be an int in \[0, 12\]"),
     ],
 )
 def test_what_cannot_be_written_is_refused(

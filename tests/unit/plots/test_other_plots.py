@@ -252,7 +252,7 @@ def test_two_posteriors_are_compared_like_models_in_a_comparison(model: DagPoste
         (lambda model: ((model,), {}), "Got DagPosterior alone"),
         (lambda model: ((model, frame(np.zeros((2, 2)))), {}), "Only posteriors of the same variables"),
         (lambda model: ((model, model), {"labels": ("a", "a")}), "two different texts"),
-        (lambda model: ((model, model), {"relation": "--"}), "The relation must be '->', '~>' or None"),
+        (lambda model: ((model, model), {"relation": "--"}), "The 'relation' must be one of '->', '~>'"),
         (lambda model: ((model, 3), {}), "Got int"),
         (lambda model: ((model, model), {"count": 0}), "at least 1"),
     ],

@@ -353,7 +353,7 @@ def test_a_file_gives_back_the_same_answers(modularity: Any, method: str, tmp_pa
         (lambda about, _: about["mixture"].update(shares=[0.5, 0.6]), "shares"),
         (lambda about, _: about["mixture"].update(shares=[1.0]), "shares"),
         (lambda about, _: about["mixture"].update(values=[1.0, 3.0]), "averages over"),
-        (lambda about, _: about["mixture"].update(structure_log_evidences=[1.0]), "zip"),
+        (lambda about, _: about["mixture"].update(structure_log_evidences=[1.0]), "structure_log_evidences"),
         (lambda _, arrays: arrays.pop("part1_log_weights"), "part1_log_weights"),
         (lambda _, arrays: arrays.update(part1_log_weights=np.zeros((1, 2))), "part1_log_weights of shape"),
         (lambda about, _: about.update(mixture=None), "log_weights"),

@@ -124,11 +124,14 @@ def test_what_a_sampler_knows_of_its_draws_is_there(models: dict[str, DagPosteri
     [
         (
             {"parents": np.zeros((3, 2), dtype=np.uint8)},
-            r"unsigned masks of shape \(graphs, 3\)\. Got uint8 of shape \(3, 2\)",
+            r"'parents' parameter .* unsigned masks of shape \(graphs, 3\)\. Got an array of uint8 of shape \(3, 2\)",
         ),
-        ({"parents": np.zeros((3, 3))}, r"unsigned masks .* Got float64"),
-        ({"weights": np.ones(4)}, "The weights of a DagSample of 3 graphs must have that length"),
-        ({"log_joint": np.ones((3, 1))}, "The log_joint of a DagSample of 3 graphs must have that length"),
+        ({"parents": np.zeros((3, 3))}, r"unsigned masks .* Got an array of float64"),
+        ({"weights": np.ones(4)}, r"'weights' parameter .* of shape \(3,\)\. Got an array of float64 of shape \(4,\)"),
+        (
+            {"log_joint": np.ones((3, 1))},
+            r"'log_joint' parameter .* of shape \(3,\)\. Got an array of float64 of shape \(3, 1\)",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
@@ -390,9 +393,9 @@ def test_every_estimator_gives_about_the_same_or_says_why_it_cannot(
 @pytest.mark.parametrize("estimator", ["best", None, 1, "given weights"])
 def test_an_estimator_that_is_none_is_refused_everywhere(estimator: Any, layers: DagSample) -> None:
     for asked in (layers, layers.unique()):
-        with pytest.raises(InputError, match="The estimator must be one of 'auto', 'counting'"):
+        with pytest.raises(InputError, match="The 'estimator' must be one of 'auto', 'counting'"):
             asked.probability("Smoking -> Pressure", estimator=estimator)
-        with pytest.raises(InputError, match="The estimator must be one of 'auto', 'counting'"):
+        with pytest.raises(InputError, match="The 'estimator' must be one of 'auto', 'counting'"):
             asked.edge_frequencies(estimator)
 
 

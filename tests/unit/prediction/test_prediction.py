@@ -289,8 +289,8 @@ def test_counts_survive_a_file(kind: str, tmp_path: Path) -> None:
         table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
         score = "bge"
     statistics = sufficient_statistics(table, DAGS, score)
-    storage.write_archive(tmp_path / "counts", "counts", {"statistics": statistics.about()}, statistics.arrays())
-    about, arrays = storage.read_archive(tmp_path / "counts", "counts")
+    storage.write_archive(tmp_path / "counts", "model", {"statistics": statistics.about()}, statistics.arrays())
+    about, arrays = storage.read_archive(tmp_path / "counts", "model")
     again = statistics_from(about["statistics"], arrays)
     assert repr(again) == repr(statistics)
     if isinstance(again, DiscreteStatistics):

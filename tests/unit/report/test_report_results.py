@@ -430,6 +430,7 @@ def test_what_only_looks_like_nothing_is_told_from_it_in_the_numbers_of_the_page
     assert report.data_of(few)["families"][0] == [[[], 1e-8]]
 
 
+@pytest.mark.filterwarnings("ignore:Do not trust it:dagpost.errors.DagpostWarning")
 def test_settings_of_a_method_are_said_in_words(tmp_path: Path) -> None:
     table = datasets.load("coronary")
     method = PartitionMCMC(chains=2, burn_in=100)

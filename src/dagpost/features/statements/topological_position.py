@@ -8,6 +8,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ from dagpost.features.reader import Reader
 from dagpost.features.statements.node_sets import ParentSet
 
 COMPARISONS = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+#: No path is as long; a larger number could not be read back from the text of a statement.
+_BEYOND = 10**9 - 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,10 @@ class TopologicalPosition(Feature):
     def __post_init__(self) -> None:
         check_text(self.node)
         one_of(self.comparison, "comparison", COMPARISONS, self.name)
-        object.__setattr__(self, "value", whole_number(self.value, "value", self.name, least=0))
+        value: Any = self.value
+        # All numbers beyond the length of any path say the same.
+        value = min(value, _BEYOND) if isinstance(value, Integral) else value
+        object.__setattr__(self, "value", whole_number(value, "value", self.name, least=0))
 
     def __str__(self) -> str:
         return f"pos({quoted(self.node)}) {self.comparison} {self.value}"

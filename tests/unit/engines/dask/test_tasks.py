@@ -409,6 +409,7 @@ def test_a_model_can_be_saved_after_its_cluster_is_gone(tmp_path: Path) -> None:
     assert len(read.own_sample()) == 20
 
 
+@pytest.mark.filterwarnings("ignore:Do not trust it:dagpost.errors.DagpostWarning")
 def test_chains_go_on_and_samples_are_joined_wherever_they_ran(engine: DaskEngine) -> None:
     models = [
         DagPosterior(score="bdeu", engine=where, method=CHAINS, seed=1).fit(CORONARY) for where in ("threads", engine)
