@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Integers
-from dagpost._tools.checks import texts
+from dagpost._tools.checks import array_refusal, fits_shape, texts
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
@@ -44,6 +44,14 @@ def check_row_of_masks(masks: object, nodes: int) -> None:
         raise InputError(
             f"A row of parent masks has {nodes} whole numbers below 2^{nodes}. Got {shown(masks)} instead."
         )
+
+
+def check_masks_of(parents: object, nodes: int, owner: str) -> None:
+    """Refuse what are not masks of graphs over so many nodes: kernels write to the places that masks name."""
+    is_masks = isinstance(parents, np.ndarray) and parents.dtype.kind == "u"
+    if not is_masks or not fits_shape(parents, (None, nodes)):
+        raise array_refusal(parents, "parents", owner, f"an array of unsigned masks of shape (graphs, {nodes})")
+    check_masks(parents)
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:

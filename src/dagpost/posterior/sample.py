@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, labelled
-from dagpost._tools.checks import array_refusal, fits_shape, floats, texts
+from dagpost._tools.checks import floats, texts
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.families.masks import distinct_rows, graph_of_masks
+from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.features.numbers import numbers_in
 from dagpost.mcmc.chains import ChainRecord
@@ -92,16 +92,7 @@ class DagSample:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", texts(self.names, "names", "DagSample"))
         object.__setattr__(self, "target", target_named(self.target))
-        masks = isinstance(self.parents, np.ndarray) and self.parents.dtype.kind == "u"
-        if not masks or not fits_shape(self.parents, (None, len(self.names))):
-            allowed = f"an array of unsigned masks of shape (graphs, {len(self.names)})"
-            raise array_refusal(self.parents, "parents", "DagSample", allowed)
-        if int(self.parents.max(initial=0)) >> len(self.names):
-            # Kernels write to the places that masks name.
-            raise InputError(
-                f"The parents of a DagSample of {len(self.names)} variables must be masks below 2^{len(self.names)}. "
-                f"Got {int(self.parents.max())} instead."
-            )
+        check_masks_of(self.parents, len(self.names), "DagSample")
         if not isinstance(self.estimator, str) or self.estimator not in (*ESTIMATORS, GIVEN):
             raise InputError(f"A DagSample has no estimator {shown(self.estimator)}. Draw it again.")
         for name in _ARRAYS[1:]:
