@@ -3,6 +3,7 @@
     python file_answers.py FOLDER > expected.json
 
 wrote, with the version of dagpost that wrote the files of tests/data/old_files, what later versions must still answer.
+Only the intervals of weighted graphs are later ones: their rule has changed since.
 """
 
 from __future__ import annotations

@@ -120,9 +120,11 @@ def _korn_graubard(weights: Floats, variances: Floats, hit: Flags, confidence: f
     # Nothing where all weigh the same: one that was not seen would then be like the others.
     excess = max(1.0 - float(weights.mean()) / float(weights[heaviest]), 0.0)
     unseen = _UNSEEN * float(weights[heaviest]) * excess, _UNSEEN * float(variances[heaviest]) * excess**2
+    seen = _of_same_variance(having, lacking, confidence)
     lower, _ = _of_same_variance(having, _sum(lacking, unseen), confidence)
     _, upper = _of_same_variance(_sum(having, unseen), lacking, confidence)
-    return lower, upper
+    # A few light draws beside a heavy one may look more exact together than it does alone.
+    return min(lower, seen[0]), max(upper, seen[1])
 
 
 def _sum(one: Part, other: Part) -> Part:
