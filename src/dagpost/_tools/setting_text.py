@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dagpost._tools.text import printable
+from dagpost._tools.text import printable, shown
 
 #: Smaller shares are not listed one by one.
 _LEAST_SHARE = 0.005
@@ -20,6 +20,8 @@ def readable_setting(described: Any) -> str:
     >>> readable_setting({"kind": "EdgePrior", "probability": 0.2}), readable_setting(None)
     ('edge (probability 0.2)', 'none')
     """
+    if isinstance(described, dict) and "kind" not in described:
+        return shown(described)
     if isinstance(described, dict):
         values = [
             f"{name.replace('_', ' ')} {readable_setting(value)}"
@@ -49,8 +51,8 @@ def readable_shares(values: Sequence[float], shares: Sequence[float]) -> str:
     '5 (75%), 1 (25%)'
     """
     falling = sorted(zip(values, shares, strict=True), key=lambda pair: -pair[1])
-    shown = [f"{value:g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
-    return ", ".join(shown if len(shown) == len(falling) else [*shown, f"others under {100 * _LEAST_SHARE:g}%"])
+    listed = [f"{value:g} ({share:.0%})" for value, share in falling if share >= _LEAST_SHARE]
+    return ", ".join(listed if len(listed) == len(falling) else [*listed, f"others under {100 * _LEAST_SHARE:g}%"])
 
 
 def readable_edges(edges: list[list[str]]) -> str:

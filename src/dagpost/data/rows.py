@@ -30,7 +30,9 @@ def row_counts(given: Any, rows: int) -> NDArray[np.int64]:
         raise InputError(
             f"{quoted('counts')} has {len(cells)} entries, but the table has {rows} rows: one per row is needed."
         )
-    numbers = pandas.to_numeric(pandas.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
+    # pandas cannot coerce a cell that is an array.
+    plain = [None if isinstance(cell, np.ndarray) else cell for cell in cells]
+    numbers = pandas.to_numeric(pandas.Series(plain, dtype=object), errors="coerce").to_numpy(np.float64)
     is_text = np.array([isinstance(cell, (str, bool)) for cell in cells], dtype=bool)
     wrong = is_text | ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
     if wrong.any():

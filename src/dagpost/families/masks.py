@@ -48,8 +48,7 @@ def check_row_of_masks(masks: object, nodes: int) -> None:
 
 def check_masks_of(parents: object, nodes: int, owner: str) -> None:
     """Refuse what are not masks of graphs over so many nodes: kernels write to the places that masks name."""
-    is_masks = isinstance(parents, np.ndarray) and parents.dtype.kind == "u"
-    if not is_masks or not fits_shape(parents, (None, nodes)):
+    if not isinstance(parents, np.ndarray) or parents.dtype.kind != "u" or not fits_shape(parents, (None, nodes)):
         raise array_refusal(parents, "parents", owner, f"an array of unsigned masks of shape (graphs, {nodes})")
     check_masks(parents)
 
