@@ -70,7 +70,7 @@ def shown(value: object) -> str:
     except Exception:  # noqa: BLE001
         # The method is the user's, and may do anything.
         return _kind(value)
-    if "\n" in written or _ADDRESS.search(written):
+    if "\n" in written or _ADDRESS.search(written) or (callable(value) and written.startswith("<")):
         return _kind(value)
     return shortened_text(written)
 
