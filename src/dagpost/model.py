@@ -83,6 +83,8 @@ class DagPosterior(Estimator):
         an arrow in it is put in quotes.
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
+    exogenous
+        Names of columns that are not modelled, such as age or study arm: they may be parents, and have none.
     engine, threads
         Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
         processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
@@ -155,6 +157,7 @@ class DagPosterior(Estimator):
         required: Edges = (),
         forbidden: Edges = (),
         tiers: Sequence[Iterable[str]] | Mapping[str, int] | None = None,
+        exogenous: str | Iterable[str] = (),
         engine: str | Engine = "auto",
         threads: int | None = None,
         seed: int | None = None,
@@ -164,7 +167,7 @@ class DagPosterior(Estimator):
     ) -> None:
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress
-        self.required, self.forbidden, self.tiers = required, forbidden, tiers
+        self.required, self.forbidden, self.tiers, self.exogenous = required, forbidden, tiers, exogenous
         self.engine, self.threads, self.recipe, self.missing = engine, threads, recipe, missing
 
     def __sklearn_tags__(self) -> Any:

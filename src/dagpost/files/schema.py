@@ -97,12 +97,13 @@ MODEL_FIELDS: Mapping[str, Rule] = {
             "required": edges,
             "forbidden": edges,
             "tiers": tiers,
+            "exogenous": list_of(text, distinct=True),
             "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
         },
         more=anything,
-        may_lack=("recipe", "missing"),
+        may_lack=("recipe", "missing", "exogenous"),
     ),
     "max_parents": whole(most=MOST_PARENTS),
     "small_size": optional(whole(most=MOST_PARENTS)),
@@ -159,6 +160,7 @@ _PROVENANCE = mapping(
         "required": edges,
         "forbidden": edges,
         "tiers": tiers,
+        "exogenous": list_of(text, distinct=True),
         "interventions": truth,
         "targets": _TARGETS,
         "method": choice,
@@ -171,7 +173,7 @@ _PROVENANCE = mapping(
     more=anything,
     may_lack=(
         *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
-        *("interventions", "targets", "method", "seed", "seeds", "engine", "tied"),
+        *("exogenous", "interventions", "targets", "method", "seed", "seeds", "engine", "tied"),
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {

@@ -40,7 +40,7 @@ Made = TypeVar("Made")
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 #: Settings that say what a sample was drawn from.
-_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous")
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Fitted:
         return {
             "data_fingerprint": self.data.fingerprint,
             "observations": self.data.observations,
-            **{key: self.settings[key] for key in _PROVENANCE},
+            **{key: self.settings[key] for key in _PROVENANCE if key in self.settings},
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
         }

@@ -53,6 +53,11 @@ def checked_method(model: Any) -> Method | None:
     return method
 
 
+def rules_of(model: Any) -> Constraints:
+    """The rules that a model has for its edges."""
+    return Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+
+
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     """The table that a model is fitted to: whatever `as_table` takes, read by the model's recipe, for its score."""
     recipe = None
@@ -70,7 +75,7 @@ def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
-    method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
+    method, constraints = checked_method(model), rules_of(model)
     _refuse_left_out(constraints, table)
     if method is not None:
         method.check_names(table.names)
@@ -97,6 +102,7 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
         "required": [name for edge in constraints.required for name in edge],
         "forbidden": [name for edge in constraints.forbidden for name in edge],
         "tiers": [name for tier in constraints.tiers or () for name in tier],
+        "exogenous": list(constraints.exogenous),
     }
     for where, names in named.items():
         for name in names:
@@ -109,7 +115,7 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
 
 def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -> Fitted:
     """The same from local scores that come from elsewhere."""
-    method, constraints = checked_method(model), Constraints(model.required, model.forbidden, model.tiers)
+    method, constraints = checked_method(model), rules_of(model)
     if not isinstance(scores, LocalScores):
         raise InputError(
             f"Scores are a LocalScores, as local_scores and read_jkl give it. Got {shown(scores)} instead."

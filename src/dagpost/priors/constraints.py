@@ -1,7 +1,7 @@
-"""Which edges must a graph have, which must it not have? Required and forbidden edges, and tiers.
+"""Which edges must a graph have, which must it not have? Required and forbidden edges, tiers, exogenous columns.
 
-For each node they come down to two masks, of the parents that it must and must not have; contradictions are
-refused by the names of the edges.
+For each node they come down to the parents that it must and must not have, as two matrices or masks; contradictions
+are refused by the names of the edges. Nothing leads to an exogenous column.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.checks import different_texts, whole_number
+from dagpost._tools.arrays import Flags
+from dagpost._tools.checks import different_texts, texts, whole_number
 from dagpost._tools.spelling import bare, quoted
 from dagpost._tools.text import names_in, nearest, shown
 from dagpost.errors import InputError
+from dagpost.families.parent_lists import ParentLists
 from dagpost.priors.edge_text import read_edge
 
 #: An edge by its names: (parent, child).
@@ -36,6 +38,8 @@ class Constraints:
     tiers
         Lists of names, earliest first, or a mapping from names to numbers. No edge leads from a later tier to
         an earlier one; within a tier, and from and to names that are in no tier, all edges are possible.
+    exogenous
+        Names of columns that are not modelled: they may be parents, and have none.
 
     >>> Constraints(required="smoking -> cancer", tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
     (('age',), ('smoking',), ('cancer',))
@@ -44,12 +48,14 @@ class Constraints:
     required: str | Iterable[Edge | str] = ()
     forbidden: str | Iterable[Edge | str] = ()
     tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None
+    exogenous: str | Iterable[str] = ()
 
     def __post_init__(self) -> None:
-        """Bring all three into tuples, so that constraints can be compared and stored."""
+        """Bring all of them into tuples, so that constraints can be compared and stored."""
         object.__setattr__(self, "required", edge_pairs("required", self.required))
         object.__setattr__(self, "forbidden", edge_pairs("forbidden", self.forbidden))
         object.__setattr__(self, "tiers", _tiers(self.tiers))
+        object.__setattr__(self, "exogenous", _exogenous(self.exogenous))
 
     def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """For each node, the parents it must have and those it must not, as masks over all columns.
@@ -61,16 +67,42 @@ class Constraints:
         >>> required.tolist(), forbidden.tolist()
         ([0, 1, 0], [4, 4, 0])
         """
+        required, forbidden = self.matrices(names, max_parents)
+        return _as_masks(required), _as_masks(forbidden)
+
+    def matrices(self, names: tuple[str, ...], max_parents: int) -> tuple[Flags, Flags]:
+        """The same for any number of columns: of every (child, parent), whether it is required, and forbidden.
+
+        Among exogenous columns, and into them, everything is forbidden.
+        """
         names = different_texts(names, "names", "masks")
         whole_number(max_parents, "max_parents", "masks", least=0)
         required = self._edges("required", names)
         forbidden = self._edges("forbidden", names)
         tier = self._tier_of(names)
+        exogenous = self._exogenous_of(names)
         _refuse_both(required, forbidden, tier)
+        _refuse_into_exogenous(required, exogenous)
         _refuse_cycle(required)
         _refuse_crowd(required, names, max_parents)
-        barred = [(parent, child) for parent in tier for child in tier if tier[parent] > tier[child]]
-        return _parent_masks(required, names), _parent_masks([*forbidden, *barred], names)
+        barred = _matrix(forbidden, names)
+        tiers = np.array([tier.get(name, -1) for name in names])
+        barred |= (tiers[None, :] > tiers[:, None]) & (tiers[:, None] >= 0)
+        barred[[name in exogenous for name in names]] = True
+        np.fill_diagonal(barred, False)
+        return _matrix(required, names), barred
+
+    def parent_lists(self, names: tuple[str, ...], max_parents: int) -> ParentLists:
+        """The columns that may be parents of each node.
+
+        >>> lists = Constraints(exogenous=["a"], forbidden="b -> c").parent_lists(("a", "b", "c"), 2)
+        >>> [own.tolist() for own in lists.candidates]
+        [[], [0, 2], [0]]
+        """
+        _, forbidden = self.matrices(names, max_parents)
+        allowed = ~forbidden
+        np.fill_diagonal(allowed, False)
+        return ParentLists.of_matrix(allowed, max_parents)
 
     def refuse_graph(self, names: tuple[str, ...], parents: NDArray[np.uint64]) -> None:
         """Refuse a graph, one mask of parents a node, that does not obey them."""
@@ -97,6 +129,14 @@ class Constraints:
                     f"{quoted(setting)} has the edge {parent} -> {child}: no node is its own parent. Leave it out."
                 )
         return edges
+
+    def _exogenous_of(self, names: tuple[str, ...]) -> set[str]:
+        for name in self.exogenous:
+            if name not in names:
+                raise InputError(
+                    f"{quoted('exogenous')} has the name {name!r}, but there is no such column.{nearest(name, names)}"
+                )
+        return set(self.exogenous)
 
     def _tier_of(self, names: tuple[str, ...]) -> dict[str, int]:
         tier: dict[str, int] = {}
@@ -164,6 +204,20 @@ def _tiers(tiers: Any) -> tuple[tuple[str, ...], ...] | None:
     return tuple(checked)
 
 
+def _exogenous(names: Any) -> tuple[str, ...]:
+    """The names of a setting, each once; one name may stand alone."""
+    return tuple(dict.fromkeys(texts([names] if isinstance(names, str) else names, "exogenous", "Constraints")))
+
+
+def _refuse_into_exogenous(required: list[Edge], exogenous: set[str]) -> None:
+    for parent, child in required:
+        if child in exogenous:
+            raise InputError(
+                f"The edge {parent} -> {child} is required, but {child!r} is exogenous: it is not modelled and has no "
+                f"parents. Take the edge out of {bare('required')}, or the column out of {bare('exogenous')}."
+            )
+
+
 def _refuse_both(required: list[Edge], forbidden: list[Edge], tier: dict[str, int]) -> None:
     both = [f"{parent} -> {child}" for parent, child in dict.fromkeys(required) if (parent, child) in forbidden]
     if both:
@@ -213,9 +267,15 @@ def _refuse_crowd(required: list[Edge], names: tuple[str, ...], max_parents: int
             )
 
 
-def _parent_masks(edges: list[Edge], names: tuple[str, ...]) -> NDArray[np.uint64]:
+def _matrix(edges: list[Edge], names: tuple[str, ...]) -> Flags:
     place = {name: position for position, name in enumerate(names)}
-    masks = [0] * len(names)
+    result = np.zeros((len(names), len(names)), dtype=np.bool_)
     for parent, child in edges:
-        masks[place[child]] |= 1 << place[parent]
-    return np.array(masks, dtype=np.uint64)
+        result[place[child], place[parent]] = True
+    return result
+
+
+def _as_masks(matrix: Flags) -> NDArray[np.uint64]:
+    bits = np.uint64(1) << np.arange(len(matrix), dtype=np.uint64)
+    masks: NDArray[np.uint64] = np.where(matrix, bits[None, :], np.uint64(0)).sum(axis=1, dtype=np.uint64)
+    return masks
