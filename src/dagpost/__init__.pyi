@@ -10,6 +10,8 @@ from dagpost.data import datasets as datasets
 from dagpost.data import discretise as discretise
 from dagpost.data import read_table as read_table
 from dagpost.data.recipe import Recipe as Recipe
+from dagpost.data.unroll import unroll as unroll
+from dagpost.data.unrolled import Unrolled as Unrolled
 from dagpost.engines import Engine as Engine
 from dagpost.engines import ThreadEngine as ThreadEngine
 from dagpost.engines.cuda.engine import CudaEngine as CudaEngine

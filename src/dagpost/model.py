@@ -295,6 +295,26 @@ class DagPosterior(Estimator):
         """
         return lists.relation_table(self._fitted(), relation)
 
+    def lagged_edges(self) -> pd.DataFrame:
+        """The edges of a model fitted to `unroll(...)`, folded back to its series, most probable first.
+
+        Columns: `from` and `to` are series, `lag` is how many steps ago the parent was (0: now; missing: a static
+        column), `probability`, and `edge` says it in words: ``"X -> Y at lag 1"``. Exact where the edges are.
+        """
+        from dagpost.posterior.time_edges import lagged_edges
+
+        fitted = self._fitted()
+        return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
+
+    def series_edges(self) -> pd.DataFrame:
+        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
+
+        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
+        """
+        from dagpost.posterior.time_edges import series_edges
+
+        return series_edges(self._fitted().names, self.probability)
+
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Which way each pair points, and who says so: the data, the rules, or nobody. One row a pair.
 

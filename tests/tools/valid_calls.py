@@ -242,6 +242,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "as_table": (dagpost.as_table, {"data": made.frame}),
         "read_table": (dagpost.read_table, {"path": made.csv}),
         "discretise": (dagpost.discretise, {"table": small_numbers()}),
+        "unroll": (dagpost.unroll, {"data": small_numbers()}),
         "Recipe": (lambda **settings: dagpost.Recipe(**settings).fit(made.frame), {}),
         "Recipe.fit": (dagpost.Recipe().fit, {"X": made.frame}),
         "Recipe.transform": (made.recipe.transform, {"X": made.frame}),

@@ -34,13 +34,14 @@ from dagpost.scores.registry import SCORES
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
+    from dagpost.data.unrolled import Unrolling
 
 Made = TypeVar("Made")
 
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 #: Settings that say what a sample was drawn from.
-_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous")
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous", "apart")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class DataFacts:
     targets: tuple[tuple[str, ...], ...] = ()
     #: What was done with each column; None where a model was made from scores.
     recipe: Recipe | None = field(default=None, compare=False)
+    #: How the table was unrolled, where it has present and earlier values.
+    time: Unrolling | None = None
 
     @property
     def given_names(self) -> tuple[str, ...]:
@@ -74,7 +77,7 @@ class DataFacts:
         levels = tuple(None if own is None else tuple(map(readable_level, own)) for own in table.levels)
         recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
         facts = table.names, levels, table.observations, table.fingerprint(), table.interventions is not None
-        return cls(*facts, targets_of(table), recipe)
+        return cls(*facts, targets_of(table), recipe, table.time)
 
 
 def targets_of(table: Table) -> tuple[tuple[str, ...], ...]:
@@ -190,6 +193,7 @@ class Fitted:
             **{key: self.settings[key] for key in _PROVENANCE if key in self.settings},
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
+            **({"time": self.data.time.to_json()} if self.data.time is not None else {}),
         }
 
     def draw(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dagpost._tools.checks import refusal, seed_number, whole_number
@@ -53,9 +54,15 @@ def checked_method(model: Any) -> Method | None:
     return method
 
 
-def rules_of(model: Any) -> Constraints:
-    """The rules that a model has for its edges."""
-    return Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+def rules_of(model: Any, table: Table | None = None) -> Constraints:
+    """The rules that a model has for its edges, together with those of time where its table has it."""
+    rules = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+    if table is None or table.time is None:
+        return rules
+    _refuse_left_out(rules, table)
+    earlier = [name for name in table.time.exogenous if name in table.names]
+    present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
+    return replace(rules, exogenous=(*rules.exogenous, *earlier), apart=present)
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
@@ -75,7 +82,7 @@ def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
-    method, constraints = checked_method(model), rules_of(model)
+    method, constraints = checked_method(model), rules_of(model, table)
     _refuse_left_out(constraints, table)
     if method is not None:
         method.check_names(table.names)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags
 from dagpost._tools.checks import different_texts, texts, whole_number
-from dagpost._tools.spelling import bare, quoted
+from dagpost._tools.spelling import bare, quoted, setting
 from dagpost._tools.text import names_in, nearest, shown
 from dagpost.errors import InputError
 from dagpost.families.parent_lists import ParentLists
@@ -40,6 +40,8 @@ class Constraints:
         an earlier one; within a tier, and from and to names that are in no tier, all edges are possible.
     exogenous
         Names of columns that are not modelled: they may be parents, and have none.
+    apart
+        Names of columns with no edges among them.
 
     >>> Constraints(required="smoking -> cancer", tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
     (('age',), ('smoking',), ('cancer',))
@@ -49,6 +51,7 @@ class Constraints:
     forbidden: str | Iterable[Edge | str] = ()
     tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None
     exogenous: str | Iterable[str] = ()
+    apart: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         """Bring all of them into tuples, so that constraints can be compared and stored."""
@@ -56,6 +59,7 @@ class Constraints:
         object.__setattr__(self, "forbidden", edge_pairs("forbidden", self.forbidden))
         object.__setattr__(self, "tiers", _tiers(self.tiers))
         object.__setattr__(self, "exogenous", _exogenous(self.exogenous))
+        object.__setattr__(self, "apart", texts(self.apart, "apart", "Constraints"))
 
     def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """For each node, the parents it must have and those it must not, as masks over all columns.
@@ -82,6 +86,7 @@ class Constraints:
         tier = self._tier_of(names)
         exogenous = self._exogenous_of(names)
         _refuse_both(required, forbidden, tier)
+        _refuse_apart(required, set(self.apart))
         _refuse_into_exogenous(required, exogenous)
         _refuse_cycle(required)
         _refuse_crowd(required, names, max_parents)
@@ -89,6 +94,8 @@ class Constraints:
         tiers = np.array([tier.get(name, -1) for name in names])
         barred |= (tiers[None, :] > tiers[:, None]) & (tiers[:, None] >= 0)
         barred[[name in exogenous for name in names]] = True
+        apart = np.isin(names, list(self.apart))
+        barred |= apart[:, None] & apart[None, :]
         np.fill_diagonal(barred, False)
         return _matrix(required, names), barred
 
@@ -215,6 +222,15 @@ def _refuse_into_exogenous(required: list[Edge], exogenous: set[str]) -> None:
             raise InputError(
                 f"The edge {parent} -> {child} is required, but {child!r} is exogenous: it is not modelled and has no "
                 f"parents. Take the edge out of {bare('required')}, or the column out of {bare('exogenous')}."
+            )
+
+
+def _refuse_apart(required: list[Edge], apart: set[str]) -> None:
+    for parent, child in required:
+        if parent in apart and child in apart:
+            raise InputError(
+                f"The edge {parent} -> {child} is required, but edges among present values are not considered "
+                f"({setting('contemporaneous', False)}). Take it out of {bare('required')}."
             )
 
 
