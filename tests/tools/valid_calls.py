@@ -41,7 +41,7 @@ _NOT_INPUT = frozenset(
         *("mcmc.diagnostics.effective_sizes", "mcmc.candidates.choose_candidates"),
         *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
         *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),
-        *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity"),
+        *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity", "Unrolled"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Integers
-from dagpost._tools.checks import different_texts, truth, whole_number
+from dagpost._tools.checks import different_texts, members, text, truth, whole_number
 from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest, shown
 from dagpost.data.encoding import Cells, cells_of
@@ -129,14 +129,15 @@ def _columns_of(data: Any) -> dict[str, Any]:
 
 
 def _static_names(static: Any) -> tuple[str, ...]:
-    listed = (static,) if isinstance(static, str) else tuple(static) if isinstance(static, Iterable) else static
-    return () if listed == () else different_texts(listed, "static", "unroll")
+    listed = members([static] if isinstance(static, str) else static, "static", "unroll", allowed="a list of names")
+    return different_texts(listed, "static", "unroll") if listed else ()
 
 
 def _known(setting: str, name: Any, columns: Mapping[str, Any]) -> str:
-    if not isinstance(name, str) or name not in columns:
+    name = text(name, setting, "unroll", allowed="the name of a column")
+    if name not in columns:
         raise InputError(
-            f"{quoted(setting)} names the column {shown(name)}, which is not there.{nearest(str(name), list(columns))}"
+            f"{quoted(setting)} names the column {shown(name)}, which is not there.{nearest(name, list(columns))}"
         )
     return name
 
@@ -147,7 +148,7 @@ def _long(
     for setting, name in (("time", time), ("subject", subject), *(("static", name) for name in static or ())):
         if name is not None:
             _known(setting, name, columns)
-    if time is not None and time == subject:
+    if time is not None and subject is not None and time == subject:
         raise InputError(f"{quoted('time')} and {quoted('subject')} name the same column, {time!r}.")
     taken = [name for name in static or () if name in (time, subject)]
     if taken:
