@@ -32,8 +32,8 @@ from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.bootstrap import Bootstrap
 from dagpost.methods.partition_mcmc import PartitionMCMC
-from dagpost.posterior.fitting import draw_sample
 from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.fitting import draw_sample
 
 Arrays = dict[str, Any]
 Run = Callable[[Checkpoint | None, int], Arrays]
