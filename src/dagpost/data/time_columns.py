@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from dagpost._tools.spelling import either
 from dagpost.errors import InputError
 
 _EARLIER = re.compile(r"(?P<series>.+)\[t-(?P<lag>[1-9][0-9]{0,3})\]", re.DOTALL)
@@ -87,9 +88,12 @@ class TimeColumns:
         """These columns, if there is time in them; else an error that says how to have it."""
         if self.lags:
             return self
+        how = either(
+            "Fit the model to unroll(table, time=..., subject=..., lags=...), which makes",
+            "Fit with --time, --subject and --lags, which make",
+        )
         raise InputError(
-            f"{what} about earlier times, and these columns have none. Fit the model to unroll(table, time=..., "
-            "subject=..., lags=...), which makes columns such as 'X[t-1]' (docs/time.md)."
+            f"{what} about series in time, and these columns have no earlier values. {how} columns such as 'X[t-1]'."
         )
 
 
