@@ -1,0 +1,226 @@
+"""Graphs of more than 64 columns: against networkx, against the same graphs without the columns that have no edges."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.naive import features as naive_features
+from tests.naive import wide as naive
+
+from dagpost import (
+    InputError,
+    adjacent,
+    ancestor_set,
+    custom,
+    d_separated,
+    descendant_set,
+    edge,
+    in_markov_blanket,
+    parent_set,
+    path,
+    topological_position,
+    v_structure,
+)
+from dagpost.families import masks as masks_file
+from dagpost.families.masks import (
+    check_masks,
+    distinct_rows,
+    edges_in,
+    graph_of_masks,
+    integers_of,
+    masks_of_integers,
+    masks_of_matrix,
+    matrices_of_masks,
+    matrix_of_masks,
+    rows_equal_to,
+)
+from dagpost.features import ancestors, evaluate, weighted_matrix
+
+COLUMNS = 131
+NAMES = [f"v{column}" for column in range(COLUMNS)]
+
+
+@st.composite
+def wide_graphs(draw: Any) -> Any:
+    """Ten random graphs of 65 to 200 columns, and their names."""
+    columns = draw(st.one_of(st.sampled_from([65, 127, 128, 129, 192, 193]), st.integers(65, 200)))
+    modelled = draw(st.one_of(st.just(20), st.integers(1, columns - 1)))
+    seed = draw(st.integers(0, 2**32))
+    return naive.random_wide(columns, 10, modelled, 3, seed), [f"v{column}" for column in range(columns)]
+
+
+def has_two_parents(child: str, dag: Any) -> bool:
+    return bool(dag.in_degree(child) == 2)
+
+
+def statements_about(graph: nx.DiGraph, rng: np.random.Generator) -> list[Any]:
+    """Statements that often hold in the graph, of every kind but d-separation."""
+    names = list(graph.nodes)
+    edges = list(graph.edges) or [(names[0], names[1])]
+
+    def name_near(name: str) -> str:
+        near = sorted((nx.descendants(graph, name) | nx.ancestors(graph, name)) - {name})
+        other = near[rng.integers(len(near))] if near and rng.random() < 0.8 else names[rng.integers(len(names))]
+        return other if other != name else next(one for one in names if one != name)
+
+    found = []
+    for _ in range(3):
+        parent, child = edges[rng.integers(len(edges))]
+        other = name_near(child)
+        below, above = sorted(nx.descendants(graph, parent)), sorted(nx.ancestors(graph, child))
+        found += [
+            edge(parent, child),
+            edge(other, child),
+            path(parent, other) if parent != other else path(parent, child),
+            path(other, child),
+            path(other, child, longest=int(rng.integers(1, 4))),
+            adjacent(child, other),
+            in_markov_blanket(parent, child),
+            in_markov_blanket(other, child),
+            parent_set(child, sorted(graph.predecessors(child))),
+            parent_set(child, [parent]),
+            ancestor_set(child, above),
+            ancestor_set(child, above[1:]),
+            descendant_set(parent, below),
+            descendant_set(parent, below[1:]),
+            topological_position(child, "<=", int(rng.integers(1, 5))),
+            topological_position(child, "=", naive_features.longest_path_to(graph, child)),
+            custom(partial(has_two_parents, child)),
+        ]
+        if len({parent, child, other}) == 3:
+            found.append(v_structure(parent, child, other))
+    return found
+
+
+@settings(max_examples=15, deadline=None)
+@given(wide_graphs(), st.integers(0, 2**32))
+def test_statements_agree_with_networkx(case: Any, seed: int) -> None:
+    dags, names = case
+    rng = np.random.default_rng(seed)
+    graphs = [naive.graph_of_wide(row, names) for row in dags]
+    features = statements_about(graphs[0], rng)
+    held = evaluate(features, dags, names)
+    for row, feature in zip(held, features, strict=True):
+        assert row.tolist() == [naive_features.holds(feature, graph) for graph in graphs], feature
+    for block_size in (1, 3):
+        assert (evaluate(features, dags, names, block_size=block_size) == held).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(wide_graphs(), st.integers(0, 2**32))
+def test_d_separation_agrees_with_networkx(case: Any, seed: int) -> None:
+    dags, names = case
+    rng = np.random.default_rng(seed)
+    graphs = [naive.graph_of_wide(row, names) for row in dags]
+    busy = sorted({name for pair in graphs[0].edges for name in pair}) or names
+    busy = [*busy, *(name for name in names if name not in busy)][: max(8, len(busy))]
+    features = []
+    for _ in range(12):
+        order = [str(name) for name in rng.permutation(busy)[:8]]
+        ends = int(rng.integers(2, 5))
+        features.append(d_separated(order[0], order[1:ends], order[ends : int(rng.integers(ends, 9))]))
+    held = evaluate(features, dags, names)
+    for row, feature in zip(held, features, strict=True):
+        sides = (set(feature.first), set(feature.second), set(feature.given))
+        assert row.tolist() == [nx.is_d_separator(graph, *sides) for graph in graphs]
+
+
+@settings(max_examples=10, deadline=None)
+@given(wide_graphs(), st.integers(1, 4))
+def test_matrices_of_all_pairs_agree_with_networkx(case: Any, longest: int) -> None:
+    dags, names = case
+    weights = np.random.default_rng(len(names)).random(len(dags))
+    graphs = [naive.graph_of_wide(row, names) for row in dags]
+    for relation in ("->", "--", "~>", f"~>{{{longest}}}"):
+        expected = np.zeros((len(names), len(names)))
+        for weight, graph in zip(weights, graphs, strict=True):
+            for source in range(len(names)):
+                limit = {"->": 1, "--": 1, "~>": None}.get(relation, longest)
+                lengths = nx.single_source_shortest_path_length(graph, names[source], cutoff=limit)
+                for target in lengths.keys() - {names[source]}:
+                    expected[source, names.index(target)] += weight
+        if relation == "--":
+            expected += expected.T
+        np.testing.assert_allclose(weighted_matrix(relation, dags, weights), expected, atol=1e-12)
+        np.testing.assert_allclose(weighted_matrix(relation, dags, weights, block_size=3), expected, atol=1e-12)
+
+
+def test_a_thousand_and_twenty_four_columns() -> None:
+    dags = naive.random_wide(1024, 6, 1000, 4, seed=4)
+    names = [f"v{column}" for column in range(1024)]
+    closed = ancestors(dags)
+    assert closed.shape == (6, 1024, 16)
+    for row, dag in zip(closed, dags, strict=True):
+        graph = naive.graph_of_wide(dag, names)
+        for node in (0, 63, 64, 511, 1000, 1023):
+            above = {names.index(name) for name in nx.ancestors(graph, names[node])}
+            assert {other for other in range(1024) if naive.has_edge(row, other, node)} == above
+        last = list(nx.topological_sort(graph))[-1]
+        pairs = [path(name, last) for name in names[::50] if name != last]
+        held = evaluate(pairs, dag[None], names)[:, 0]
+        assert held.tolist() == [naive_features.holds(pair, graph) for pair in pairs]
+
+
+def test_a_cycle_is_found_wherever_it_is() -> None:
+    dags = naive.random_wide(COLUMNS, 5, 100, 3, seed=1)
+    graph = naive.graph_of_wide(dags[3], NAMES)
+    source, target = next(pair for pair in graph.edges if nx.ancestors(graph, pair[0]))
+    root = sorted(nx.ancestors(graph, source))[0]
+    naive.add_edge(dags[3], NAMES.index(target), NAMES.index(root))
+    with pytest.raises(InputError, match="Graph number 3 has a directed cycle"):
+        ancestors(dags)
+    with pytest.raises(InputError, match="Graph number 3 has a directed cycle"):
+        evaluate([edge("v0", "v1")], dags, NAMES, block_size=2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(wide_graphs())
+def test_masks_and_matrices_go_both_ways(case: Any) -> None:
+    dags, names = case
+    matrices = matrices_of_masks(dags)
+    for matrix, row in zip(matrices, dags, strict=True):
+        assert (matrix_of_masks(row) == matrix).all()
+        assert (masks_of_matrix(matrix) == row).all()
+        assert (masks_of_integers(integers_of(row), len(names)) == row).all()
+        graph = graph_of_masks(row, names)
+        assert set(graph.edges) == set(naive.graph_of_wide(row, names).edges)
+        assert list(graph.nodes) == names
+    parent, child = np.argwhere(matrices.any(axis=0))[0] if matrices.any() else (0, 1)
+    assert (edges_in(dags, int(parent), int(child)) == matrices[:, parent, child]).all()
+
+
+@pytest.mark.parametrize("colliding", [False, True])
+def test_distinct_wide_graphs_are_told_apart(colliding: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    dags = naive.random_wide(COLUMNS, 40, 3, 1, seed=2)[np.random.default_rng(3).integers(40, size=300)]
+    if colliding:
+        # As if all digests were equal: the long way must be taken, and give the same.
+        monkeypatch.setattr(masks_file, "_digest", lambda _, digests: digests.fill(0))
+    monkeypatch.setattr(masks_file, "_WORDS_AT_A_TIME", 1000)
+    first, member = distinct_rows(dags)
+    keys = [row.tobytes() for row in dags]
+    assert len(first) == len(set(keys)) > 20
+    assert [keys[first[number]] for number in member] == keys
+    assert all(keys.index(keys[place]) == place for place in first)
+    assert rows_equal_to(dags[7], dags).tolist() == [key == keys[7] for key in keys]
+
+
+def test_what_are_not_masks_of_wide_graphs_is_refused() -> None:
+    good = np.zeros((2, 70, 2), dtype=np.uint64)
+    check_masks(good)
+    for wrong in (good[:, :, :1], good[:, :, 0], good.astype(np.uint32), good[:, :64]):
+        with pytest.raises(InputError, match="a set of parents is"):
+            check_masks(wrong)
+    with pytest.raises(InputError, match=r"1 to 1024 nodes\. Got 1025"):
+        check_masks(np.zeros((1, 1025, 17), dtype=np.uint64))
+    beyond = good.copy()
+    beyond[1, 4, 1] = 1 << 6
+    with pytest.raises(InputError, match="DAG number 1 has a parent beyond its 70 nodes"):
+        check_masks(beyond)
+    with pytest.raises(InputError, match="A row of parent masks has 70 rows of 2 words"):
+        graph_of_masks(good[0, :, 0], NAMES[:70])
