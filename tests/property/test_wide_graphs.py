@@ -40,7 +40,8 @@ from dagpost.families.masks import (
     matrix_of_masks,
     rows_equal_to,
 )
-from dagpost.features import ancestors, evaluate, weighted_matrix
+from dagpost.features import ancestors, evaluate, projected_conditions, weighted_matrix
+from dagpost.features.statements.custom import Custom
 
 COLUMNS = 131
 NAMES = [f"v{column}" for column in range(COLUMNS)]
@@ -98,7 +99,7 @@ def statements_about(graph: nx.DiGraph, rng: np.random.Generator) -> list[Any]:
     return found
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(wide_graphs(), st.integers(0, 2**32))
 def test_statements_agree_with_networkx(case: Any, seed: int) -> None:
     dags, names = case
@@ -112,7 +113,7 @@ def test_statements_agree_with_networkx(case: Any, seed: int) -> None:
         assert (evaluate(features, dags, names, block_size=block_size) == held).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(wide_graphs(), st.integers(0, 2**32))
 def test_d_separation_agrees_with_networkx(case: Any, seed: int) -> None:
     dags, names = case
@@ -131,7 +132,7 @@ def test_d_separation_agrees_with_networkx(case: Any, seed: int) -> None:
         assert row.tolist() == [nx.is_d_separator(graph, *sides) for graph in graphs]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(wide_graphs(), st.integers(1, 4))
 def test_matrices_of_all_pairs_agree_with_networkx(case: Any, longest: int) -> None:
     dags, names = case
@@ -179,7 +180,7 @@ def test_a_cycle_is_found_wherever_it_is() -> None:
         evaluate([edge("v0", "v1")], dags, NAMES, block_size=2)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(wide_graphs())
 def test_masks_and_matrices_go_both_ways(case: Any) -> None:
     dags, names = case
@@ -224,3 +225,49 @@ def test_what_are_not_masks_of_wide_graphs_is_refused() -> None:
         check_masks(beyond)
     with pytest.raises(InputError, match="A row of parent masks has 70 rows of 2 words"):
         graph_of_masks(good[0, :, 0], NAMES[:70])
+
+
+def holds_by_conditions(feature: Any, dags: Any, names: Any) -> Any:
+    """The sum over the terms of a statement's conditions, for each graph; None where it has none."""
+    found = projected_conditions(feature, names)
+    if found is None:
+        return None
+    total = np.full(len(dags), found.conditions.constant)
+    for term in found.conditions.terms:
+        for place, dag in enumerate(dags):
+            kept = True
+            for node, condition in term.conditions.items():
+                mask = 0
+                for parent in range(len(names)):
+                    if naive.has_edge(dag, parent, node):
+                        mask |= int(found.bits[parent])
+                kept = kept and bool(condition(np.array([mask], dtype=np.uint64))[0])
+            total[place] += term.sign * kept
+    return total
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_conditions_on_projected_parents_say_in_which_graphs_a_statement_holds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dags = naive.random_wide(70, 12, 6, 3, seed)
+    names = [f"v{column}" for column in range(70)]
+    graph = naive.graph_of_wide(dags[0], names)
+    leaves = [leaf for leaf in statements_about(graph, rng) if not isinstance(leaf, Custom)]
+    parts = [leaves[place] for place in rng.permutation(len(leaves))[:2]]
+    answered = 0
+    for feature in (*leaves, parts[0] & ~parts[1], parts[0] | parts[1]):
+        found = holds_by_conditions(feature, dags, names)
+        if found is not None:
+            answered += 1
+            assert found.tolist() == evaluate([feature], dags, names)[0].tolist(), feature
+    assert answered > len(leaves) / 3
+
+
+def test_conditions_that_a_projection_would_get_wrong_are_not_projected() -> None:
+    many = [f"v{column}" for column in range(1, 70)]
+    assert projected_conditions(custom(nx.is_directed_acyclic_graph) & edge("v0", "v1"), ["v0", *many]) is None
+    assert projected_conditions(parent_set("v0", many), ["v0", *many]) is None
+    # Two edges are the longest path among what it names and another column, but not among seven columns.
+    assert projected_conditions(path("v0", "v1", longest=2), ["v0", *many[:6]]) is None
+    assert projected_conditions(d_separated("v0", "v1", ["v2"]), ["v0", "v1", "v2", "v3"]) is None

@@ -33,6 +33,7 @@ class DSeparated(Feature):
     given: frozenset[str] = frozenset()
 
     name = "d_separated"
+    projects = True
     takes_bar = True
 
     def __post_init__(self) -> None:

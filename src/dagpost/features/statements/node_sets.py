@@ -34,6 +34,7 @@ class _NodeSet(Feature):
 
     word: ClassVar[str]
     example: ClassVar[str]
+    projects = True
 
     def __post_init__(self) -> None:
         store_others(self, "members", self.node)

@@ -38,6 +38,7 @@ class TopologicalPosition(Feature):
     value: int
 
     name = "topological_position"
+    projects = True
 
     def __post_init__(self) -> None:
         check_text(self.node)
