@@ -17,13 +17,18 @@ def words_for(nodes: int) -> int:
 def place_among(dags: Any, columns: int, seed: int) -> tuple[Wide, list[int]]:
     """The graphs with their nodes at random places among `columns` columns, and these places."""
     places = [int(place) for place in np.random.default_rng(seed).permutation(columns)[: dags.shape[1]]]
+    return place_among_given(dags, places, columns), places
+
+
+def place_among_given(dags: Any, places: list[int], columns: int) -> Wide:
+    """The graphs with their nodes at these places."""
     wide = np.zeros((len(dags), columns, words_for(columns)), dtype=np.uint64)
     for graph, row in enumerate(dags.tolist()):
         for child, mask in enumerate(row):
             for parent in range(dags.shape[1]):
                 if mask >> parent & 1:
                     add_edge(wide[graph], places[parent], places[child])
-    return wide, places
+    return wide
 
 
 def add_edge(graph: Wide, parent: int, child: int) -> None:

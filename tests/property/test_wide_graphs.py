@@ -28,6 +28,7 @@ from dagpost import (
     v_structure,
 )
 from dagpost.families import masks as masks_file
+from dagpost.families.essential import compelled_by_data, compelled_with_rules, essential_graphs, patterns_of
 from dagpost.families.masks import (
     check_masks,
     distinct_rows,
@@ -271,3 +272,57 @@ def test_conditions_that_a_projection_would_get_wrong_are_not_projected() -> Non
     # Two edges are the longest path among what it names and another column, but not among seven columns.
     assert projected_conditions(path("v0", "v1", longest=2), ["v0", *many[:6]]) is None
     assert projected_conditions(d_separated("v0", "v1", ["v2"]), ["v0", "v1", "v2", "v3"]) is None
+
+
+def sets_at(masks: Any, places: list[int], columns: int) -> Any:
+    """Sets of the placed nodes as sets of columns: one row of masks, or a Python integer."""
+    if isinstance(masks, int):
+        return sum(1 << place for node, place in enumerate(places) if masks >> node & 1)
+    return naive.place_among_given(masks[None], places, columns)[0]
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(2, 8), st.integers(0, 2**32), st.lists(st.integers(0, 255), max_size=3))
+def test_compelled_edges_are_those_of_the_graph_without_the_other_columns(
+    nodes: int, seed: int, targets: list[int]
+) -> None:
+    rng = np.random.default_rng(seed)
+    dags = np.concatenate([naive_features.random_dags(nodes, 10, density, seed) for density in (0.2, 0.4, 0.7)])
+    targets = [target & (1 << nodes) - 1 for target in targets]
+    columns = int(rng.integers(65, 140))
+    wide, places = naive.place_among(dags, columns, seed)
+    wide_targets = [sets_at(target, places, columns) for target in targets]
+    # Rules that all graphs obey: each settles a pair that no graph has the other way round.
+    either = np.bitwise_or.reduce(dags, axis=0)
+    backwards = np.array([sum((int(either[p]) >> c & 1) << p for p in range(nodes)) for c in range(nodes)])
+    settled = rng.integers(0, 256, size=nodes) & ~backwards & ~(1 << np.arange(nodes)) & (1 << nodes) - 1
+    settled = settled.astype(np.uint64)
+
+    by_data, by_data_wide = compelled_by_data(dags, targets), compelled_by_data(wide, wide_targets)
+    assert (by_data_wide == naive.place_among_given(by_data, places, columns)).all()
+    ruled = compelled_with_rules(dags, by_data, settled, targets)
+    ruled_wide = compelled_with_rules(wide, by_data_wide, sets_at(settled, places, columns), wide_targets)
+    assert (ruled_wide == naive.place_among_given(ruled, places, columns)).all()
+    patterns = patterns_of(dags, ruled)
+    assert (patterns_of(wide, ruled_wide) == naive.place_among_given(patterns, places, columns)).all()
+    assert (essential_graphs(wide, at_a_time=4) == essential_graphs(wide)).all()
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 2**32))
+def test_compelled_edges_of_sixty_nodes_are_the_same_among_more_columns(seed: int) -> None:
+    """Larger graphs than can be enumerated, by the code for up to 64 nodes."""
+    wide = naive.random_wide(65, 20, 50, 3, seed)
+    # The last column is cut off, so that both ways to write a graph are possible.
+    wide[:, 64], wide[:, :, 1] = 0, 0
+    narrow = wide[:, :64, 0]
+    # Edges of the first graph that no other has the other way round.
+    matrices = matrices_of_masks(wide)
+    settled = matrices[0] & ~matrices.any(axis=0).T
+    assert settled.sum() > 10
+    by_data, by_data_wide = compelled_by_data(narrow), compelled_by_data(wide)
+    assert (by_data_wide[:, :64, 0] == by_data).all()
+    assert not by_data_wide[:, :, 1].any()
+    ruled = compelled_with_rules(wide, by_data_wide, masks_of_matrix(settled))
+    assert (ruled[:, :64, 0] == compelled_with_rules(narrow, by_data, masks_of_matrix(settled[:64, :64]))).all()
+    assert (ruled != by_data_wide).any()
