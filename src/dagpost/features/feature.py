@@ -39,6 +39,9 @@ class Feature(ABC):
     name: ClassVar[str]
     #: Whether its text may go on behind a bar, so that inside other texts it is put in brackets.
     takes_bar: ClassVar[bool] = False
+    #: Whether its conditions on parents are the same for all variables that it does not name, and see of these only
+    #: whether any is a parent (projection.py). A condition that counts parents does not.
+    projects: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -132,6 +135,10 @@ class _Joined(Feature):
     def __str__(self) -> str:
         return f" {self.symbol} ".join(bracketed(part, _Joined) for part in self.parts)
 
+    @property
+    def projects(self) -> bool:  # type: ignore[override]
+        return all(part.projects for part in self.parts)
+
     def holds_in(self, block: Block) -> Flags:
         result: Flags = self.join.reduce([block.holds(part) for part in self.parts])
         return result
@@ -198,6 +205,11 @@ class Not(Feature):
 
     def __str__(self) -> str:
         return f"!{self.part}" if isinstance(self.part, Not) else f"!({self.part})"
+
+    @property
+    def projects(self) -> bool:  # type: ignore[override]
+        """Whether the part does."""
+        return self.part.projects
 
     def holds_in(self, block: Block) -> Flags:
         """The graphs in which the part does not hold."""

@@ -1,7 +1,8 @@
 """DagSample: graphs drawn from a posterior, and what can be said from them.
 
-A graph is a row of parent masks: bit j of `parents[s, i]` says that column j is a parent of column i in graph s. Rows
-keep the order in which they were drawn. Memory: n masks of the smallest type that fits, and four numbers, a graph.
+A graph is a row of parent masks: bit j of `parents[s, i]` says that column j is a parent of column i in graph s. Beyond
+64 columns a mask is a row of words: bit j % 64 of `parents[s, i, j // 64]` (families/masks.py). Rows keep the order in
+which they were drawn. Memory: n masks of the smallest type that fits, and four numbers, a graph.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, labelled
 from dagpost._tools.checks import floats, texts
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks
+from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks, matrices_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.features.numbers import numbers_in
 from dagpost.mcmc.chains import ChainRecord
@@ -200,10 +202,12 @@ class DagSample:
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
-        bits = np.arange(len(self.names), dtype=self.parents.dtype)
-        one = self.parents.dtype.type(1)
-        present: NDArray[np.bool_] = (self.parents[:, None, :] >> bits[None, :, None]) & one != 0
-        return present
+        memory.require(
+            len(self) * len(self.names) ** 2,
+            f"A matrix for each of {len(self):,} graphs of {len(self.names):,} variables",
+            "Take some of the graphs, as in dags[:1000].adjacency(), or use edge_frequencies() or probability().",
+        )
+        return matrices_of_masks(self.parents)
 
     def edge_frequencies(self, estimator: str = "auto") -> pd.DataFrame:
         """Weighted frequency of every edge: rows parents, columns children."""

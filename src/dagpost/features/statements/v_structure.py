@@ -22,6 +22,7 @@ class VStructure(Feature):
     second: str
 
     name = "v_structure"
+    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.first, self.collider, self.second)
