@@ -272,11 +272,12 @@ class DagPosterior(Estimator):
         check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
-        queries = [resolve(statement, fitted.names, given) for statement in statements]
+        queries = [resolve(statement, fitted.names, given, fitted.exogenous) for statement in statements]
         answers = [exact_answer(query, fitted) for query in queries]
         open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
         sampled = iter(fitted.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
-        estimates = [next(sampled) if answer is None else answer for answer in answers]
+        found = [next(sampled) if answer is None else answer for answer in answers]
+        estimates = [estimate.given(fitted.exogenous) for estimate in found]
         return estimates if several else estimates[0]
 
     def expectation(
