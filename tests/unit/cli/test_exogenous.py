@@ -60,6 +60,8 @@ def test_a_stored_model_says_it_in_every_answer(run: Run, given: str, tmp_path: 
     assert DagSample.load(tmp_path / "graphs.dagpost").exogenous == ("Family", "Smoking")
     assert GIVEN in run("edges", "graphs.dagpost").stdout
     assert GIVEN in run("info", "graphs.dagpost").stdout
+    run("predict", given, "coronary.csv", "--target", "Smoking", status=2)
+    assert f"rows, {GIVEN}:" in run("predict", given, "coronary.csv").stderr
     run("report", given, "-o", "given.html")
     page = (tmp_path / "given.html").read_text(encoding="utf-8")
     assert page.count(GIVEN) > 3
