@@ -93,7 +93,7 @@ def conditional_on(exogenous: Sequence[str]) -> str:
     """The same as a sentence of its own, with what it means; empty where all columns are modelled.
 
     >>> conditional_on(["age", "sex"])
-    'The posterior is given age and sex: exogenous, that is not modelled, and without parents.'
+    'Everything is conditional, given age and sex: exogenous columns are not modelled and have no parents.'
     """
     own = given_columns(exogenous)
-    return own and f"The posterior is {own}: exogenous, that is not modelled, and without parents."
+    return own and f"Everything is conditional, {own}: exogenous columns are not modelled and have no parents."

@@ -58,9 +58,10 @@ def predict(
 ) -> None:
     """Say how probable new rows are, or one column of them.
 
-    Averaged over graphs, with all parameters integrated out, and given the exogenous columns. One line a row: the natural log of its probability, or
-    with --target the probability of every level; nan for a row with missing cells. Rows are taken as the table of `fit`
-    was: numbers are cut where the model's recipe says, and columns that are not variables are left out.
+    Averaged over graphs, with all parameters integrated out, and given the exogenous columns. One line a row: the
+    natural log of its probability, or with --target the probability of every level; nan for a row with missing cells.
+    Rows are taken as the table of `fit` was: numbers are cut where the model's recipe says, and columns that are not
+    variables are left out.
 
     \b
     Example: dagpost predict coronary.dagpost coronary.csv --target Pressure
@@ -106,8 +107,8 @@ def _show_rows(logs: Any, exogenous: Sequence[str], *, as_json: bool, quiet: boo
         return
     typer.echo("\n".join(f"{log:.6f}" for log in logs))
     if not quiet and mean is not None:
-        given = given_columns(exogenous)
-        typer.echo(f"Mean log probability of {len(there):,} rows{given and f', {given}'}: {mean:.4f}", err=True)
+        words = given_columns(exogenous)
+        typer.echo(f"Mean log probability of {len(there):,} rows{words and f', {words}'}: {mean:.4f}", err=True)
 
 
 def _number(value: float) -> float | None:
