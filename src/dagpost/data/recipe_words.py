@@ -24,30 +24,32 @@ def summary(steps: Sequence[Step], dropped: int, rows: int) -> str:
     return text + (f"; {dropped:,} of {rows:,} rows dropped for gaps" if dropped else "")
 
 
-def lines(steps: Sequence[Step]) -> list[str]:
+def lines(steps: Sequence[Step], exogenous: Sequence[str] = ()) -> list[str]:
     """The steps as an aligned table, with its header."""
-    rows = [_HEADER, *(tuple(map(printable, cells(step))) for step in steps)]
+    rows = [_HEADER, *(tuple(map(printable, cells(step, exogenous))) for step in steps)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_HEADER) - 1)]
     return ["  ".join([*(f"{row[i]:<{width}}" for i, width in enumerate(widths)), row[-1]]).rstrip() for row in rows]
 
 
-def cells(step: Step) -> tuple[str, str, str, str]:
-    """One row of the table: column, what it is, what is done, levels."""
+def cells(step: Step, exogenous: Sequence[str] = ()) -> tuple[str, str, str, str]:
+    """One row of the table: column, what it is, what is done, levels; some columns are not modelled."""
     gaps = f"; {step.gaps:,} gaps" if step.gaps else ""
     done = {"levels": "levels", "number": "stays a number", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
+    if step.used and step.name in exogenous:
+        done += "; exogenous"
     levels = "" if step.levels is None else shortened([number_text(level) for level in step.levels])
     return step.name, f"{step.why}{gaps}", done, levels
 
 
-def to_html(steps: Sequence[Step], caption: str) -> str:
+def to_html(steps: Sequence[Step], caption: str, exogenous: Sequence[str] = ()) -> str:
     """The same for a notebook or a page."""
 
     def row(texts: tuple[str, ...], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts) + "</tr>"
 
-    body = "".join(row(cells(step), "td") for step in steps)
+    body = "".join(row(cells(step, exogenous), "td") for step in steps)
     return f"<table><caption>{html.escape(caption)}</caption>{row(_HEADER, 'th')}{body}</table>"
 
 
