@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from dagpost._tools.setting_text import readable_edges, readable_setting, readab
 from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
+from dagpost.cli.messages import in_words
 from dagpost.cli.options import (
     BinsOption,
     ColumnsOption,
@@ -39,6 +41,8 @@ from dagpost.methods.choice import target_named
 if TYPE_CHECKING:
     from dagpost.methods.targets import Target
 
+#: Variables that are shown one by one.
+_MOST_VARIABLES = 64
 #: One line of what is shown: a label and what it says.
 Line = tuple[str, str]
 
@@ -90,7 +94,13 @@ def info(
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)
-    costs = [] if about_table.table is None else costs_of(about_table.table, max_parents, threads)
+    costs: list[dict[str, Any]] = []
+    if about_table.table is not None:
+        try:
+            costs = costs_of(about_table.table, max_parents, threads)
+        except InputError as error:
+            # Too many columns without rules that keep the sums small.
+            about_table = replace(about_table, problem=in_words(error.marked))
     if as_json:
         print_json({**about_table.content(), "costs": costs})
         return
@@ -230,10 +240,10 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
         return
     levels = about.get("levels") or [None] * len(about["names"])
     typer.echo("variables")
-    print_columns(
-        [
-            (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")
-            for name, of in zip(about["names"], levels, strict=True)
-        ],
-        indent="  ",
-    )
+    variables = [
+        (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")
+        for name, of in zip(about["names"], levels, strict=True)
+    ]
+    print_columns(variables[:_MOST_VARIABLES], indent="  ")
+    if len(variables) > _MOST_VARIABLES:
+        typer.echo(f"  and {len(variables) - _MOST_VARIABLES:,} more (--json lists all)")
