@@ -194,7 +194,7 @@ def _constraints(settings: dict[str, Any]) -> list[Line]:
 def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     origin = about["provenance"]
     lines = [
-        ("graphs", f"{about['arrays']['parents']['shape'][0]:,}"),
+        ("graphs", f"{about['arrays']['weights']['shape'][0]:,}"),
         ("method", readable_setting(origin.get("method", about["method"]))),
         ("speaks of", target_named(about["modularity"]).words),
         ("estimator", about["estimator"]),
