@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ from dagpost._tools.setting_text import (
 from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
+from dagpost.cli.messages import in_words
 from dagpost.cli.options import (
     BinsOption,
     ColumnsOption,
@@ -46,6 +48,8 @@ from dagpost.methods.choice import target_named
 if TYPE_CHECKING:
     from dagpost.methods.targets import Target
 
+#: Variables that are shown one by one.
+_MOST_VARIABLES = 64
 #: One line of what is shown: a label and what it says.
 Line = tuple[str, str]
 
@@ -99,7 +103,13 @@ def info(
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)
-    costs = [] if about_table.table is None else costs_of(about_table.table, max_parents, threads)
+    costs: list[dict[str, Any]] = []
+    if about_table.table is not None:
+        try:
+            costs = costs_of(about_table.table, max_parents, threads)
+        except InputError as error:
+            # Too many columns without rules that keep the sums small.
+            about_table = replace(about_table, problem=in_words(error.marked))
     if as_json:
         print_json({**about_table.content(), "costs": costs})
         return
@@ -196,7 +206,7 @@ def _constraints(settings: dict[str, Any]) -> list[Line]:
 def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     origin = about["provenance"]
     lines = [
-        ("graphs", f"{about['arrays']['parents']['shape'][0]:,}"),
+        ("graphs", f"{about['arrays']['weights']['shape'][0]:,}"),
         ("method", readable_setting(origin.get("method", about["method"]))),
         ("speaks of", target_named(about["modularity"]).words),
         ("estimator", about["estimator"]),
@@ -243,10 +253,10 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
         return
     levels = about.get("levels") or [None] * len(about["names"])
     typer.echo("variables")
-    print_columns(
-        [
-            (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")
-            for name, of in zip(about["names"], levels, strict=True)
-        ],
-        indent="  ",
-    )
+    variables = [
+        (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")
+        for name, of in zip(about["names"], levels, strict=True)
+    ]
+    print_columns(variables[:_MOST_VARIABLES], indent="  ")
+    if len(variables) > _MOST_VARIABLES:
+        typer.echo(f"  and {len(variables) - _MOST_VARIABLES:,} more (--json lists all)")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
 from dagpost._tools.setting_text import given_columns, readable_setting, readable_shares
@@ -40,9 +41,11 @@ def edge_list(edges: pd.DataFrame) -> EdgeList:
     """All edges, most probable first."""
     names = [str(name) for name in edges.columns]
     matrix = edges.to_numpy()
-    pairs = [(parent, child) for parent in range(len(names)) for child in range(len(names)) if parent != child]
-    pairs.sort(key=lambda pair: -matrix[pair])
-    return [(names[parent], names[child], float(matrix[parent, child])) for parent, child in pairs]
+    parents, children = np.nonzero(~np.eye(len(names), dtype=bool))
+    probabilities = matrix[parents, children]
+    falling = np.argsort(-probabilities, kind="stable")
+    triples = zip(parents[falling].tolist(), children[falling].tolist(), probabilities[falling].tolist(), strict=True)
+    return [(names[parent], names[child], probability) for parent, child, probability in triples]
 
 
 def print_columns(

@@ -18,9 +18,10 @@ from dagpost._tools.checks import truth
 from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 from dagpost.plots import placing
-from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, wrapped
+from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, say, wrapped
 from dagpost.plots.layering import Edge, acyclic_orientation
 from dagpost.plots.marks import EXOGENOUS, EXOGENOUS_FILL, LEGEND, for_layers, listed
+from dagpost.plots.readable_part import readable_part
 from dagpost.plots.sources import directions_at_hand, probabilities_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ _TITLE = "its direction, assuming no hidden common causes"
 _NUMBERED = 12
 #: The smallest and the largest figure that is opened, in points.
 _SMALLEST, _LARGEST = (400.0, 150.0), (1000.0, 800.0)
+#: The same for a graph of which only a part is drawn, and how many lines and boxes that part has at most.
+_LARGEST_OF_MANY = (1600.0, 1300.0)
+_MOST_PAIRS, _MOST_NODES = 150, 100
 
 
 def graph(
@@ -69,7 +73,8 @@ def graph(
     source
         A fitted `DagPosterior`, a `DagSample`, or a table of edge probabilities, parents in the rows.
     threshold
-        Pairs that are joined, either way, with less than this probability are not drawn; the caption says how many.
+        Pairs that are joined, either way, with less than this probability are not drawn; the caption says how many. Of
+        more than 64 columns, those that are joined to others are drawn, by the most probable pairs.
     layout
         "layered" (parents above children; a graph too dense for that is put on a circle), "circle", "graphviz" (needs
         its program `dot`), or a position (x, y) for each name.
@@ -94,24 +99,38 @@ def graph(
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
-    pairs, hidden = _visible_pairs(edges, threshold, shown.share)
+    visible, hidden = _visible_pairs(edges, threshold, shown.share)
     directions, remark = directions_at_hand(source, shown)
-    said = [directions.pair(*pair) for pair in pairs]
-    oriented = acyclic_orientation(for_layers(edges, said), pairs)
+    part = readable_part(edges + edges.T, visible, threshold, most_pairs=_MOST_PAIRS, most_nodes=_MOST_NODES)
+    local = {node: number for number, node in enumerate(part.nodes)}
+    names, inside = [shown.names[node] for node in part.nodes], np.ix_(part.nodes, part.nodes)
+    said = [_numbered(directions.pair(*pair), local) for pair in part.pairs]
+    pairs = [(local[first], local[second]) for first, second in part.pairs]
+    oriented = acyclic_orientation(for_layers(edges[inside], said), pairs)
     own, ax = ax is None, axes_for(ax, 6.0, 4.5)
     ax.set_axis_off()
-    if layout == "layered" and placing.too_dense(oriented, len(shown.names)):
+    told = [shown.sentence, *([remark] if pairs else []), *hidden, *part.remarks, *_unknown(shown.matrix)]
+    if not names:
+        say(ax, " ".join(filter(None, told)))
+        return ax
+    if layout == "layered" and placing.too_dense(oriented, len(names)):
         layout = "circle"
-    least = _least_widths(oriented, len(shown.names)) if layout == "layered" else [0.0] * len(shown.names)
+    least = _least_widths(oriented, len(names)) if layout == "layered" else [0.0] * len(names)
     exogenous = {shown.names[node] for node in directions.exogenous}
-    nodes, key = _node_texts(ax, shown.names, least, exogenous)
-    place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
-    told = [shown.sentence, *([remark] if pairs else []), *hidden, *_unknown(shown.matrix)]
+    nodes, key = _node_texts(ax, names, least, exogenous)
+    given = None if positions is None else [positions[node] for node in part.nodes]
+    place = _placed(layout, given, oriented, _sizes(ax, nodes, least))
     caption = [" ".join(filter(None, told)), *key] if legend else []
-    words = _Legend(shown.share, listed(pair.word for pair in said), bool(exogenous))
-    scale = _fit(ax, own, place, nodes, caption, words)
-    _draw_edges(ax, shown.matrix, dict(zip(oriented, said, strict=True)), place, nodes, scale, numbers)
+    largest = _LARGEST if part.whole else _LARGEST_OF_MANY
+    words = _Legend(shown.share, listed(pair.word for pair in said), bool(exogenous.intersection(names)))
+    scale = _fit(ax, largest if own else None, place, nodes, caption, words)
+    _draw_edges(ax, shown.matrix[inside], dict(zip(oriented, said, strict=True)), place, nodes, scale, numbers)
     return ax
+
+
+def _numbered(pair: PairDirection, local: Mapping[int, int]) -> PairDirection:
+    """What is said of a pair, with the numbers that its ends have among the columns that are drawn."""
+    return pair._replace(source=local[pair.source], target=local[pair.target])
 
 
 def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, float]] | None:
@@ -146,8 +165,9 @@ def _visible_pairs(edges: Floats, threshold: float, share: bool) -> tuple[list[E
     number = int(left.sum())
     expected = float(joined[left].sum())
     how = "in a share of the replicates" if share else "with a probability"
-    together = f", together {expected:.2g} expected edges" if expected >= _WORTH_TELLING and not share else ""
-    which = f"{number} pair{'' if number == 1 else 's'} joined {how} below {threshold:g}"
+    size = f"{expected:,.0f}" if expected >= 10.0 else f"{expected:.2g}"
+    together = f", together {size} expected edges" if expected >= _WORTH_TELLING and not share else ""
+    which = f"{number:,} pair{'' if number == 1 else 's'} joined {how} below {threshold:g}"
     return pairs, [f"Not drawn: {which}{together}."]
 
 
@@ -234,22 +254,30 @@ class _Legend:
 
 
 def _fit(
-    ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str], legend: _Legend
+    ax: Axes,
+    largest: tuple[float, float] | None,
+    place: placing.Placing,
+    nodes: Sequence[Text],
+    caption: Sequence[str],
+    legend: _Legend,
 ) -> float:
-    """Put boxes, legend and caption into the axes; how much smaller letters became for want of room."""
+    """Put boxes, legend and caption into the axes; how much smaller letters became for want of room.
+
+    A figure of our own is made at most as large as `largest`; None: the axes are not ours.
+    """
     figure: Any = ax.figure
     wide, high = place.width + 2 * _MARGIN, place.height + 2 * _MARGIN
-    if own:
-        width = min(max(wide, _SMALLEST[0]), _LARGEST[0])
+    if largest is not None:
+        width = min(max(wide, _SMALLEST[0]), largest[0])
         strip = _strip(width, caption, legend)[1]
-        height = min(max(high, _SMALLEST[1]), _LARGEST[1]) + strip
+        height = min(max(high, _SMALLEST[1]), largest[1]) + strip
         figure.set_size_inches((width + 8.0) / 72.0, (height + 8.0) / 72.0)
     else:
         extent = ax.get_window_extent()
         width, height = (side * 72.0 / figure.dpi for side in (extent.width, extent.height))
     lines, strip = _strip(width, caption, legend)
     # In small axes the words must not take what the picture needs.
-    small = SMALL if own or not caption else SMALL * min(1.0, width / 340.0, 0.35 * height / strip)
+    small = SMALL if largest is not None or not caption else SMALL * min(1.0, width / 340.0, 0.35 * height / strip)
     strip *= small / SMALL
     scale = min(1.0, width / wide, (height - strip) / high)
     ax.set_xlim(-_MARGIN, place.width + _MARGIN)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ class Directions:
     #: Columns that are not modelled: there are no pairs among these.
     exogenous: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def computed(self) -> bool:
         """Whether anything but `joined` is known."""
         return not bool(np.isnan(self.by_data).any())
@@ -162,9 +163,9 @@ class Directions:
 
     def pairs(self, least: float = 0.0) -> list[PairDirection]:
         """What is said of all pairs that are joined with at least this probability, most probable first."""
-        found = [self.pair(first, second) for first, second in np.argwhere(self.asked).tolist()]
+        found = [self.pair(*ends) for ends in np.argwhere(self.asked & (self.joined >= least)).tolist()]
         # Rounding errors of sums that are both 1 do not decide which comes first.
-        return sorted((pair for pair in found if pair.joined >= least), key=lambda pair: -round(pair.joined, 9))
+        return sorted(found, key=lambda pair: -round(pair.joined, 9))
 
     def table(self) -> pd.DataFrame:
         """One row a pair, most probably joined first."""
@@ -206,10 +207,10 @@ class Directions:
             return PairDirection("open", first, second, share, joined)
         if share >= LEANING:
             return PairDirection("clear" if share >= CLEAR else "leaning", source, target, share, joined)
-        decided = self.by_data + self.by_rules
         for source, target in ((first, second), (second, first)):
-            if decided[source, target] / joined >= CLEAR:
-                return PairDirection("rules", source, target, float(decided[source, target]) / joined, joined)
+            decided = float(self.by_data[source, target] + self.by_rules[source, target])
+            if decided / joined >= CLEAR:
+                return PairDirection("rules", source, target, decided / joined, joined)
         return PairDirection("open", first, second, share, joined)
 
 
