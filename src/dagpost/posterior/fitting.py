@@ -16,16 +16,18 @@ from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.schema import described_method
-from dagpost._tools.spelling import either, quoted, setting
+from dagpost._tools.spelling import bare, either, quoted, setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe import resolve_recipe
+from dagpost.data.recipe_settings import names_of
 from dagpost.data.table import Table
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
+from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
@@ -34,7 +36,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
 from dagpost.posterior.weighing import weigh_families
@@ -57,14 +59,16 @@ def checked_method(model: Any) -> Method | None:
 
 
 def rules_of(model: Any, table: Table | None = None) -> Constraints:
-    """The rules that a model has for its edges, together with those of time where its table has it."""
-    rules = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+    """The rules of a model for its edges, with the exogenous columns of its table's recipe and those that time brings."""
+    own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+    if table is not None and table.recipe is not None and table.recipe.exogenous:
+        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
     if table is None or table.time is None:
-        return rules
-    _refuse_left_out(rules, table)
+        return own
+    _refuse_left_out(own, table)
     earlier = [name for name in table.time.exogenous if name in table.names]
     present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
-    return replace(rules, exogenous=(*rules.exogenous, *earlier), apart=present)
+    return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
@@ -72,7 +76,13 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     recipe = None
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
-    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
+    table = table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
+    if len(table.names) > MAX_NODES:
+        raise InputError(
+            f"The table has {len(table.names):,} columns, and a posterior over graphs is found for up to {MAX_NODES}. "
+            f"Choose the columns of interest: {either('Recipe(columns=[...])', '--columns')}."
+        )
+    return table
 
 
 def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
@@ -86,6 +96,7 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     """Compute the posterior of a table with the settings of a model."""
     method, constraints = checked_method(model), rules_of(model, table)
     _refuse_left_out(constraints, table)
+    _refuse_set_exogenous(constraints, table)
     if method is not None:
         method.check_names(table.names)
     engine = resolve_engine(model.engine, model.threads, len(table.names))
@@ -123,6 +134,17 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
                 )
 
 
+def _refuse_set_exogenous(constraints: Constraints, table: Table) -> None:
+    """Refuse interventions on columns that are not modelled: they leave rows out of scores that are not there."""
+    for name in dict.fromkeys(name for own in targets_of(table) for name in own):
+        if name in list(constraints.exogenous):
+            raise InputError(
+                f"{quoted('interventions')} says that {name!r} was set from outside in some rows, and {name!r} is "
+                "exogenous: it is not modelled, so that setting it changes nothing. Leave these entries of "
+                f"{bare('interventions')} empty, or take the column out of {bare('exogenous')}."
+            )
+
+
 def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -> Fitted:
     """The same from local scores that come from elsewhere."""
     method, constraints = checked_method(model), rules_of(model)
@@ -137,6 +159,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
             raise InputError(f"The method {method.name!r} needs rows, and scores have none. Use fit(table).")
         method.check_names(names)
     log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
+    constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
     engine = resolve_engine(model.engine, model.threads, len(names))
     exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
