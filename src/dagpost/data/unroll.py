@@ -88,7 +88,8 @@ def unroll(
         columns = _columns_of(data)
         panel = _wide(columns, wide, time, subject, named, step) if wide is not None else None
         panel = _long(columns, time, subject, named, step) if panel is None else panel
-        return _unrolled(panel, lags, contemporaneous, time, subject, found_static=named is None and wide is None)
+        found = {"found_static": named is None and wide is None, "wide": wide is not None}
+        return _unrolled(panel, lags, contemporaneous, time, subject, **found)
     except InputError as error:
         if isinstance(data, str | os.PathLike) and not str(error).startswith(source_name(data)):
             raise InputError(f"{source_name(data)}: {error.marked}") from None
@@ -260,15 +261,15 @@ def _once(name: str, cells: Cells, subjects: Integers, whose: Sequence[object]) 
 
 
 def _unrolled(
-    panel: _Panel, lags: int, contemporaneous: bool, time: str | None, subject: str | None, *, found_static: bool
+    panel: _Panel, lags: int, contemporaneous: bool, time: str | None, subject: str | None, **found: bool
 ) -> Unrolled:
     ticks, subjects = panel.clock.ticks, panel.subjects
     if not panel.series:
         raise InputError("No column changes with time: all are static, so there is nothing to unroll.")
     order = np.lexsort((ticks, subjects))
     _refuse_repeated(panel, order, subject)
-    found = _earlier_rows(ticks[order], subjects[order], lags, panel.clock.step)
-    usable = (found >= 0).all(axis=0)
+    before = _earlier_rows(ticks[order], subjects[order], lags, panel.clock.step)
+    usable = (before >= 0).all(axis=0)
     first = _first_ticks(ticks[order], subjects[order])
     begins = ~usable & (ticks[order] - lags * panel.clock.step < first)
     lengths, used_by = np.bincount(subjects), np.bincount(subjects[order], weights=usable)
@@ -301,10 +302,10 @@ def _unrolled(
         missing_cells=sum(int(cells.missing.sum()) for cells in panel.series.values()),
         filled_cells=panel.filled,
         was_sorted=bool((np.diff(order) > 0).all()) or _in_order_of_time(ticks, subjects),
-        found_static=found_static,
+        **found,
     )
     columns = {
-        earlier(name, lag): _taken(cells, present if lag == 0 else order[found[lag - 1][usable]])
+        earlier(name, lag): _taken(cells, present if lag == 0 else order[before[lag - 1][usable]])
         for lag in range(lags + 1)
         for name, cells in panel.series.items()
     }

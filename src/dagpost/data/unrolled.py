@@ -38,6 +38,7 @@ RULE = mapping(
         **dict.fromkeys(_COUNTS, whole()),
         "was_sorted": truth,
         "found_static": truth,
+        "wide": truth,
     },
     more=anything,
 )
@@ -71,6 +72,8 @@ class Unrolling:
     filled_cells: int = 0
     was_sorted: bool = True
     found_static: bool = False
+    #: Whether it had one row a subject.
+    wide: bool = False
 
     @property
     def exogenous(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def time_edges(names: Sequence[str], *, contemporaneous: bool = True) -> list[Ti
     >>> [edge.words for edge in time_edges(("a", "b", "a[t-1]", "b[t-1]"), contemporaneous=False)]
     ['a -> a at lag 1', 'b -> a at lag 1', 'a -> b at lag 1', 'b -> b at lag 1']
     """
-    columns = time_columns(names).required("Edges between series are")
+    columns = time_columns(names).required("Folded edges are")
     present = [(series, place) for series in columns.series if (place := columns.place(series, 0)) is not None]
     found = []
     for target, child in present:
@@ -78,7 +78,7 @@ def series_edges(names: Sequence[str], answer: Callable[[list[Feature]], Sequenc
     """
     import pandas as pd
 
-    columns = time_columns(names).required("Edges between series are")
+    columns = time_columns(names).required("Folded edges are")
     asked = {pair: _any_lag(columns, *pair) for pair in ((x, y) for x in columns.series for y in columns.series)}
     known = {pair: statement for pair, statement in asked.items() if statement is not None}
     values = dict(zip(known, map(float, answer(list(known.values()))), strict=True))

@@ -55,5 +55,5 @@ def test_columns_may_come_in_any_order_and_some_may_be_missing() -> None:
 
 def test_a_model_without_time_says_how_to_have_it() -> None:
     model = DagPosterior("bdeu").fit(datasets.load("coronary"))
-    with pytest.raises(InputError, match=r"Edges between series are about earlier times.*unroll\(table, time="):
+    with pytest.raises(InputError, match=r"Folded edges are about series in time.*unroll\(table, time="):
         model.lagged_edges()
