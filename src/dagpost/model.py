@@ -483,10 +483,10 @@ class DagPosterior(Estimator):
         return write_report(self._fitted(), path, title)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the graph, in `ax` or in a new figure: `dagpost.plots.graph` says how to read it and has the options."""
-        from dagpost.plots.graph_plot import graph
+        """Draw the graph in `ax` or a new figure: `dagpost.plots.graph`, or with time `dagpost.plots.in_time`, say more."""
+        from dagpost.plots.time_plot import picture_of
 
-        return graph(self, ax=ax, **options)
+        return picture_of(self, ax, options)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The settings, as scikit-learn shows them, and of a fitted model what it found."""

@@ -135,12 +135,12 @@ def _static_names(static: Any) -> tuple[str, ...]:
 
 
 def _known(setting: str, name: Any, columns: Mapping[str, Any]) -> str:
-    name = text(name, setting, "unroll", allowed="the name of a column")
-    if name not in columns:
+    found = text(name, setting, "unroll", allowed="the name of a column")
+    if found not in columns:
         raise InputError(
-            f"{quoted(setting)} names the column {shown(name)}, which is not there.{nearest(name, list(columns))}"
+            f"{quoted(setting)} names the column {shown(found)}, which is not there.{nearest(found, list(columns))}"
         )
-    return name
+    return found
 
 
 def _long(

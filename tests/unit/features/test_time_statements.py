@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -34,9 +36,9 @@ NAMES = ("A", "B", "M. Work", "A[t-1]", "B[t-1]", "M. Work[t-1]", "sex")
         ("A <~ A within 1 step | sex ~> B within 3 steps", path_in_time("A", "A", 1) | path_in_time("sex", "B", 3)),
     ],
 )
-def test_statements_about_time_are_read_and_written(text: str, feature: object) -> None:
+def test_statements_about_time_are_read_and_written(text: str, feature: Any) -> None:
     found = parse(text, NAMES)
-    assert found == Query(feature)  # type: ignore[arg-type]
+    assert found == Query(feature)
     assert parse(str(found), NAMES) == found
 
 

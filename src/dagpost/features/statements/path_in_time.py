@@ -171,4 +171,4 @@ def _follow_back(
 
 @kernel
 def _holds(sets: Masks, node: int, graph: int, member: int) -> bool:
-    return sets[node, graph, member >> 6] >> np.uint64(member & 63) & np.uint64(1) != np.uint64(0)
+    return bool(sets[node, graph, member >> 6] >> np.uint64(member & 63) & np.uint64(1))
