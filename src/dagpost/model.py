@@ -483,7 +483,7 @@ class DagPosterior(Estimator):
         return write_report(self._fitted(), path, title)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the graph in `ax` or a new figure: `dagpost.plots.graph`, or with time `dagpost.plots.in_time`, say more."""
+        """Draw the graph in `ax` or a new figure: see `dagpost.plots.graph` and, with time, `dagpost.plots.in_time`."""
         from dagpost.plots.time_plot import picture_of
 
         return picture_of(self, ax, options)
