@@ -1,10 +1,10 @@
 """Statements as conditions on masks where there are more columns than a mask has bits: they see only what they name.
 
 With up to 64 columns every column has its own bit. Beyond that, the columns that a statement names get a bit each, and
-all others share one more bit: "some other column is a parent". So `pa(X) = {A, B}` is a condition on three bits and on the shared one, which must be 0. Whatever has to hold for the
-parents of every node, such as "X is a parent of none", is worked out for one node that stands for all that are not
-named. Both are right for statements that treat all these columns alike and do not count them; a statement says so with
-`Feature.projects`.
+all others share one more bit: "some other column is a parent". So `pa(X) = {A, B}` is a condition on three bits and on
+the shared one, which must be 0. Whatever has to hold for the parents of every node, such as "X is a parent of none", is
+worked out for one node that stands for all that are not named. Both are right for statements that treat all these
+columns alike and do not count them; a statement says so with `Feature.projects`.
 """
 
 from __future__ import annotations

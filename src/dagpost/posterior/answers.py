@@ -22,7 +22,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
-from dagpost.exact import paths
+from dagpost.exact import paths, structure
 from dagpost.features import (
     And,
     Edge,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 #: An exact answer that would take longer than this is left to samples.
 PATIENCE_SECONDS = 30.0
 #: A conditional probability that rounding may have moved by more than this is not called exact.
-_LARGEST_ERROR = 1e-7
+_LARGEST_ERROR = structure.LARGEST_ERROR
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
 _RATIO_ERROR = 1e-8
 

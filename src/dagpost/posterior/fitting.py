@@ -27,7 +27,6 @@ from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
-from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
@@ -71,13 +70,7 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     recipe = None
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
-    table = table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
-    if len(table.names) > MAX_NODES:
-        raise InputError(
-            f"The table has {len(table.names):,} columns, and a posterior over graphs is found for up to {MAX_NODES}. "
-            f"Choose the columns of interest: {either('Recipe(columns=[...])', '--columns')}."
-        )
-    return table
+    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
 
 
 def settled_score(model: Any, method: Method | None, nodes: int) -> Score:

@@ -29,13 +29,17 @@ class Path(Feature):
     longest: int | None = None
 
     name = "path"
-    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.source, self.target)
         if self.longest is not None:
             longest = whole_number(self.longest, "longest", "path", least=1, optional=True)
             object.__setattr__(self, "longest", longest)
+
+    @property
+    def projects(self) -> bool:  # type: ignore[override]
+        """A limit counts the columns on the way."""
+        return self.longest in (None, 1)
 
     def __str__(self) -> str:
         limit = "" if self.longest is None else f"{{{self.longest}}}"
