@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import copy_into, inlined, kernel
+from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, count_bits
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
@@ -70,7 +70,7 @@ class Walk(NamedTuple):
     has_bitmaps: Flags
 
 
-@inlined
+@inline_no_refcount
 def _count_dense(
     row_list: int, length: int, labels: Counts, column: Codes, arity: np.uint64, cell_count: int, scratch: Scratch
 ) -> np.int64:
@@ -89,7 +89,7 @@ def _count_dense(
     return np.int64(found)
 
 
-@inlined
+@inline_no_refcount
 def _count_sparse(
     row_list: int,
     length: int,
@@ -128,7 +128,7 @@ def _count_sparse(
     return np.int64(found)
 
 
-@inlined
+@inline_no_refcount
 def _merge_rows(
     row_list: int,
     merged_list: int,
@@ -155,7 +155,7 @@ def _merge_rows(
     return kept
 
 
-@inlined
+@inline_no_refcount
 def _start(top: int, rows: Rows, bits: Bitmaps, scratch: Scratch, walk: Walk) -> None:
     """The empty set, with the rows merged that agree in all columns up to `top`."""
     walk.has_labels[0] = True
@@ -178,7 +178,7 @@ def _start(top: int, rows: Rows, bits: Bitmaps, scratch: Scratch, walk: Walk) ->
         walk.length[0] = _merge_rows(0, 0, count, scratch.labels[0], prefix, np.uint64(prefix_count), scratch)
 
 
-@inlined
+@inline_no_refcount
 def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, target: Target, walk: Walk) -> None:
     """Sum the terms of the occupied cells and write `A`, and `B` where the set can be a parent set."""
     configurations = walk.configurations[size]
@@ -193,7 +193,7 @@ def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, ta
             target.base[variant, number] = value + cells.penalties[variant] * configurations
 
 
-@inlined
+@inline_no_refcount
 def _place(
     size: int,
     position: int,

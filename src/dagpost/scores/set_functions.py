@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.progress import Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, SavedSteps
 from dagpost.engines import Engine
@@ -174,7 +174,7 @@ def subtract_bases(variant_of: dict[int, int], target: Target, engine: Engine, s
         stage.advance(1)
 
 
-@inlined
+@inline_no_refcount
 def write_set(nodes: Integers, size: int, value: float, target: Target) -> np.int64:
     """Write `A(Z)` for the ascending `nodes` of `Z`; return the number of `Z` among all sets of nodes.
 
@@ -197,7 +197,7 @@ def write_set(nodes: Integers, size: int, value: float, target: Target) -> np.in
     return number
 
 
-@inlined
+@inline_no_refcount
 def next_set(members: Integers, size: int, universe: int) -> bool:
     """Step to the next set of `size` ascending members in colexicographic order; False after the last one.
 
@@ -233,7 +233,7 @@ def write_totals(totals: Floats, target: Target) -> None:
             more = next_set(nodes, size, universe)
 
 
-@inlined
+@inline_no_refcount
 def can_go_on(size: int, position: int, has_wanted: bool, target: Target) -> bool:
     """Whether sets with more members, below `position`, are to be visited.
 
@@ -243,7 +243,7 @@ def can_go_on(size: int, position: int, has_wanted: bool, target: Target) -> boo
     return size < deepest and position > 0
 
 
-@inlined
+@inline_no_refcount
 def insert_sorted(nodes: Integers, size: int, node: int, result: Integers) -> None:
     """`result` becomes the `size` ascending `nodes` with `node` put in its place."""
     place = size
