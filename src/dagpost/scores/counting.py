@@ -27,7 +27,15 @@ from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, count_bits
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
-from dagpost.scores.set_functions import Target, can_go_on, insert_sorted, write_set
+from dagpost.scores.set_functions import (
+    Target,
+    below_top,
+    can_be_parents,
+    can_go_on,
+    insert_sorted,
+    is_unwanted,
+    write_set,
+)
 
 _SCRATCH_BYTES = 60 * 2**20
 _MOST_COUNTERS = 2**22
@@ -185,7 +193,7 @@ def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, ta
     row = row_of(configurations, cells)
     value = sum_terms(occupied, found, row, parameter_of(configurations, cells), cells)
     number = write_set(walk.nodes[size], size, value, target)
-    if size < target.max_size:
+    if can_be_parents(size, walk.has_wanted[size], target):
         own_rows = cells.products.size == 0 and cells.tables.shape[0] > 1
         for variant in range(cells.penalties.size):
             if own_rows:
@@ -308,7 +316,9 @@ def count_sets(
     if top == 0:
         scratch.occupied[0] = rows.weights.sum()
         _write(0, np.int64(1), scratch.occupied, cells, target, walk)
-    _place(1, top, first == top - 1, rows, bits, cells, target, scratch, walk)
+    if is_unwanted(top, rows.order[top], target):
+        return
+    _place(1, top, first == below_top(top, target), rows, bits, cells, target, scratch, walk)
     level = 1
     walk.next_position[1] = first
     while level > 0:
