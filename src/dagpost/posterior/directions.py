@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import printable, shortened
-from dagpost.families.masks import distinct_rows
+from dagpost.families.masks import distinct_rows, edges_in
 from dagpost.features import weighted_matrix
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_of_sample
@@ -132,7 +133,7 @@ class Directions:
     confidence: float
     note: str = ""
 
-    @property
+    @cached_property
     def computed(self) -> bool:
         """Whether anything but `joined` is known."""
         return not bool(np.isnan(self.by_data).any())
@@ -151,10 +152,10 @@ class Directions:
 
     def pairs(self, least: float = 0.0) -> list[PairDirection]:
         """What is said of all pairs that are joined with at least this probability, most probable first."""
-        nodes = len(self.names)
-        found = [self.pair(first, second) for first in range(nodes) for second in range(first + 1, nodes)]
+        # Among a thousand columns most pairs are never joined: those are not looked at one by one.
+        places = np.argwhere(np.triu(self.joined >= least, 1)).tolist()
         # Rounding errors of sums that are both 1 do not decide which comes first.
-        return sorted((pair for pair in found if pair.joined >= least), key=lambda pair: -round(pair.joined, 9))
+        return sorted((self.pair(*place) for place in places), key=lambda pair: -round(pair.joined, 9))
 
     def table(self) -> pd.DataFrame:
         """One row a pair, most probably joined first."""
@@ -196,10 +197,10 @@ class Directions:
             return PairDirection("open", first, second, share, joined)
         if share >= LEANING:
             return PairDirection("clear" if share >= CLEAR else "leaning", source, target, share, joined)
-        decided = self.by_data + self.by_rules
         for source, target in ((first, second), (second, first)):
-            if decided[source, target] / joined >= CLEAR:
-                return PairDirection("rules", source, target, float(decided[source, target]) / joined, joined)
+            decided = float(self.by_data[source, target] + self.by_rules[source, target]) / joined
+            if decided >= CLEAR:
+                return PairDirection("rules", source, target, decided, joined)
         return PairDirection("open", first, second, share, joined)
 
 
@@ -330,8 +331,7 @@ class _Found:
 
     def _holds(self, masks: NDArray[np.unsignedinteger[Any]], parent: int, child: int) -> Flags:
         """For every graph of the sample, repeats included, whether the parent is in the mask of the child."""
-        holds: Flags = (masks[:, child] >> masks.dtype.type(parent) & masks.dtype.type(1) != 0)[self.member]
-        return holds
+        return edges_in(masks, parent, child)[self.member]
 
 
 def _most_probable(joined: Floats) -> list[tuple[int, int]]:
