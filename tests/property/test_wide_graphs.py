@@ -300,6 +300,14 @@ def test_compelled_edges_are_those_of_the_graph_without_the_other_columns(
 
     by_data, by_data_wide = compelled_by_data(dags, targets), compelled_by_data(wide, wide_targets)
     assert (by_data_wide == naive.place_among_given(by_data, places, columns)).all()
+    # Some nodes without parents count as joined with each other.
+    roots = [node for node in range(nodes) if rng.random() < 0.5]
+    dags_of_roots = dags.copy()
+    dags_of_roots[:, roots] = 0
+    wide_of_roots = naive.place_among_given(dags_of_roots, places, columns)
+    given = compelled_by_data(dags_of_roots, targets, roots)
+    given_wide = compelled_by_data(wide_of_roots, wide_targets, [places[node] for node in roots])
+    assert (given_wide == naive.place_among_given(given, places, columns)).all()
     ruled = compelled_with_rules(dags, by_data, settled, targets)
     ruled_wide = compelled_with_rules(wide, by_data_wide, sets_at(settled, places, columns), wide_targets)
     assert (ruled_wide == naive.place_among_given(ruled, places, columns)).all()

@@ -8,7 +8,7 @@ is not knowledge.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,10 +59,12 @@ class Knowledge:
     settled: Flags
     targets: tuple[int, ...] = ()
     note: str = ""
+    #: Columns that are not modelled.
+    exogenous: tuple[int, ...] = ()
 
     def compelled(self, parents: UnsignedMasks) -> Compelled:
         """What is compelled in every graph."""
-        by_data = compelled_by_data(parents, self.targets)
+        by_data = compelled_by_data(parents, self.targets, self.exogenous)
         return Compelled(by_data, compelled_with_rules(parents, by_data, masks_of_matrix(self.settled), self.targets))
 
     def patterns(self, parents: UnsignedMasks) -> UnsignedMasks:
@@ -71,7 +73,7 @@ class Knowledge:
 
     def without_rules(self) -> Knowledge:
         """The same where nothing was known before the data."""
-        return Knowledge(np.zeros_like(self.settled), self.targets, self.note)
+        return Knowledge(np.zeros_like(self.settled), self.targets, self.note, self.exogenous)
 
 
 def knowledge_of(fitted: Fitted) -> Knowledge:
@@ -96,15 +98,15 @@ def knowledge_from(
     # Where both directions are forbidden the two are never joined.
     settled = required | (forbidden.T & ~forbidden)
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
-    return Knowledge(settled, sets, note)
+    return Knowledge(settled, sets, note, tuple(position_of(name, names) for name in constraints.exogenous))
 
 
 def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
     constraints = Constraints(
-        provenance.get("required", ()),
-        provenance.get("forbidden", ()),
-        provenance.get("tiers") or None,
-        provenance.get("exogenous", ()),
+        required=provenance.get("required", ()),
+        forbidden=provenance.get("forbidden", ()),
+        tiers=provenance.get("tiers") or None,
+        exogenous=provenance.get("exogenous", ()),
     )
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
     remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))
@@ -113,7 +115,7 @@ def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Me
     if order is None:
         return known
     place = np.argsort(np.asarray(order))
-    return Knowledge(place[:, None] < place[None, :], known.targets, known.note)
+    return replace(known, settled=place[:, None] < place[None, :])
 
 
 def _method_of(provenance: Mapping[str, Any]) -> Method | None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, labelled
 from dagpost._tools.checks import floats, texts
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks, matrices_of_masks
@@ -101,6 +102,11 @@ class DagSample:
             floats(getattr(self, name), name, "DagSample", (len(self.parents),))
 
     @property
+    def exogenous(self) -> tuple[str, ...]:
+        """The columns that are not modelled: all that is said is conditional on these."""
+        return tuple(self.provenance.get("exogenous", ()))
+
+    @property
     def independent(self) -> bool:
         """Whether these are independent draws of equal weight of the very thing that `target` names."""
         return self.draws == "independent" and self.estimator != GIVEN
@@ -126,7 +132,8 @@ class DagSample:
         kind = "independent graphs" if self.independent else "graphs"
         variables = f"{len(self.names)} variables"
         how = f"{self.method}, {self.target}-modular" if self.target in MODULARITIES else str(self.target)
-        return f"DagSample of {len(self):,} {kind} over {variables} ({how})"
+        given = given_columns(self.exogenous)
+        return f"DagSample of {len(self):,} {kind} over {variables} ({how}{given and f'; {given}'})"
 
     def _repr_html_(self) -> str:
         from dagpost.plots.notebook import sample_html
@@ -253,7 +260,7 @@ class DagSample:
         check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
-        queries = [resolve(statement, self.names, given) for statement in statements]
+        queries = [resolve(statement, self.names, given, self.exogenous) for statement in statements]
         conditions = [query.given for query in queries if query.given is not None]
         held = evaluate([*(query.feature for query in queries), *conditions], self.parents, self.names)
         conditions_held = iter(held[len(queries) :])
@@ -261,6 +268,7 @@ class DagSample:
             estimate_share(self, hit, None if query.given is None else next(conditions_held), estimator, confidence)
             for query, hit in zip(queries, held, strict=False)
         ]
+        estimates = [estimate.given(self.exogenous) for estimate in estimates]
         return estimates if several else estimates[0]
 
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -282,9 +290,10 @@ class DagSample:
         7.1604 [7.1229, 7.1979] (distinct graphs, 95%, 1,000 graphs; each graph counted once)
         """
         check_confidence(confidence)
-        condition = None if given is None else resolve(given, self.names).feature
+        condition = None if given is None else resolve(given, self.names, None, self.exogenous).feature
         held = None if condition is None else evaluate([condition], self.parents, self.names)[0]
-        return expected(self, numbers_in(function, self.parents, self.names), held, confidence)
+        found = expected(self, numbers_in(function, self.parents, self.names), held, confidence)
+        return found.given(self.exogenous)
 
     def diagnostics(self) -> ChainDiagnostics:
         """Whether the chains that drew these graphs can be trusted, in one sentence and edge by edge.
@@ -340,6 +349,7 @@ class DagSample:
         covered = self.covered
         return {
             **({"diagnostics": self.diagnosed.summary()} if self.from_chains else {}),
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
             "method": self.method,
             "estimator": self.estimator,
             "modularity": str(self.target),

@@ -16,7 +16,7 @@ from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.graph_lists import GraphLists
 from dagpost.features.blocks import STRIP, Block, Flags, Masks, WideBlock
-from dagpost.features.feature import And, Feature, Not
+from dagpost.features.feature import And, Feature, Not, refuse_among
 from dagpost.features.forms import Form, Infix
 from dagpost.features.names import braced, names_of, quoted
 from dagpost.features.reader import Reader
@@ -55,6 +55,12 @@ class DSeparated(Feature):
     @classmethod
     def forms(cls) -> tuple[Form, ...]:
         return (Infix("_||_", _read, ("A _||_ B | C, D", "{A, B} _||_ C")),)
+
+    def conditional(self, exogenous: frozenset[str]) -> Feature:
+        """Given all exogenous columns that it does not name itself: how these depend on each other is not modelled."""
+        if self.first & exogenous and self.second & exogenous:
+            refuse_among(DSeparated(self.first & exogenous, self.second & exogenous), exogenous)
+        return DSeparated(self.first, self.second, self.given | (exogenous - self.first - self.second))
 
     def holds_in(self, block: Block) -> Flags:
         result = np.empty(block.count, dtype=np.bool_)
