@@ -41,7 +41,7 @@ from dagpost.families.masks import (
     matrix_of_masks,
     rows_equal_to,
 )
-from dagpost.features import ancestors, evaluate, projected_conditions, weighted_matrix
+from dagpost.features import ancestors, evaluate, projected_conditions, projected_reach, weighted_matrix
 from dagpost.features.statements.custom import Custom
 
 COLUMNS = 131
@@ -334,3 +334,29 @@ def test_compelled_edges_of_sixty_nodes_are_the_same_among_more_columns(seed: in
     ruled = compelled_with_rules(wide, by_data_wide, masks_of_matrix(settled))
     assert (ruled[:, :64, 0] == compelled_with_rules(narrow, by_data, masks_of_matrix(settled[:64, :64]))).all()
     assert (ruled != by_data_wide).any()
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32))
+def test_conditions_on_projected_reach_say_in_which_graphs_a_statement_holds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dags = naive.random_wide(70, 12, 12, 3, seed)
+    names = [f"v{column}" for column in range(70)]
+    graphs = [naive.graph_of_wide(dag, names) for dag in dags]
+    leaves = [leaf for leaf in statements_about(graphs[0], rng) if not isinstance(leaf, Custom)]
+    parts = [leaf for leaf in leaves if projected_reach(leaf, names) is not None]
+    assert len(parts) > 5
+    for feature in (*leaves, parts[0] & ~parts[1], parts[2] | parts[3]):
+        found = projected_reach(feature, names)
+        if found is not None:
+            reach = nx.descendants if found.direction == "descendants" else nx.ancestors
+            sets = [[names.index(name) for name in reach(graph, names[found.node])] for graph in graphs]
+            masks = np.array([np.bitwise_or.reduce(found.bits[one], initial=np.uint64(0)) for one in sets])
+            assert found.condition(masks).tolist() == evaluate([feature], dags, names)[0].tolist(), feature
+
+
+def test_a_path_of_limited_length_is_not_one_of_any_length() -> None:
+    names = [f"v{column}" for column in range(70)]
+    # Two edges are all that is possible among the columns that it names and one other, but there are 68 others.
+    assert projected_reach(path("v0", "v1", longest=2), names) is None
+    assert projected_reach(path("v0", "v1", longest=69), names) is not None
