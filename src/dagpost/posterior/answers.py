@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.exact import paths, structure
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: An exact answer that would take longer than this is left to samples.
 PATIENCE_SECONDS = 30.0
+#: The most columns outside a component of which all sets are tried.
+_MOST_BEYOND = 8
 #: A conditional probability that rounding may have moved by more than this is not called exact.
 _LARGEST_ERROR = structure.LARGEST_ERROR
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
@@ -262,12 +264,22 @@ def _reach(reach: ProjectedReach, tables: SummingWorkspace, modularity: str, pat
         sets = paths.order_descendant_sets(forward, node, engine=tables.engine, reporter=tables.reporter)
     masks = _masks_of(bits[columns])
     elsewhere = np.setdiff1d(tables.may_reach(node, reach.direction), columns)
-    beyond = np.bitwise_or.reduce(bits[elsewhere], initial=np.uint64(0))
+    beyond = _bits_beyond(bits, elsewhere, reach.told_apart)
+    if len(beyond) > _MOST_BEYOND:
+        return None
     met = reach.condition(masks)
     # What is reached in other components is not in the tables, so the condition must not depend on it.
-    if beyond and (met != reach.condition(masks | beyond)).any():
+    if any((met != reach.condition(masks | some)).any() for some in _masks_of(beyond)[1:]):
         return None
     return float(sets[met].sum())
+
+
+def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> Masks:
+    """The bits of some columns: one by one where a condition may look at each, the others together."""
+    named = np.isin(columns, list(told_apart))
+    together = np.bitwise_or.reduce(bits[columns[~named]], initial=np.uint64(0))
+    found: Masks = np.append(bits[columns[named]], together)
+    return found[found != 0]
 
 
 def _masks_of(bits: Masks) -> Masks:
