@@ -302,9 +302,9 @@ class DagPosterior(Estimator):
 
         Columns: `from`, `to`; `joined`, the probability of an edge between the two; `by_data`, that it is there and the
         data compel it to lead from `from` to `to` (`by_data_back`: the other way; `lower` and `upper` bound `by_data`
-        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with the required and
-        forbidden edges and the tiers; `reversible`, that nothing decides it; and `direction`, all of it in a word:
-        "clear" if `by_data` has at least 90% of `joined`, "leaning" from 60% on, "rules", or "open".
+        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with your rules;
+        `reversible`, that nothing decides it; and `direction`, all of it in a word: "clear" if `by_data` has at least
+        90% of `joined`, "leaning" from 60% on, "rules", or "open".
 
         Compelled by the data is what has the same direction in all graphs of the equivalence class, where columns
         were set from outside in all graphs that say the same of those rows. No hidden common cause is assumed.
