@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dagpost._tools.setting_text import readable_edges, readable_setting, readable_shares, readable_tiers
+from dagpost._tools.setting_text import (
+    given_columns,
+    readable_edges,
+    readable_setting,
+    readable_shares,
+    readable_tiers,
+)
 from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
@@ -19,6 +25,7 @@ from dagpost.cli.options import (
     CutOption,
     DiscretiseOption,
     DropOption,
+    ExogenousOption,
     InterventionsOption,
     JsonOption,
     KeepOption,
@@ -51,6 +58,7 @@ def info(
         str,
         argument("FILE", "A model, a sample, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
+    exogenous: ExogenousOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     columns: ColumnsOption = None,
@@ -88,6 +96,7 @@ def info(
             _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
         return
     options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
+    options["exogenous"] = exogenous
     about_table = look_at(source, parse_recipe(**options, missing=missing, bins=bins), counts, interventions)
     if recipe is not None:
         may_write(recipe, "recipe")
@@ -123,6 +132,7 @@ def _about(file: Path, kind: str) -> dict[str, Any]:
 def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     settings, (method, reason) = about["settings"], about["method"]
     target = _target(method, settings["modularity"])
+    given = "".join(f"; {words}" for words in [given_columns(settings.get("exogenous", ()))] if words)
     how = "exact" if about.get("exact", about["error_bound"] is not None) else "estimated from graphs"
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
@@ -137,7 +147,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
-        ("edges", f"{how} ({target.words}){evidence}"),
+        ("edges", f"{how} ({target.words}{given}){evidence}"),
         ("computed on", about.get("engine", "not recorded")),
         ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
     ]
@@ -181,7 +191,9 @@ def _target(method: Any, modularity: str) -> Target:
 
 def _constraints(settings: dict[str, Any]) -> list[Line]:
     lines = [(name, readable_edges(settings[name])) for name in ("required", "forbidden") if settings[name]]
-    return [*lines, ("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else lines
+    lines += [("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else []
+    exogenous = settings.get("exogenous")
+    return [*lines, ("exogenous", ", ".join(exogenous))] if exogenous else lines
 
 
 def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
@@ -203,7 +215,8 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))
-    return lines
+    given = given_columns(origin.get("exogenous", ()))
+    return [*lines, ("conditional", given)] if given else lines
 
 
 def _steps(about: dict[str, Any]) -> list[str]:

@@ -33,7 +33,7 @@ from dagpost.errors import InputError, warn
 #: What a column is cut by: one point, several, or a number of bins with a strategy.
 Cut = float | Sequence[float] | tuple[int, str]
 
-_SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen")
+_SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen", "exogenous")
 
 
 class Recipe(Transformer):
@@ -59,6 +59,8 @@ class Recipe(Transformer):
     unseen
         What is done about a level in new rows that the recipe does not know: "error"; "missing", which takes the cell
         as a gap; "prior", with which predictions go by the prior, and which is a gap where a table is made.
+    exogenous
+        Columns that models do not model: they may be parents, and have none. So are those that a model names itself.
 
     Attributes
     ----------
@@ -96,8 +98,9 @@ class Recipe(Transformer):
         strategy: Strategy = "quantile",
         missing: Missing = "drop",
         unseen: Unseen = "error",
+        exogenous: Sequence[str] = (),
     ) -> None:
-        self.columns, self.drop, self.keep, self.cut = columns, drop, keep, cut
+        self.columns, self.drop, self.keep, self.cut, self.exogenous = columns, drop, keep, cut, exogenous
         self.bins, self.strategy, self.missing, self.unseen = bins, strategy, missing, unseen
 
     @property
@@ -218,7 +221,7 @@ class Recipe(Transformer):
 
     def lines(self) -> list[str]:
         """The steps as an aligned table: column, what it is, what is done, levels."""
-        return words.lines(self._decided())
+        return words.lines(self._decided(), self.exogenous)
 
     def summary(self) -> str:
         """How many columns are used, and how many rows were dropped, in one line."""
@@ -230,7 +233,11 @@ class Recipe(Transformer):
         return "\n".join([self.summary(), *self.lines()])
 
     def _repr_html_(self) -> str:
-        return words.to_html(self.steps_, self.summary()) if self.fitted else f"<pre>{html.escape(repr(self))}</pre>"
+        return (
+            words.to_html(self.steps_, self.summary(), self.exogenous)
+            if self.fitted
+            else f"<pre>{html.escape(repr(self))}</pre>"
+        )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -296,6 +303,7 @@ class Recipe(Transformer):
             {str(name): rule_of(name, cut) for name, cut in given.items()},
             self.missing,
             self.unseen,
+            names_of("exogenous", self.exogenous),
         )
 
 

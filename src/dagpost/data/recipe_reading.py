@@ -37,6 +37,7 @@ class Choices(NamedTuple):
     cut: Mapping[str, Rule]
     missing: str
     unseen: str
+    exogenous: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,7 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
 
 def _check_choices(source: Source, choices: Choices) -> None:
     named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
+    named["exogenous"] = choices.exogenous
     for what, names in named.items():
         for name in names:
             if name not in source.columns:

@@ -26,10 +26,10 @@ def summary(steps: Sequence[Step], dropped: int, rows: int) -> str:
     return text + (f"; {dropped:,} of {rows:,} rows dropped for gaps" if dropped else "")
 
 
-def lines(steps: Sequence[Step]) -> list[str]:
+def lines(steps: Sequence[Step], exogenous: Sequence[str] = ()) -> list[str]:
     """The steps as an aligned table, with its header; of very many those that matter, and a line on the others."""
     shown, others = _shown(steps)
-    rows = [_HEADER, *(tuple(map(printable, cells(step))) for step in shown)]
+    rows = [_HEADER, *(tuple(map(printable, cells(step, exogenous))) for step in shown)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_HEADER) - 1)]
     table = ["  ".join([*(f"{row[i]:<{width}}" for i, width in enumerate(widths)), row[-1]]).rstrip() for row in rows]
     return [*table, *([others] if others else [])]
@@ -56,24 +56,26 @@ def _shown(steps: Sequence[Step]) -> tuple[list[Step], str]:
     return [steps[place] for place in places], f"and {len(rest):,} more columns: {counted}"
 
 
-def cells(step: Step) -> tuple[str, str, str, str]:
-    """One row of the table: column, what it is, what is done, levels."""
+def cells(step: Step, exogenous: Sequence[str] = ()) -> tuple[str, str, str, str]:
+    """One row of the table: column, what it is, what is done, levels; some columns are not modelled."""
     gaps = f"; {step.gaps:,} gaps" if step.gaps else ""
     done = {"levels": "levels", "number": "stays a number", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
+    if step.used and step.name in exogenous:
+        done += "; exogenous"
     levels = "" if step.levels is None else shortened([number_text(level) for level in step.levels])
     return step.name, f"{step.why}{gaps}", done, levels
 
 
-def to_html(steps: Sequence[Step], caption: str) -> str:
+def to_html(steps: Sequence[Step], caption: str, exogenous: Sequence[str] = ()) -> str:
     """The same for a notebook or a page."""
 
     def row(texts: tuple[str, ...], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts) + "</tr>"
 
     shown, others = _shown(steps)
-    body = "".join(row(cells(step), "td") for step in shown)
+    body = "".join(row(cells(step, exogenous), "td") for step in shown)
     more = f'<tr><td colspan="{len(_HEADER)}">{others}</td></tr>' if others else ""
     return f"<table><caption>{html.escape(caption)}</caption>{row(_HEADER, 'th')}{body}{more}</table>"
 

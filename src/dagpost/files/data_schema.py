@@ -68,6 +68,7 @@ SENSITIVITY_FIELDS: Mapping[str, Rule] = {
     "variations": list_of(list_of(text, 3), "variations"),
     "required": list_of(list_of(whole(0, "nodes", 1), 2)),
     "left_out": list_of(text),
+    "exogenous": list_of(text),
 }
 SENSITIVITY_ARRAYS: Mapping[str, ArrayRule] = {
     "joined": probabilities("choices", "nodes", "nodes"),
@@ -114,6 +115,6 @@ def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:
     sizes = Sizes()
     if "joined" in arrays and arrays["joined"].ndim == 3:
         sizes["nodes"] = arrays["joined"].shape[1]
-    check_fields(SENSITIVITY_FIELDS, about, sizes, within="sensitivity: ")
+    check_fields(SENSITIVITY_FIELDS, about, sizes, may_lack=("exogenous",), within="sensitivity: ")
     sizes["choices"] = 1 + sizes["variations"]
     check_arrays(SENSITIVITY_ARRAYS, arrays, sizes)

@@ -132,6 +132,8 @@ class Directions:
     upper: Floats
     confidence: float
     note: str = ""
+    #: Columns that are not modelled: there are no pairs among these.
+    exogenous: tuple[int, ...] = ()
 
     @cached_property
     def computed(self) -> bool:
@@ -148,12 +150,21 @@ class Directions:
     @property
     def all_settled(self) -> bool:
         """Whether the user's rules leave one direction for every pair, as a given order does."""
-        return bool((self.settled | self.settled.T | np.eye(len(self.names), dtype=bool)).all())
+        pairs = self.asked
+        return bool((self.settled | self.settled.T)[pairs].all())
+
+    @property
+    def asked(self) -> Flags:
+        """The pairs that there are: all but those of two exogenous columns; the first before the second."""
+        modelled = np.ones(len(self.names), dtype=bool)
+        modelled[list(self.exogenous)] = False
+        asked: Flags = np.triu(modelled[:, None] | modelled[None, :], 1)
+        return asked
 
     def pairs(self, least: float = 0.0) -> list[PairDirection]:
         """What is said of all pairs that are joined with at least this probability, most probable first."""
-        upper = np.triu(np.ones_like(self.joined, dtype=np.bool_), 1)
-        found = [self.pair(first, second) for first, second in np.argwhere(upper & (self.joined >= least)).tolist()]
+        shown = self.asked & (self.joined >= least)
+        found = [self.pair(first, second) for first, second in np.argwhere(shown).tolist()]
         # Rounding errors of sums that are both 1 do not decide which comes first.
         return sorted(found, key=lambda pair: -round(pair.joined, 9))
 
@@ -238,7 +249,17 @@ def quick_directions(fitted: Fitted) -> Directions:
     unknown = np.full_like(edges, np.nan)
     joined = np.minimum(edges + edges.T, 1.0)
     return Directions(
-        fitted.names, joined, unknown, unknown, unknown, known.settled, unknown, unknown, np.nan, known.note
+        fitted.names,
+        joined,
+        unknown,
+        unknown,
+        unknown,
+        known.settled,
+        unknown,
+        unknown,
+        np.nan,
+        known.note,
+        known.exogenous,
     )
 
 
@@ -299,6 +320,7 @@ class _Found:
             upper=upper,
             confidence=confidence,
             note=self.known.note,
+            exogenous=self.known.exogenous,
         )
 
     def _intervals(self, by_data: Floats, joined: Floats, confidence: float) -> tuple[Floats, Floats, float]:
