@@ -163,8 +163,7 @@ class Directions:
 
     def pairs(self, least: float = 0.0) -> list[PairDirection]:
         """What is said of all pairs that are joined with at least this probability, most probable first."""
-        shown = self.asked & (self.joined >= least)
-        found = [self.pair(first, second) for first, second in np.argwhere(shown).tolist()]
+        found = [self.pair(*ends) for ends in np.argwhere(self.asked & (self.joined >= least)).tolist()]
         # Rounding errors of sums that are both 1 do not decide which comes first.
         return sorted(found, key=lambda pair: -round(pair.joined, 9))
 
