@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,6 @@ from dagpost._tools.setting_text import (
 from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
-from dagpost.cli.messages import in_words
 from dagpost.cli.options import (
     BinsOption,
     ColumnsOption,
@@ -103,13 +101,8 @@ def info(
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)
-    costs: list[dict[str, Any]] = []
-    if about_table.table is not None:
-        try:
-            costs = costs_of(about_table.table, max_parents, threads)
-        except InputError as error:
-            # Too many columns without rules that keep the sums small.
-            about_table = replace(about_table, problem=in_words(error.marked))
+    table = None if about_table.problem else about_table.table
+    costs = [] if table is None else costs_of(table, max_parents, threads)
     if as_json:
         print_json({**about_table.content(), "costs": costs})
         return
