@@ -19,7 +19,7 @@ from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe, resolve_recipe
 from dagpost.engines import Engine
-from dagpost.engines.registry import EngineSetting, resolve_engine
+from dagpost.engines.registry import EngineSetting
 from dagpost.errors import InputError, collected_warnings
 from dagpost.features import resolve
 from dagpost.methods.base import Method
@@ -221,12 +221,8 @@ class DagPosterior(Estimator):
         method = fitting.checked_method(self)
         with collected_warnings():  # they come with the fit
             data = fitting.table_of(self, table, counts, interventions)
-        nodes = len(data.names)
-        engine = resolve_engine(self.engine, self.threads, nodes)
-        score = fitting.settled_score(self, method, nodes)
-        levels = [len(own) for own in data.levels if own is not None]
-        settings = self.modularity, nodes, data.rows, self.max_parents, self.samples
-        return plan_fit(method, *settings, engine, score, levels)
+        study, engine = fitting.study_of(self, method, data), fitting.settled_engine(self, method, data.names)
+        return plan_fit(method, self.modularity, study, self.samples, engine)
 
     def sample(
         self,
