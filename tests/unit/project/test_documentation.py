@@ -77,7 +77,7 @@ def test_reference_has_every_public_name() -> None:
     from dagpost import datasets, plots
 
     functions = {
-        **{"data.datasets." + name: getattr(datasets, name) for name in ("load", "names", "describe")},
+        **{"data.datasets." + name: getattr(datasets, name) for name in ("load", "names", "describe", "true_edges")},
         **{"plots." + name: getattr(plots, name) for name in plots.__all__},
     }
     modules = {"__version__", "datasets", "plots"}
