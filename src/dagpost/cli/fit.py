@@ -23,6 +23,7 @@ from dagpost.cli.options import (
     DiscretiseOption,
     DropOption,
     EssOption,
+    ExogenousOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
@@ -44,7 +45,7 @@ from dagpost.cli.options import (
     setting,
 )
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
-from dagpost.cli.recipe import parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
@@ -76,6 +77,7 @@ def fit(
     required: RequiredOption = None,
     forbidden: ForbiddenOption = None,
     tiers: TiersOption = None,
+    exogenous: ExogenousOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     columns: ColumnsOption = None,
@@ -134,6 +136,7 @@ def fit(
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
             tiers=tiered,
+            exogenous=parse_names("--exogenous", exogenous) or (),
             engine=where,
             threads=threads,
             seed=seed,

@@ -110,6 +110,11 @@ class Fitted:
         return self.data.names
 
     @property
+    def exogenous(self) -> tuple[str, ...]:
+        """The columns that are not modelled: all that is said is conditional on these."""
+        return tuple(self.settings.get("exogenous", ()))
+
+    @property
     def modularity(self) -> str:
         """Whether a graph counts once, or once for every order."""
         return str(self.settings["modularity"])
