@@ -58,6 +58,7 @@ class DagPosterior(Estimator):
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
+    With tiers or exogenous columns, exact for up to 1,024: what counts is the largest group in which a cycle can close.
 
     Parameters
     ----------

@@ -99,7 +99,10 @@ class ComponentWorkspace(Workspace):
     @property
     def by_components(self) -> str:  # type: ignore[override]
         """The parts over which sums are taken, in words."""
-        return f"a cycle can close only within {in_words(self.components)}"
+        if self.largest == 1:
+            return "no cycle can close, so each variable is summed by itself"
+        rest = ", so each is summed by itself" if sum(size > 1 for size in self.components.sizes) > 1 else ""
+        return f"a cycle can close only within {in_words(self.components)}{rest}"
 
     @property
     def parts(self) -> tuple[ComponentWorkspace, ...]:
