@@ -9,7 +9,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_tiers
+from dagpost.cli.arguments import columns_of_tiers, parse_edges, parse_method, parse_score, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -146,6 +146,7 @@ def fit(
     done = parse_recipe(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
+    tiered = parse_tiers(tiers)
     moments = TimeOptions(time, subject, lags, static, step, wide, contemporaneous)
     moments.check()
     with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
@@ -158,7 +159,7 @@ def fit(
             samples=samples,
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
-            tiers=parse_tiers(tiers),
+            tiers=tiered,
             exogenous=parse_names("--exogenous", exogenous) or (),
             engine=where,
             threads=threads,
@@ -166,6 +167,7 @@ def fit(
             progress=False if quiet else None,
         )
         data = read_table(table, done, model.score, counts, interventions, time=moments)
+        model.tiers = columns_of_tiers(tiered, data.names)
         if not quiet:
             show_unrolling([] if data.time is None else data.time.sentences())
             show_recipe(table, data)

@@ -13,8 +13,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import truth
-from dagpost._tools.text import printable, shown
-from dagpost.errors import InputError
+from dagpost._tools.text import printable
 from dagpost.plots import placing
 from dagpost.plots.explanation import LineLegend, caption_strip, explain
 from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, say, wrapped
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 #: Pairs that are joined with less probability than this are not drawn unless asked for.
 THRESHOLD = 0.1
-_LAYOUTS = ("layered", "circle", "graphviz")
 _FONT = 10.0
 _PAD = 0.35
 #: Room for the end of a line on a box, in letters.
@@ -95,7 +93,7 @@ def graph(
     truth(legend, "legend", "graph")
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
-    positions = _given_positions(layout, shown.names)
+    positions = placing.given_positions(layout, shown.names)
     visible, hidden = _visible_pairs(edges, threshold, shown.share)
     directions, remark = directions_at_hand(source, shown)
     part = readable_part(edges + edges.T, visible, threshold, most_pairs=_MOST_PAIRS, most_nodes=_MOST_NODES)
@@ -113,7 +111,7 @@ def graph(
     if layout == "layered" and placing.too_dense(oriented, len(names)):
         layout = "circle"
     least = _least_widths(oriented, len(names)) if layout == "layered" else [0.0] * len(names)
-    exogenous = {shown.names[node] for node in directions.exogenous}
+    exogenous = {shown.names[node] for node in directions.exogenous} & {*names}
     nodes, key = _node_texts(ax, names, least, exogenous)
     given = None if positions is None else [positions[node] for node in part.nodes]
     place = _placed(layout, given, oriented, _sizes(ax, nodes, least))
@@ -128,27 +126,6 @@ def graph(
 def _numbered(pair: PairDirection, local: Mapping[int, int]) -> PairDirection:
     """What is said of a pair, with the numbers that its ends have among the columns that are drawn."""
     return pair._replace(source=local[pair.source], target=local[pair.target])
-
-
-def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, float]] | None:
-    if isinstance(layout, str) and layout in _LAYOUTS:
-        return None
-    if not isinstance(layout, Mapping):
-        raise InputError(
-            f"The 'layout' must be one of {', '.join(map(repr, _LAYOUTS))}, or a dict with a position (x, y) for each "
-            f"name. Got {shown(layout)} instead."
-        )
-    layout = {str(name): position for name, position in layout.items()}
-    missing = [name for name in names if name not in layout]
-    if missing:
-        raise InputError(f"The 'layout' has no position for {missing[0]!r}. Give one for each of the {len(names)}.")
-    try:
-        found = [(float(layout[name][0]), float(layout[name][1])) for name in names]
-    except (TypeError, ValueError, IndexError, KeyError) as wrong:
-        raise InputError(f"A position in 'layout' must be two numbers (x, y): {wrong}.") from wrong
-    if not np.isfinite(found).all():
-        raise InputError("A position in 'layout' must be two finite numbers (x, y). Some are not finite.")
-    return found
 
 
 def _visible_pairs(edges: Floats, threshold: float, share: bool) -> tuple[list[Edge], list[str]]:

@@ -42,7 +42,7 @@ Made = TypeVar("Made")
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 #: Settings that say what a sample was drawn from.
-_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous", "apart")
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,10 @@ class Fitted:
         return {
             "data_fingerprint": self.data.fingerprint,
             "observations": self.data.observations,
-            **{key: self.settings[key] for key in _PROVENANCE if key in self.settings},
+            **{key: self.settings[key] for key in _PROVENANCE},
+            # Samples of earlier versions do not name any of these.
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
+            **({"apart": self.settings["apart"]} if self.settings.get("apart") else {}),
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
             **({"time": self.data.time.to_json()} if self.data.time is not None else {}),

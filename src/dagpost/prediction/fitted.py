@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.sample import DagSample
@@ -114,7 +115,7 @@ def score_parts(fitted: Fitted, sample: DagSample) -> list[tuple[Score, DagSampl
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     """What a file needs to predict from the model's own sample, where that is available."""
     there = fitted.table is not None or fitted.recall(_STATISTICS) is not None
-    if not there or isinstance(fitted.score, str):
+    if not there or isinstance(fitted.score, str) or len(fitted.names) > MAX_NODES:
         return None
     if any(score.parameter_prior() is None for score in scores_within(resolve_score(fitted.score))):
         return None
