@@ -19,7 +19,7 @@ from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe, resolve_recipe
 from dagpost.engines import Engine
-from dagpost.engines.registry import EngineSetting, resolve_engine
+from dagpost.engines.registry import EngineSetting
 from dagpost.errors import InputError, collected_warnings
 from dagpost.features import resolve
 from dagpost.methods.base import Method
@@ -58,6 +58,7 @@ class DagPosterior(Estimator):
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
+    With tiers or exogenous columns, exact for up to 1,024: what counts is the largest group in which a cycle can close.
 
     Parameters
     ----------
@@ -84,7 +85,8 @@ class DagPosterior(Estimator):
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     exogenous
-        Names of columns that are not modelled, such as age or study arm: they may be parents, and have none.
+        Names of columns that are not modelled, such as age or study arm: they may be parents and have none, and every
+        answer is conditional on them. Those that the recipe names are exogenous too.
     engine, threads
         Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
         processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
@@ -157,13 +159,13 @@ class DagPosterior(Estimator):
         required: Edges = (),
         forbidden: Edges = (),
         tiers: Sequence[Iterable[str]] | Mapping[str, int] | None = None,
-        exogenous: str | Iterable[str] = (),
         engine: str | Engine = "auto",
         threads: int | None = None,
         seed: int | None = None,
         progress: bool | ProgressCallback | None = None,
         recipe: Recipe | str | os.PathLike[str] | None = None,
         missing: Literal["drop", "level", "refuse"] | None = None,
+        exogenous: str | Iterable[str] = (),
     ) -> None:
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress
@@ -220,12 +222,8 @@ class DagPosterior(Estimator):
         method = fitting.checked_method(self)
         with collected_warnings():  # they come with the fit
             data = fitting.table_of(self, table, counts, interventions)
-        nodes = len(data.names)
-        engine = resolve_engine(self.engine, self.threads, nodes)
-        score = fitting.settled_score(self, method, nodes)
-        levels = [len(own) for own in data.levels if own is not None]
-        settings = self.modularity, nodes, data.rows, self.max_parents, self.samples
-        return plan_fit(method, *settings, engine, score, levels)
+        study, engine = fitting.study_of(self, method, data), fitting.settled_engine(self, method, data.names)
+        return plan_fit(method, self.modularity, study, self.samples, engine)
 
     def sample(
         self,
@@ -272,11 +270,12 @@ class DagPosterior(Estimator):
         check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
-        queries = [resolve(statement, fitted.names, given) for statement in statements]
+        queries = [resolve(statement, fitted.names, given, fitted.exogenous) for statement in statements]
         answers = [exact_answer(query, fitted) for query in queries]
         open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
         sampled = iter(fitted.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
-        estimates = [next(sampled) if answer is None else answer for answer in answers]
+        found = [next(sampled) if answer is None else answer for answer in answers]
+        estimates = [estimate.given(fitted.exogenous) for estimate in found]
         return estimates if several else estimates[0]
 
     def expectation(
@@ -295,14 +294,34 @@ class DagPosterior(Estimator):
         """
         return lists.relation_table(self._fitted(), relation)
 
+    def lagged_edges(self) -> pd.DataFrame:
+        """The edges of a model fitted to `unroll(...)`, folded back to its series, most probable first.
+
+        Columns: `from` and `to` are series, `lag` is how many steps ago the parent was (0: now; missing: a static
+        column), `probability`, and `edge` says it in words: ``"X -> Y at lag 1"``. Exact where the edges are.
+        """
+        from dagpost.posterior.time_edges import lagged_edges
+
+        fitted = self._fitted()
+        return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
+
+    def series_edges(self) -> pd.DataFrame:
+        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
+
+        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
+        """
+        from dagpost.posterior.time_edges import series_edges
+
+        return series_edges(self._fitted().names, self.probability)
+
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Which way each pair points, and who says so: the data, the rules, or nobody. One row a pair.
 
         Columns: `from`, `to`; `joined`, the probability of an edge between the two; `by_data`, that it is there and the
         data compel it to lead from `from` to `to` (`by_data_back`: the other way; `lower` and `upper` bound `by_data`
-        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with the required and
-        forbidden edges and the tiers; `reversible`, that nothing decides it; and `direction`, all of it in a word:
-        "clear" if `by_data` has at least 90% of `joined`, "leaning" from 60% on, "rules", or "open".
+        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with your rules;
+        `reversible`, that nothing decides it; and `direction`, all of it in a word: "clear" if `by_data` has at least
+        90% of `joined`, "leaning" from 60% on, "rules", or "open".
 
         Compelled by the data is what has the same direction in all graphs of the equivalence class, where columns
         were set from outside in all graphs that say the same of those rows. No hidden common cause is assumed.
@@ -365,6 +384,8 @@ class DagPosterior(Estimator):
 
     def score_samples(self, X: Any, *, unseen: str | None = None, interventions: Any = None) -> Floats:
         """Log p(row | data) of new rows, averaged over graphs, with all parameters integrated out.
+
+        Where columns are exogenous, it is log p(the others | these, data).
 
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
@@ -459,10 +480,10 @@ class DagPosterior(Estimator):
         return write_report(self._fitted(), path, title)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the graph, in `ax` or in a new figure: `dagpost.plots.graph` says how to read it and has the options."""
-        from dagpost.plots.graph_plot import graph
+        """Draw the graph in `ax` or a new figure; `plots.graph`, or with time `plots.in_time`, have the options."""
+        from dagpost.plots.time_plot import picture_of
 
-        return graph(self, ax=ax, **options)
+        return picture_of(self, ax, options)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The settings, as scikit-learn shows them, and of a fitted model what it found."""

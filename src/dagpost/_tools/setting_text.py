@@ -5,13 +5,18 @@ Settings come in the form in which files hold them as JSON.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from dagpost._tools.text import printable, shown
 
+#: Names of earlier values in a table with time (data/time_columns.py).
+_EARLIER = re.compile(r"\[t-[1-9]\d*\]$")
 #: Smaller shares are not listed one by one.
 _LEAST_SHARE = 0.005
+#: Exogenous columns that are named one by one.
+_NAMED = 3
 
 
 def readable_setting(described: Any) -> str:
@@ -71,3 +76,31 @@ def readable_tiers(tiers: list[list[str]] | None) -> str:
     ('A, B before C', 'none')
     """
     return " before ".join(", ".join(map(printable, tier)) for tier in tiers or []) or "none"
+
+
+def given_columns(exogenous: Sequence[str]) -> str:
+    """What every answer is conditional on, in a few words; empty where all columns are modelled.
+
+    >>> given_columns(["age", "sex"]), given_columns(["age"]), given_columns([])
+    ('given age and sex', 'given age', '')
+    >>> given_columns([f"gene {number}" for number in range(200)])
+    'given 200 exogenous columns'
+    >>> given_columns(["salt[t-1]", "pressure[t-1]", "sex"])
+    'given sex and earlier values'
+    """
+    own = [name for name in exogenous if not _EARLIER.search(name)]
+    exogenous = [*own, "earlier values"] if len(own) < len(exogenous) else own
+    if not exogenous or len(exogenous) > _NAMED:
+        return f"given {len(exogenous)} exogenous columns" if exogenous else ""
+    *first, last = map(printable, exogenous)
+    return f"given {', '.join(first)} and {last}" if first else f"given {last}"
+
+
+def conditional_on(exogenous: Sequence[str]) -> str:
+    """The same as a sentence of its own, with what it means; empty where all columns are modelled.
+
+    >>> conditional_on(["age", "sex"])
+    'Everything is conditional, given age and sex: exogenous columns are not modelled and have no parents.'
+    """
+    own = given_columns(exogenous)
+    return own and f"Everything is conditional, {own}: exogenous columns are not modelled and have no parents."

@@ -19,6 +19,7 @@ from dagpost._tools.spelling import either
 from dagpost._tools.text import names_in, readable_level, shown
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.masks import mask_type
+from dagpost.families.parent_lists import words_of
 from dagpost.mcmc.chains import ChainRun
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
@@ -34,13 +35,14 @@ from dagpost.scores.registry import SCORES
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
+    from dagpost.data.unrolled import Unrolling
 
 Made = TypeVar("Made")
 
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 #: Settings that say what a sample was drawn from.
-_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous")
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class DataFacts:
     targets: tuple[tuple[str, ...], ...] = ()
     #: What was done with each column; None where a model was made from scores.
     recipe: Recipe | None = field(default=None, compare=False)
+    #: How the table was unrolled, where it has present and earlier values.
+    time: Unrolling | None = None
 
     @property
     def given_names(self) -> tuple[str, ...]:
@@ -74,7 +78,7 @@ class DataFacts:
         levels = tuple(None if own is None else tuple(map(readable_level, own)) for own in table.levels)
         recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
         facts = table.names, levels, table.observations, table.fingerprint(), table.interventions is not None
-        return cls(*facts, targets_of(table), recipe)
+        return cls(*facts, targets_of(table), recipe, table.time)
 
 
 def targets_of(table: Table) -> tuple[tuple[str, ...], ...]:
@@ -107,6 +111,11 @@ class Fitted:
     def names(self) -> tuple[str, ...]:
         """The variables."""
         return self.data.names
+
+    @property
+    def exogenous(self) -> tuple[str, ...]:
+        """The columns that are not modelled: all that is said is conditional on these."""
+        return tuple(self.settings.get("exogenous", ()))
 
     @property
     def modularity(self) -> str:
@@ -150,7 +159,7 @@ class Fitted:
     @property
     def draws_quickly(self) -> bool:
         """Whether its own sample takes seconds at most."""
-        return len(self.names) <= self.method.quick_nodes
+        return self.workspace.largest <= self.method.quick_nodes
 
     @property
     def can_draw_quickly(self) -> bool:
@@ -187,9 +196,13 @@ class Fitted:
         return {
             "data_fingerprint": self.data.fingerprint,
             "observations": self.data.observations,
-            **{key: self.settings[key] for key in _PROVENANCE if key in self.settings},
+            **{key: self.settings[key] for key in _PROVENANCE},
+            # Samples of earlier versions do not name any of these.
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
+            **({"apart": self.settings["apart"]} if self.settings.get("apart") else {}),
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
+            **({"time": self.data.time.to_json()} if self.data.time is not None else {}),
         }
 
     def draw(
@@ -203,7 +216,7 @@ class Fitted:
     ) -> DagSample:
         """Find `count` graphs, by the method of the model unless another is given; chains go on from `resume`."""
         method = self.method if method is None else method
-        needed = count * (_BYTES_A_GRAPH + 20 * len(self.names))
+        needed = count * (_BYTES_A_GRAPH + (12 + 8 * words_of(len(self.names))) * len(self.names))
         # The search for the best graphs checks for itself.
         if method.draws != "listed":
             memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
@@ -245,7 +258,7 @@ def make_sample(
     unknown = np.full(count, np.nan)
     sample = DagSample(
         names=names,
-        parents=found.parents.astype(mask_type(len(names))),
+        parents=found.parents.astype(mask_type(len(names))) if found.parents.ndim == 2 else found.parents,
         log_joint=found.log_joint,
         log_proposal=unknown if found.log_proposal is None else found.log_proposal,
         log_extensions=unknown if found.log_extensions is None else found.log_extensions,

@@ -9,18 +9,21 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.schema import described_method
-from dagpost._tools.spelling import either, quoted, setting
+from dagpost._tools.spelling import bare, either, quoted, setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe import resolve_recipe
+from dagpost.data.recipe_settings import names_of
 from dagpost.data.table import Table
+from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
@@ -30,12 +33,14 @@ from dagpost.methods.choice import check_modularity, choose_method, resolve_meth
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
-from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
-from dagpost.posterior.weighing import weigh_families
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.weighing import goes_by_components, weigh_families, work_of
+from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import LocalScores, Score, resolve_score, table_for
@@ -53,9 +58,17 @@ def checked_method(model: Any) -> Method | None:
     return method
 
 
-def rules_of(model: Any) -> Constraints:
-    """The rules that a model has for its edges."""
-    return Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+def rules_of(model: Any, table: Table | None = None) -> Constraints:
+    """The rules of a model for its edges, with the exogenous columns that its table's recipe names and time brings."""
+    own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+    if table is not None and table.recipe is not None and table.recipe.exogenous:
+        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
+    if table is None or table.time is None:
+        return own
+    _refuse_left_out(own, table)
+    earlier = [name for name in table.time.exogenous if name in table.names]
+    present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
+    return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
@@ -66,26 +79,39 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
 
 
-def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
-    """The score of a model; where the choice is left to us, the one for this method and so many variables."""
+def settled_score(model: Any, method: Method | None, names: tuple[str, ...]) -> Score:
+    """The score of a model; where the choice is left to us, the one for this method and the work that it has."""
     if isinstance(model.score, str) and model.score == AUTO:
-        return automatic_score(nodes, mixes=method is None or method.mixes)
+        work = work_of(method, model.modularity, rules_of(model), names, model.max_parents)
+        return automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
     return resolve_score(model.score)
+
+
+def settled_engine(model: Any, method: Method | None, names: tuple[str, ...]) -> Engine:
+    """The engine of a model; where the choice is left to us, the one for the most columns that are summed together."""
+    work = work_of(method, model.modularity, rules_of(model), names, model.max_parents)
+    return resolve_engine(model.engine, model.threads, max(work.groups))
+
+
+def study_of(model: Any, method: Method | None, table: Table) -> Study:
+    """What a fit knows beside the weights of the families."""
+    score = settled_score(model, method, table.names)
+    return Study(table, score, resolve_prior(model.prior), rules_of(model), model.max_parents)
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
-    method, constraints = checked_method(model), rules_of(model)
+    method, constraints = checked_method(model), rules_of(model, table)
     _refuse_left_out(constraints, table)
+    _refuse_set_exogenous(constraints, table)
     if method is not None:
         method.check_names(table.names)
-    engine = resolve_engine(model.engine, model.threads, len(table.names))
-    score = settled_score(model, method, len(table.names))
-    study = Study(table, score, resolve_prior(model.prior), constraints, model.max_parents)
-    data, settings = DataFacts.of_table(table), described_settings(model, constraints, score)
+    engine, study = settled_engine(model, method, table.names), study_of(model, method, table)
+    data, settings = DataFacts.of_table(table), described_settings(model, constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
-        workspace = weigh_families(method, study, engine, reporter_for(model.progress), checkpoint=kept)
+        reporter = reporter_for(model.progress)
+        workspace = weigh_families(method, model.modularity, study, engine, reporter, checkpoint=kept)
         with workspace.checkpointed(kept):
             if method is not None:
                 method.at_fit(study, workspace, model.seed)
@@ -113,6 +139,17 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
                 )
 
 
+def _refuse_set_exogenous(constraints: Constraints, table: Table) -> None:
+    """Refuse interventions on columns that are not modelled: they leave rows out of scores that are not there."""
+    for name in dict.fromkeys(name for own in targets_of(table) for name in own):
+        if name in list(constraints.exogenous):
+            raise InputError(
+                f"{quoted('interventions')} says that {name!r} was set from outside in some rows, and {name!r} is "
+                "exogenous: it is not modelled, so that setting it changes nothing. Leave these entries of "
+                f"{bare('interventions')} empty, or take the column out of {bare('exogenous')}."
+            )
+
+
 def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -> Fitted:
     """The same from local scores that come from elsewhere."""
     method, constraints = checked_method(model), rules_of(model)
@@ -127,9 +164,14 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
             raise InputError(f"The method {method.name!r} needs rows, and scores have none. Use fit(table).")
         method.check_names(names)
     log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
+    constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
-    engine = resolve_engine(model.engine, model.threads, len(names))
-    workspace = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
+    engine = settled_engine(model, method, names)
+    exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
+    workspace = divided(exact) if goes_by_components(method, model.modularity) else exact
+    if method is None and workspace.by_components and not workspace.structure_is_affordable():
+        # Chains walk over the whole table.
+        workspace = exact
     fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
     data = DataFacts(names, (None,) * len(names), None, fingerprint)
     settings = {**described_settings(model, constraints, resolve_score(model.score)), "score": _GIVEN_SCORES}

@@ -1,27 +1,54 @@
 """From a table to the weights of its families: their scores, and what was believed before.
 
-All families are scored where a method needs them or where they are few enough for chains; otherwise those among
+Where rules keep cycles inside parts of the table and a method can use that, just the families that the rules allow are
+scored. Otherwise all families are, where a method needs them or they are few enough for chains, or else those among
 candidate parents. A score that averages over one of its settings is scored with each value, one after the other.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import truth
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.engines import Engine
+from dagpost.exact.components import Components
+from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_averaging, scores_candidates_only
+from dagpost.posterior.component_workspace import ComponentWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.splitting import (
+    advising,
+    are_affordable,
+    components_of,
+    hint_for_estimates,
+    require_components,
+    require_exact,
+)
+from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
+from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import local_scores
+from dagpost.scores.allowed_scores import score_allowed
+
+if TYPE_CHECKING:
+    from dagpost.families.parent_lists import ParentLists
+    from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.priors.constraints import Constraints
+    from dagpost.scores import Score
 
 
 def weigh_families(
     method: Method | None,
+    modularity: str,
     study: Study,
     engine: Engine,
     reporter: Reporter,
@@ -30,28 +57,111 @@ def weigh_families(
 ) -> Workspace:
     """Score the families that a method needs and add the prior."""
     table, score, prior, constraints, max_parents = study
-    check_averaging(score, method, len(table.names), max_parents, engine)
-    candidates_only = checkpoint.decided(
-        "whether to score candidates only",
-        lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
-        truth,
+    divided = checkpoint.decided(
+        "whether to sum by components", lambda: division_of(method, modularity, study, engine) is not None, truth
     )
-    mixture = score.mixture()
-    if mixture is not None:
-        parts = [
-            _weigh_all(
-                study._replace(score=own), engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label)
-            )
-            for label, own in zip(mixture.labels, mixture.scores, strict=True)
-        ]
-        return MixedWorkspace(mixture, parts, engine, reporter)
-    if candidates_only:
+    if divided:
+        return _mixed_over(score, study, _weigh_allowed, engine, reporter, checkpoint=checkpoint)
+    with advising(method, study, engine):
+        check_averaging(score, method, len(table.names), max_parents, engine)
+        candidates_only = checkpoint.decided(
+            "whether to score candidates only",
+            lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
+            truth,
+        )
+    if candidates_only and score.mixture() is None:
         kept = _lasting(study, checkpoint)
         weights = weights_among_candidates(
             table, score, prior, constraints, max_parents, engine=engine, reporter=reporter, checkpoint=kept
         )
-        return Workspace(weights, engine, reporter)
-    return _weigh_all(study, engine, reporter, checkpoint=checkpoint)
+        workspace = Workspace(weights, engine, reporter)
+    else:
+        workspace = _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
+    if method is None and modularity == "structure":
+        workspace.splitting_hint = hint_for_estimates(components_of(study), study, engine)
+    return workspace
+
+
+def division_of(method: Method | None, modularity: str, study: Study, engine: Engine) -> Components | None:
+    """The components that the rules leave, where sums are to be taken over each by itself; None: over the whole table.
+
+    More columns than a word has bits can only be summed by components.
+    """
+    names = study.table.names
+    if not goes_by_components(method, modularity) and len(names) <= MAX_NODES:
+        return None
+    components = components_of(study)
+    if len(names) > MAX_NODES:
+        require_exact(components, method, modularity, study, engine)
+        return components
+    if len(components.parts) == 1 or (method is None and not are_affordable(components, study, engine)):
+        return None
+    if method is not None:
+        require_components(components, method, study, engine)
+    return components
+
+
+def goes_by_components(method: Method | None, modularity: str) -> bool:
+    """Whether a method can sum over each component by itself: every graph must count once."""
+    return modularity == "structure" and (method is None or method.by_components)
+
+
+class Work(NamedTuple):
+    """What a fit has to do: how many columns are summed over together, group by group, and how many families score."""
+
+    groups: tuple[int, ...]
+    families: int
+
+
+def work_of(
+    method: Method | None, modularity: str, constraints: Constraints, names: tuple[str, ...], max_parents: int
+) -> Work:
+    """The work of a fit, from the rules alone; a method that cannot go by components has one group, all columns."""
+    nodes, limit = len(names), min(max_parents, max(len(names) - 1, 0))
+    if goes_by_components(method, modularity):
+        lists = constraints.parent_lists(names, max_parents)
+        components = Components.of_edges(lists.matrix)
+        if len(components.parts) > 1:
+            return Work(tuple(components.sizes), families_of(lists))
+    return Work((nodes,), nodes * family_count(nodes - 1, limit))
+
+
+def families_of(lists: ParentLists) -> int:
+    """How many families all nodes have together, however many that are."""
+    return sum(family_count(len(own), lists.max_parents) for own in lists.candidates)
+
+
+def _mixed_over(
+    score: Score,
+    study: Study,
+    weigh: Callable[..., SummingWorkspace],
+    engine: Engine,
+    reporter: Reporter,
+    *,
+    checkpoint: Checkpoint,
+) -> Workspace:
+    """The weights under a score, or under each of the values that it averages over."""
+    mixture = score.mixture()
+    if mixture is None:
+        return weigh(study, engine, reporter, checkpoint=checkpoint)
+    parts = [
+        weigh(study._replace(score=own), engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label))
+        for label, own in zip(mixture.labels, mixture.scores, strict=True)
+    ]
+    return MixedWorkspace(mixture, parts, engine, reporter)
+
+
+def _weigh_allowed(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: Checkpoint) -> ComponentWorkspace:
+    """Score the families that the rules allow and add the prior."""
+    table, score, prior, constraints, max_parents = study
+    names = table.names
+    lists = constraints.parent_lists(names, min(max_parents, len(names) - 1))
+    modelled = np.array([name not in constraints.exogenous for name in names])
+    kept = _lasting(study, checkpoint)
+    scores = score_allowed(table, score, lists, engine=engine, reporter=reporter, checkpoint=kept, modelled=modelled)
+    priors = log_prior_of_lists(names, lists, prior, constraints)
+    weights = tuple(own + before for own, before in zip(scores, priors, strict=True))
+    return ComponentWorkspace(lists, weights, engine, reporter)
 
 
 def _weigh_all(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: Checkpoint) -> ExactWorkspace:
@@ -61,6 +171,7 @@ def _weigh_all(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: 
     scores = local_scores(table, score, max_parents, engine=engine, reporter=reporter, checkpoint=kept)
     log_weights = scores.values
     log_weights += log_prior(table.names, scores.max_parents, prior, constraints)
+    constraints.leave_unmodelled(table.names, log_weights)
     return ExactWorkspace(log_weights, scores.max_parents, engine, reporter)
 
 

@@ -23,7 +23,7 @@ from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.plots.layering import acyclic_orientation
-from dagpost.plots.marks import LEGEND, for_layers, head_of, listed, mark
+from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, for_layers, head_of, listed, mark
 from dagpost.plots.small_graph import small_graph
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
@@ -32,6 +32,7 @@ from dagpost.report.content import Content, gather
 from dagpost.report.pair_table import pair_table, pairs_shown
 from dagpost.report.recipe_table import recipe_table
 from dagpost.report.sensitivity_table import sensitivity_section
+from dagpost.report.time_section import time_section
 
 _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
@@ -75,6 +76,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
         "measure": content.target.measure,
         "legend": _legend(content),
+        "time": time_section(content),
+        "time_link": '<a href="#time">In time</a>\n' if content.time else "",
         "pair_note": tables.text(direction_words.about_pairs(content)),
         "pairs": pair_table(content),
         "choices": sensitivity_section(content),
@@ -94,10 +97,11 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
 
 def data_of(content: Content) -> dict[str, Any]:
     """The numbers that the script needs; variables are numbered as the columns are."""
-    total = len(content.names) * (len(content.names) - 1) // 2
+    total = int(content.directions.asked.sum())
     pairs = _pairs(content)
     return {
         "names": [printable(name) for name in content.names],
+        "exogenous": list(content.directions.exogenous),
         "pairs": pairs,
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
         "posterior": content.target.posterior,
@@ -178,6 +182,7 @@ def _legend(content: Content) -> str:
         line = f'<path d="M2 7H58" stroke="currentColor" stroke-width="{wide:.2f}" opacity="{strong:.2f}"/>'
         picture = f'<svg class="mark" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{line}</svg>'
         items.append(f"{picture} {content.target.measure} {chance:g}")
+    items += [f"{exogenous_mark()} {EXOGENOUS}"] if content.exogenous else []
     return "".join(f"<li>{item}</li>" for item in items)
 
 
