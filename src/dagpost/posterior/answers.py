@@ -282,7 +282,8 @@ def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> M
     named = np.isin(columns, list(told_apart))
     together = np.bitwise_or.reduce(bits[columns[~named]], initial=np.uint64(0))
     found: Masks = np.append(bits[columns[named]], together)
-    return found[found != 0]
+    some: Masks = found[found != 0]
+    return some
 
 
 def _masks_of(bits: Masks) -> Masks:
