@@ -58,6 +58,7 @@ class DagPosterior(Estimator):
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
+    With tiers or exogenous columns, exact for up to 1,024: what counts is the largest group in which a cycle can close.
 
     Parameters
     ----------
@@ -84,7 +85,8 @@ class DagPosterior(Estimator):
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     exogenous
-        Names of columns that are not modelled, such as age or study arm: they may be parents, and have none.
+        Names of columns that are not modelled, such as age or study arm: they may be parents and have none, and every
+        answer is conditional on them. Those that the recipe names are exogenous too.
     engine, threads
         Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
         processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
@@ -268,11 +270,12 @@ class DagPosterior(Estimator):
         check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
-        queries = [resolve(statement, fitted.names, given) for statement in statements]
+        queries = [resolve(statement, fitted.names, given, fitted.exogenous) for statement in statements]
         answers = [exact_answer(query, fitted) for query in queries]
         open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
         sampled = iter(fitted.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
-        estimates = [next(sampled) if answer is None else answer for answer in answers]
+        found = [next(sampled) if answer is None else answer for answer in answers]
+        estimates = [estimate.given(fitted.exogenous) for estimate in found]
         return estimates if several else estimates[0]
 
     def expectation(
@@ -296,9 +299,9 @@ class DagPosterior(Estimator):
 
         Columns: `from`, `to`; `joined`, the probability of an edge between the two; `by_data`, that it is there and the
         data compel it to lead from `from` to `to` (`by_data_back`: the other way; `lower` and `upper` bound `by_data`
-        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with the required and
-        forbidden edges and the tiers; `reversible`, that nothing decides it; and `direction`, all of it in a word:
-        "clear" if `by_data` has at least 90% of `joined`, "leaning" from 60% on, "rules", or "open".
+        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with your rules;
+        `reversible`, that nothing decides it; and `direction`, all of it in a word: "clear" if `by_data` has at least
+        90% of `joined`, "leaning" from 60% on, "rules", or "open".
 
         Compelled by the data is what has the same direction in all graphs of the equivalence class, where columns
         were set from outside in all graphs that say the same of those rows. No hidden common cause is assumed.
@@ -361,6 +364,8 @@ class DagPosterior(Estimator):
 
     def score_samples(self, X: Any, *, unseen: str | None = None, interventions: Any = None) -> Floats:
         """Log p(row | data) of new rows, averaged over graphs, with all parameters integrated out.
+
+        Where columns are exogenous, it is log p(the others | these, data).
 
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level

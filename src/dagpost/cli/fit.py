@@ -9,7 +9,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_tiers
+from dagpost.cli.arguments import columns_of_tiers, parse_edges, parse_method, parse_score, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -23,6 +23,7 @@ from dagpost.cli.options import (
     DiscretiseOption,
     DropOption,
     EssOption,
+    ExogenousOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
@@ -44,7 +45,7 @@ from dagpost.cli.options import (
     setting,
 )
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
-from dagpost.cli.recipe import parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
@@ -76,6 +77,7 @@ def fit(
     required: RequiredOption = None,
     forbidden: ForbiddenOption = None,
     tiers: TiersOption = None,
+    exogenous: ExogenousOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     columns: ColumnsOption = None,
@@ -122,6 +124,7 @@ def fit(
     done = parse_recipe(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
+    tiered = parse_tiers(tiers)
     with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
@@ -132,13 +135,15 @@ def fit(
             samples=samples,
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
-            tiers=parse_tiers(tiers),
+            tiers=tiered,
+            exogenous=parse_names("--exogenous", exogenous) or (),
             engine=where,
             threads=threads,
             seed=seed,
             progress=False if quiet else None,
         )
         data = read_table(table, done, model.score, counts, interventions)
+        model.tiers = columns_of_tiers(tiered, data.names)
         if not quiet:
             show_recipe(table, data)
         checkpoint = checkpoint_for(model_file, quiet=quiet)

@@ -15,6 +15,7 @@ from dagpost.cli.messages import in_words
 from dagpost.cli.output import print_columns
 from dagpost.cli.recipe import load_frame, table_of
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AboutTable:
-    """A table with its recipe; None, with the reason, where it cannot be fitted."""
+    """A table with its recipe; the problem, where it cannot be fitted; None, where it cannot be read."""
 
     table: Table | None
     recipe: Recipe
@@ -49,10 +50,11 @@ class AboutTable:
         for line in self.recipe.lines():
             typer.echo(f"  {printable(line)}")
         typer.echo(self.recipe.summary())
-        if self.table is None:
+        if self.table is not None:
+            typer.echo(f"Fingerprint {self.table.fingerprint()}")
+        if self.problem:
             typer.echo(f"As it is, it cannot be fitted. {printable_lines(self.problem)}")
             return
-        typer.echo(f"Fingerprint {self.table.fingerprint()}")
         typer.echo("What exact edges cost, roughly, and what fit would do:")
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
 
@@ -66,7 +68,17 @@ def look_at(source: str, recipe: Recipe, counts: str | None, interventions: str 
         described = recipe.describe(frame, counts=counts, interventions=interventions)
         return AboutTable(None, described, in_words(error.marked))
     assert table.recipe is not None
-    return AboutTable(table, table.recipe)
+    return AboutTable(table, table.recipe, _problem(table))
+
+
+def _problem(table: Table) -> str:
+    """Why a table cannot be fitted without rules; empty if it can."""
+    if len(table.names) <= MAX_NODES:
+        return ""
+    return (
+        f"More than {MAX_NODES} columns need rules that keep cycles inside small parts of the table: --tiers, or "
+        "--exogenous for columns that are not to be modelled. Or choose --columns."
+    )
 
 
 def _facts(table: Table) -> dict[str, Any]:

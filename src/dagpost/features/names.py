@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dagpost._tools.checks import texts
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
+from dagpost.families.masks import masks_of_integers
 from dagpost.features.forms import vocabulary
 
 if TYPE_CHECKING:
@@ -41,6 +40,27 @@ def known_names(names: object) -> tuple[str, ...]:
     return names if isinstance(names, tuple) and all(isinstance(name, str) for name in names) else texts(names, "names")
 
 
+class SomeNames(tuple[str, ...]):
+    """The variables that a statement names, and one that stands for all others; `total` is how many there are in all.
+
+    >>> number_of(SomeNames(["A", "B", "others"], total=500)), number_of(["A", "B"])
+    (500, 2)
+    """
+
+    total: int
+
+    def __new__(cls, names: Iterable[str], total: int) -> SomeNames:
+        """Names, and the number of all variables."""
+        made = super().__new__(cls, names)
+        made.total = total
+        return made
+
+
+def number_of(names: Sequence[str]) -> int:
+    """How many variables there are."""
+    return names.total if isinstance(names, SomeNames) else len(names)
+
+
 def names_of(names: str | Iterable[str]) -> frozenset[str]:
     """One name or a collection of names, as a set."""
     # A single text is one name; read as a collection it would be its letters.
@@ -53,13 +73,13 @@ def names_of(names: str | Iterable[str]) -> frozenset[str]:
     return frozenset(members)
 
 
-def mask_of(members: Iterable[str], names: Sequence[str]) -> np.uint64:
-    """The mask of some of the variables `names`.
+def mask_of(members: Iterable[str], names: Sequence[str]) -> Any:
+    """The mask of some of the variables `names`: a number, or a row of words where there are more than 64 names.
 
     >>> int(mask_of(["A", "C"], ["A", "B", "C"]))
     5
     """
-    return np.uint64(sum(1 << position_of(name, names) for name in members))
+    return masks_of_integers([sum(1 << position_of(name, names) for name in set(members))], len(names))[0]
 
 
 def check_text(*names: object) -> None:

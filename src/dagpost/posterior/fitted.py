@@ -41,7 +41,7 @@ Made = TypeVar("Made")
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 #: Settings that say what a sample was drawn from.
-_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous")
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,11 @@ class Fitted:
     def names(self) -> tuple[str, ...]:
         """The variables."""
         return self.data.names
+
+    @property
+    def exogenous(self) -> tuple[str, ...]:
+        """The columns that are not modelled: all that is said is conditional on these."""
+        return tuple(self.settings.get("exogenous", ()))
 
     @property
     def modularity(self) -> str:
@@ -188,7 +193,9 @@ class Fitted:
         return {
             "data_fingerprint": self.data.fingerprint,
             "observations": self.data.observations,
-            **{key: self.settings[key] for key in _PROVENANCE if key in self.settings},
+            **{key: self.settings[key] for key in _PROVENANCE},
+            # Samples of earlier versions do not name any.
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
         }

@@ -1,22 +1,24 @@
 """What is known about directions before the data are looked at, and what the data can tell about them at all.
 
-The first are the user's rules (required and forbidden edges, tiers) and an order that the method was given; the second
-depends on which columns were set from outside. Both are in the provenance of a sample. `max_parents` is not knowledge.
+The first are the user's rules (required and forbidden edges, tiers, exogenous columns) and an order that the method was
+given; the second depends on which columns were set from outside. Both are in the provenance of a sample. `max_parents`
+is not knowledge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Masks
+from dagpost._tools.arrays import Flags
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.families.essential import compelled_by_data, compelled_with_rules, patterns_of
+from dagpost.families.masks import masks_of_matrix
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
 from dagpost.priors.constraints import Constraints
@@ -57,11 +59,13 @@ class Knowledge:
     settled: Flags
     targets: tuple[int, ...] = ()
     note: str = ""
+    #: Columns that are not modelled.
+    exogenous: tuple[int, ...] = ()
 
     def compelled(self, parents: UnsignedMasks) -> Compelled:
         """What is compelled in every graph."""
-        by_data = compelled_by_data(parents, self.targets)
-        return Compelled(by_data, compelled_with_rules(parents, by_data, _as_masks(self.settled), self.targets))
+        by_data = compelled_by_data(parents, self.targets, self.exogenous)
+        return Compelled(by_data, compelled_with_rules(parents, by_data, masks_of_matrix(self.settled), self.targets))
 
     def patterns(self, parents: UnsignedMasks) -> UnsignedMasks:
         """The partially directed graph of every graph, in which everything compelled is directed (its MPDAG)."""
@@ -69,7 +73,7 @@ class Knowledge:
 
     def without_rules(self) -> Knowledge:
         """The same where nothing was known before the data."""
-        return Knowledge(np.zeros_like(self.settled), self.targets, self.note)
+        return Knowledge(np.zeros_like(self.settled), self.targets, self.note, self.exogenous)
 
 
 def knowledge_of(fitted: Fitted) -> Knowledge:
@@ -90,16 +94,19 @@ def knowledge_from(
     >>> knowledge_from(("a", "b"), Constraints(forbidden=[("b", "a")]), [[], ["b"]]).settled.tolist()
     [[False, True], [False, False]]
     """
-    required, forbidden = (_as_flags(masks) for masks in constraints.masks(names, len(names)))
+    required, forbidden = (matrix.T for matrix in constraints.matrices(names, len(names)))
     # Where both directions are forbidden the two are never joined.
     settled = required | (forbidden.T & ~forbidden)
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
-    return Knowledge(settled, sets, note)
+    return Knowledge(settled, sets, note, tuple(position_of(name, names) for name in constraints.exogenous))
 
 
 def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
     constraints = Constraints(
-        provenance.get("required", ()), provenance.get("forbidden", ()), provenance.get("tiers") or None
+        required=provenance.get("required", ()),
+        forbidden=provenance.get("forbidden", ()),
+        tiers=provenance.get("tiers") or None,
+        exogenous=provenance.get("exogenous", ()),
     )
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
     remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))
@@ -108,7 +115,7 @@ def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Me
     if order is None:
         return known
     place = np.argsort(np.asarray(order))
-    return Knowledge(place[:, None] < place[None, :], known.targets, known.note)
+    return replace(known, settled=place[:, None] < place[None, :])
 
 
 def _method_of(provenance: Mapping[str, Any]) -> Method | None:
@@ -130,17 +137,3 @@ def _is_equivalent(score: Any) -> bool:
     except InputError:
         # A score that is not known here, or numbers from elsewhere.
         return False
-
-
-def _as_flags(masks: Masks) -> Flags:
-    """Masks of parents as a matrix [parent, child]."""
-    bits = np.arange(len(masks), dtype=np.uint64)
-    flags: Flags = masks[None, :] >> bits[:, None] & np.uint64(1) != 0
-    return flags
-
-
-def _as_masks(flags: Flags) -> Masks:
-    """A matrix [parent, child] as masks of parents."""
-    bits = np.uint64(1) << np.arange(len(flags), dtype=np.uint64)
-    masks: Masks = np.bitwise_or.reduce(np.where(flags, bits[:, None], np.uint64(0)), axis=0)
-    return masks

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Flags
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import different_texts, texts, whole_number
 from dagpost._tools.spelling import bare, quoted
-from dagpost._tools.text import names_in, nearest, shown
+from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
+from dagpost.families.masks import masks_of_matrix, matrix_of_masks
 from dagpost.families.parent_lists import ParentLists
 from dagpost.priors.edge_text import read_edge
 
@@ -68,7 +69,7 @@ class Constraints:
         ([0, 1, 0], [4, 4, 0])
         """
         required, forbidden = self.matrices(names, max_parents)
-        return _as_masks(required), _as_masks(forbidden)
+        return masks_of_matrix(required.T), masks_of_matrix(forbidden.T)
 
     def matrices(self, names: tuple[str, ...], max_parents: int) -> tuple[Flags, Flags]:
         """The same for any number of columns: of every (child, parent), whether it is required, and forbidden.
@@ -104,16 +105,29 @@ class Constraints:
         np.fill_diagonal(allowed, False)
         return ParentLists.of_matrix(allowed, max_parents)
 
+    def leave_unmodelled(self, names: tuple[str, ...], *log_weights: Floats) -> None:
+        """Give exogenous columns the weight 1 without parents and 0 with any, in place: no score or prior of theirs.
+
+        Rows are columns, and the first entry of a row is the empty set. So the weight of a graph is a product over the
+        columns that are modelled, given the others.
+        """
+        own = [name in self._exogenous_of(names) for name in names]
+        for weights in log_weights:
+            weights[own] = -np.inf
+            weights[own, 0] = 0.0
+
     def refuse_graph(self, names: tuple[str, ...], parents: NDArray[np.uint64]) -> None:
         """Refuse a graph, one mask of parents a node, that does not obey them."""
-        required, forbidden = self.masks(names, len(names))
-        for child, lacking in zip(names, (required & ~parents).tolist(), strict=True):
-            for parent in names_in(lacking, names):
-                raise InputError(f"The graph lacks the edge {parent} -> {child}, which {bare('required')} has.")
-        for child, barred in zip(names, (forbidden & parents).tolist(), strict=True):
-            for parent in names_in(barred, names):
-                rule = bare("forbidden") if (parent, child) in list(self.forbidden) else bare("tiers")
-                raise InputError(f"The graph has the edge {parent} -> {child}, which {rule} rules out.")
+        required, forbidden = self.matrices(names, len(names))
+        present = matrix_of_masks(parents).T
+        for child, parent in np.argwhere(required & ~present)[:1].tolist():
+            edge = f"{names[parent]} -> {names[child]}"
+            raise InputError(f"The graph lacks the edge {edge}, which {bare('required')} has.")
+        for child, parent in np.argwhere(forbidden & present)[:1].tolist():
+            edge = f"{names[parent]} -> {names[child]}"
+            rule = "exogenous" if names[child] in self.exogenous else "tiers"
+            rule = "forbidden" if (names[parent], names[child]) in list(self.forbidden) else rule
+            raise InputError(f"The graph has the edge {edge}, which {bare(rule)} rules out.")
 
     def _edges(self, setting: str, names: tuple[str, ...]) -> list[Edge]:
         edges: list[Edge] = list(getattr(self, setting))
@@ -136,6 +150,11 @@ class Constraints:
                 raise InputError(
                     f"{quoted('exogenous')} has the name {name!r}, but there is no such column.{nearest(name, names)}"
                 )
+        if self.exogenous and set(self.exogenous) == set(names):
+            raise InputError(
+                f"{quoted('exogenous')} names every column, and nothing is left to model. Take out the columns whose "
+                "causes you ask for."
+            )
         return set(self.exogenous)
 
     def _tier_of(self, names: tuple[str, ...]) -> dict[str, int]:
@@ -273,9 +292,3 @@ def _matrix(edges: list[Edge], names: tuple[str, ...]) -> Flags:
     for parent, child in edges:
         result[place[child], place[parent]] = True
     return result
-
-
-def _as_masks(matrix: Flags) -> NDArray[np.uint64]:
-    bits = np.uint64(1) << np.arange(len(matrix), dtype=np.uint64)
-    masks: NDArray[np.uint64] = np.where(matrix, bits[None, :], np.uint64(0)).sum(axis=1, dtype=np.uint64)
-    return masks
