@@ -222,7 +222,8 @@ class DagPosterior(Estimator):
         method = fitting.checked_method(self)
         with collected_warnings():  # they come with the fit
             data = fitting.table_of(self, table, counts, interventions)
-        study, engine = fitting.study_of(self, method, data), fitting.settled_engine(self, method, data.names)
+        study = fitting.study_of(self, method, data)
+        engine = fitting.settled_engine(self, method, data.names, study.constraints)
         return plan_fit(method, self.modularity, study, self.samples, engine)
 
     def sample(

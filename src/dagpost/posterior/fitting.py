@@ -61,11 +61,14 @@ def checked_method(model: Any) -> Method | None:
 def rules_of(model: Any, table: Table | None = None) -> Constraints:
     """The rules of a model for its edges, with the exogenous columns that its table's recipe names and time brings."""
     own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
-    if table is not None and table.recipe is not None and table.recipe.exogenous:
-        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
-    if table is None or table.time is None:
+    if table is None:
         return own
+    if table.recipe is not None and table.recipe.exogenous:
+        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
     _refuse_left_out(own, table)
+    _refuse_set_exogenous(own, table)
+    if table.time is None:
+        return own
     earlier = [name for name in table.time.exogenous if name in table.names]
     present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
     return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
@@ -79,34 +82,32 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
 
 
-def settled_score(model: Any, method: Method | None, names: tuple[str, ...]) -> Score:
+def settled_score(model: Any, method: Method | None, table: Table) -> Score:
     """The score of a model; where the choice is left to us, the one for this method and the work that it has."""
     if isinstance(model.score, str) and model.score == AUTO:
-        work = work_of(method, model.modularity, rules_of(model), names, model.max_parents)
+        work = work_of(method, model.modularity, rules_of(model, table), table.names, model.max_parents)
         return automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
     return resolve_score(model.score)
 
 
-def settled_engine(model: Any, method: Method | None, names: tuple[str, ...]) -> Engine:
+def settled_engine(model: Any, method: Method | None, names: tuple[str, ...], rules: Constraints) -> Engine:
     """The engine of a model; where the choice is left to us, the one for the most columns that are summed together."""
-    work = work_of(method, model.modularity, rules_of(model), names, model.max_parents)
+    work = work_of(method, model.modularity, rules, names, model.max_parents)
     return resolve_engine(model.engine, model.threads, max(work.groups))
 
 
 def study_of(model: Any, method: Method | None, table: Table) -> Study:
     """What a fit knows beside the weights of the families."""
-    score = settled_score(model, method, table.names)
-    return Study(table, score, resolve_prior(model.prior), rules_of(model), model.max_parents)
+    score = settled_score(model, method, table)
+    return Study(table, score, resolve_prior(model.prior), rules_of(model, table), model.max_parents)
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
     method, constraints = checked_method(model), rules_of(model, table)
-    _refuse_left_out(constraints, table)
-    _refuse_set_exogenous(constraints, table)
     if method is not None:
         method.check_names(table.names)
-    engine, study = settled_engine(model, method, table.names), study_of(model, method, table)
+    engine, study = settled_engine(model, method, table.names, constraints), study_of(model, method, table)
     data, settings = DataFacts.of_table(table), described_settings(model, constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
@@ -166,7 +167,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
     constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
-    engine = settled_engine(model, method, names)
+    engine = settled_engine(model, method, names, constraints)
     exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
     workspace = divided(exact) if goes_by_components(method, model.modularity) else exact
     if method is None and workspace.by_components and not workspace.structure_is_affordable():

@@ -137,7 +137,8 @@ def cross_validate(
     )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
     asked = checked_method(model)
-    engine, study = settled_engine(model, asked, table.names), study_of(model, asked, table)
+    study = study_of(model, asked, table)
+    engine = settled_engine(model, asked, table.names, study.constraints)
     workspace = weightless(asked, model.modularity, study, engine)
     # What "auto" means is decided once, and not by the worker that has the fold.
     method = choose_method(asked, model.modularity, workspace)[0]
@@ -214,7 +215,7 @@ def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
     settings, names = task.settings, task.table.names
     limit = int(settings["max_parents"])
-    work = work_of(method, settings["modularity"], rules_of(SimpleNamespace(**settings)), names, limit)
+    work = work_of(method, settings["modularity"], rules_of(SimpleNamespace(**settings), task.table), names, limit)
     largest = max(work.groups)
     families = 8 * work.families * len(scores_within(resolve_score(settings["score"])))
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations
