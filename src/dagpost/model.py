@@ -294,6 +294,26 @@ class DagPosterior(Estimator):
         """
         return lists.relation_table(self._fitted(), relation)
 
+    def lagged_edges(self) -> pd.DataFrame:
+        """The edges of a model fitted to `unroll(...)`, folded back to its series, most probable first.
+
+        Columns: `from` and `to` are series, `lag` is how many steps ago the parent was (0: now; missing: a static
+        column), `probability`, and `edge` says it in words: ``"X -> Y at lag 1"``. Exact where the edges are.
+        """
+        from dagpost.posterior.time_edges import lagged_edges
+
+        fitted = self._fitted()
+        return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
+
+    def series_edges(self) -> pd.DataFrame:
+        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
+
+        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
+        """
+        from dagpost.posterior.time_edges import series_edges
+
+        return series_edges(self._fitted().names, self.probability)
+
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Which way each pair points, and who says so: the data, the rules, or nobody. One row a pair.
 
@@ -460,10 +480,10 @@ class DagPosterior(Estimator):
         return write_report(self._fitted(), path, title)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the graph, in `ax` or in a new figure: `dagpost.plots.graph` says how to read it and has the options."""
-        from dagpost.plots.graph_plot import graph
+        """Draw the graph in `ax` or a new figure; `plots.graph`, or with time `plots.in_time`, have the options."""
+        from dagpost.plots.time_plot import picture_of
 
-        return graph(self, ax=ax, **options)
+        return picture_of(self, ax, options)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The settings, as scikit-learn shows them, and of a fitted model what it found."""

@@ -42,7 +42,7 @@ _NOT_INPUT = frozenset(
         *("mcmc.diagnostics.effective_sizes", "mcmc.candidates.choose_candidates"),
         *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
         *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),
-        *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity"),
+        *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity", "Unrolled"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
@@ -243,6 +243,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "as_table": (dagpost.as_table, {"data": made.frame}),
         "read_table": (dagpost.read_table, {"path": made.csv}),
         "discretise": (dagpost.discretise, {"table": small_numbers()}),
+        "unroll": (dagpost.unroll, {"data": small_numbers()}),
         "Recipe": (lambda **settings: dagpost.Recipe(**settings).fit(made.frame), {}),
         "Recipe.fit": (dagpost.Recipe().fit, {"X": made.frame}),
         "Recipe.transform": (made.recipe.transform, {"X": made.frame}),

@@ -140,6 +140,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
+        *_in_time(about.get("time")),
         ("score", readable_setting(settings["score"])),
         *_averaged(about.get("mixture")),
         ("prior", readable_setting(settings["prior"])),
@@ -162,6 +163,13 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
 def _averaged(mixture: dict[str, Any] | None) -> list[Line]:
     """How probable each value is that the score averages over."""
     return [] if mixture is None else [(mixture["setting"], readable_shares(mixture["values"], mixture["shares"]))]
+
+
+def _in_time(described: dict[str, Any] | None) -> list[Line]:
+    """How the table was unrolled in time."""
+    from dagpost.data.unrolled import Unrolling
+
+    return [] if described is None else [("time", line) for line in Unrolling.from_json(described).sentences()]
 
 
 def _seed(seed: int | None) -> str:
@@ -212,6 +220,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     if about.get("chains") is not None:
         lines.append(("chains", f"{len(about['chains']['lengths'])}, which --resume continues"))
         lines.append(("checked", checked_words(about["chains"].get("checks"))))
+    lines += _in_time(origin.get("time"))
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))

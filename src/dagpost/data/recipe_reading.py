@@ -23,7 +23,10 @@ from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells, no_name
 from dagpost.data.recipe_steps import Rule, Step
 from dagpost.data.rows import intervention_masks, row_counts
+from dagpost.data.slices import at_all_times, decided_alike
 from dagpost.data.table import Table
+from dagpost.data.time_columns import series_and_lag
+from dagpost.data.unrolled import Unrolled, Unrolling
 from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
 
@@ -51,6 +54,7 @@ class Source:
     targets: Any = None
     #: Whether it is a `Table`, whose columns are what they are.
     is_table: bool = False
+    time: Unrolling | None = None
 
     def cells(self, name: str, *, as_text: bool = False) -> Cells:
         """One column."""
@@ -75,15 +79,18 @@ def source_of(data: Any, counts: Any, interventions: Any) -> Source:
                 "give them to as_table or read_table, or start again from table.to_pandas()."
             )
         return _source_of_table(data)
-    names, cells = named_cells(frame_of(data) if isinstance(data, str | os.PathLike) else data)
-    rows = len(cells[0]) if cells else 0
+    time = None
+    if isinstance(data, Unrolled):
+        named, rows, time = dict(data.columns), data.rows, data.record
+    else:
+        names, cells = named_cells(frame_of(data) if isinstance(data, str | os.PathLike) else data)
+        named, rows = dict(zip(names, cells, strict=True)), len(cells[0]) if cells else 0
     if rows == 0:
-        raise InputError(f"The table is empty: {len(names)} columns and {rows} rows. At least one row is needed.")
-    named = dict(zip(names, cells, strict=True))
+        raise InputError(f"The table is empty: {len(named)} columns and {rows} rows. At least one row is needed.")
     if isinstance(counts, str):
         counts = _taken_out(named, counts, "counts")
     targets = _taken_out(named, interventions, "interventions") if isinstance(interventions, str) else interventions
-    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets)
+    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets, time=time)
 
 
 def _source_of_table(table: Table) -> Source:
@@ -99,18 +106,21 @@ def _source_of_table(table: Table) -> Source:
         different, place = np.unique(masks, return_inverse=True)
         named = [names_in(int(mask), table.names) for mask in different]
         targets = [named[i] for i in place]
-    return Source(columns, table.rows, table.counts, targets, is_table=True)
+    return Source(columns, table.rows, table.counts, targets, is_table=True, time=table.time)
 
 
 def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
     if name not in named:
         raise InputError(f"{quoted(what)} names the column {name!r}, which is not there.{nearest(name, list(named))}")
-    return named.pop(name)
+    for column in [column for column in named if column != name and series_and_lag(column)[0] == name]:
+        del named[column]
+    found = named.pop(name)
+    return np.array([*found.levels(), None], dtype=object)[found.places] if isinstance(found, Cells) else found
 
 
 def decide(source: Source, choices: Choices) -> Reading:
     """Decide what is done with each column, and do it; numbers are not cut yet."""
-    _check_choices(source, choices)
+    choices = _checked(source, choices)
     decided, complete = _settled(_one_by_one(source, choices), source, choices)
     whole = bool(complete.all())
     read = [
@@ -128,7 +138,7 @@ def describe(source: Source, choices: Choices) -> tuple[tuple[Step, ...], int]:
 
     A column may be unreadable: it is left out. Rows may be too few, columns too many.
     """
-    _check_choices(source, choices)
+    choices = _checked(source, choices)
     decided = _one_by_one(source, choices, unreadable_left_out=True)
     complete = np.ones(source.rows, dtype=bool)
     # With too few rows without gaps, levels are those of all rows.
@@ -224,6 +234,8 @@ def _one_by_one(
             if not unreadable_left_out:
                 raise
             decided.append((Step(name, "left out", f"cannot be read: {error}"), None))
+    if source.time is not None:
+        decided = decided_alike(decided)
     used = [cells for step, cells in decided if step.used and cells is not None]
     if not used or not is_coded(used):
         return decided
@@ -279,7 +291,8 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
     return Step(name, use, why, gaps=int(cells.missing.sum())), cells
 
 
-def _check_choices(source: Source, choices: Choices) -> None:
+def _checked(source: Source, choices: Choices) -> Choices:
+    """The choices, once each is about a column; those about a series hold at all its times."""
     named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
     named["exogenous"] = choices.exogenous
     for what, names in named.items():
@@ -291,6 +304,7 @@ def _check_choices(source: Source, choices: Choices) -> None:
     both = [name for name in (*choices.keep, *choices.cut) if name in choices.drop]
     if both:
         raise InputError(f"Column {both[0]!r} is both dropped and kept or cut. Take it out of one of these.")
+    return choices if source.time is None else at_all_times(choices, list(source.columns))
 
 
 def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing: str, least: int) -> NDArray[np.bool_]:
@@ -358,6 +372,7 @@ def _assembled(
         levels=tuple(None if step.use == "number" else step.levels for step, _ in columns),
         counts=counts,
         interventions=masks if masks is not None and masks.any() else None,
+        time=source.time,
     )
     return Reading(table, steps, int((~kept).sum()))
 

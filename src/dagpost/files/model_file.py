@@ -22,6 +22,7 @@ from dagpost._tools.registry import Registry
 from dagpost._tools.schema import Sizes, check_arrays, check_fields
 from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
+from dagpost.data.unrolled import Unrolling
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
@@ -80,6 +81,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "interventions": data.interventions,
         "targets": [list(names) for names in data.targets],
         "recipe": None if data.recipe is None else data.recipe.to_json(),
+        "time": None if data.time is None else data.time.to_json(),
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
         "small_size": small_size,
@@ -121,7 +123,7 @@ def load_model(
     with archive.complete(path, "model", REMEDIES["model"]):
         settings = dict(about["settings"])
         names = tuple(about["names"])
-        if unknown := settings.keys() - set(known_settings):
+        if unknown := settings.keys() - {*known_settings, "apart"}:
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
@@ -143,6 +145,7 @@ def load_model(
             bool(about.get("interventions", False)),
             _targets(about, table),
             recipe,
+            None if about.get("time") is None else Unrolling.from_json(about["time"]),
         )
         if settings.get("recipe") is not None:
             chosen["recipe"] = Recipe.from_json(settings["recipe"])
@@ -156,7 +159,15 @@ def load_model(
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_SENSITIVITY] is not None:
             remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
-    return fitted, {**settings, **chosen}
+    return fitted, {**_own_settings(settings, data), **chosen}
+
+
+def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
+    """The settings that a person gave: what follows from time comes with the table."""
+    brought = () if data.time is None else data.time.exogenous
+    exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
+    own = {name: value for name, value in settings.items() if name != "apart"}
+    return {**own, "exogenous": exogenous} if brought else own
 
 
 def recipe_in(about: dict[str, Any]) -> Recipe | None:

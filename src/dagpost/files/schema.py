@@ -44,6 +44,7 @@ from dagpost._tools.schema import (
     whole,
     wholes,
 )
+from dagpost.data.unrolled import RULE
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.files import allowed_families, archive
@@ -82,6 +83,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "interventions": truth,
     "targets": _TARGETS,
     "recipe": optional(mapping({}, more=anything)),
+    "time": optional(RULE),
     "settings": mapping(
         {
             "score": choice,
@@ -94,12 +96,13 @@ MODEL_FIELDS: Mapping[str, Rule] = {
             "forbidden": edges,
             "tiers": tiers,
             "exogenous": list_of(text, distinct=True),
+            "apart": list_of(text, distinct=True),
             "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
         },
         more=anything,
-        may_lack=("recipe", "missing", "exogenous"),
+        may_lack=("recipe", "missing", "exogenous", "apart"),
     ),
     "max_parents": whole(most=MOST_PARENTS),
     "small_size": optional(whole(most=MOST_PARENTS)),
@@ -126,7 +129,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
 }
 #: Optional parts, and fields of which the first versions knew nothing.
 _MODEL_LACKS = (
-    *("interventions", "targets", "recipe", "exact", "engine", "verdict", "mixture"),
+    *("interventions", "targets", "recipe", "time", "exact", "engine", "verdict", "mixture"),
     *("sample", "statistics", "rows", "sensitivity"),
 )
 
@@ -156,8 +159,10 @@ _PROVENANCE = mapping(
         "forbidden": edges,
         "tiers": tiers,
         "exogenous": list_of(text, distinct=True),
+        "apart": list_of(text, distinct=True),
         "interventions": truth,
         "targets": _TARGETS,
+        "time": RULE,
         "method": choice,
         "seed": _SEED,
         "seeds": list_of(_SEED),
@@ -168,7 +173,7 @@ _PROVENANCE = mapping(
     more=anything,
     may_lack=(
         *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
-        *("exogenous", "interventions", "targets", "method", "seed", "seeds", "engine", "tied"),
+        *("exogenous", "apart", "interventions", "targets", "time", "method", "seed", "seeds", "engine", "tied"),
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {

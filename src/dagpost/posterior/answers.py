@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,7 @@ from dagpost.features import (
     projected_conditions,
     projected_reach,
 )
+from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import restricted
@@ -70,6 +71,8 @@ def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
 
 def exact_answer(query: Query, fitted: Fitted) -> Estimate | None:
     """The exact probability of a statement, or None where only a sample can tell in reasonable time and memory."""
+    if isinstance(query.feature, PathInTime) and fitted.settings.get("apart"):
+        query = replace(query, feature=query.feature.by_lagged_edges(fitted.names))
     found = exact_sums(fitted)
     if found is None:
         if not fitted.results.exact or query.given is not None or not isinstance(query.feature, Edge):
@@ -278,8 +281,8 @@ def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> M
     """The bits of some columns: one by one where a condition may look at each, the others together."""
     named = np.isin(columns, list(told_apart))
     together = np.bitwise_or.reduce(bits[columns[~named]], initial=np.uint64(0))
-    found: Masks = np.append(bits[columns[named]], together)
-    return found[found != 0]
+    own = bits[columns[named]]
+    return np.append(own, together) if together else own
 
 
 def _masks_of(bits: Masks) -> Masks:

@@ -59,11 +59,16 @@ def checked_method(model: Any) -> Method | None:
 
 
 def rules_of(model: Any, table: Table | None = None) -> Constraints:
-    """The rules that a model has for its edges; the recipe of its table may name exogenous columns too."""
+    """The rules of a model for its edges, with the exogenous columns that its table's recipe names and time brings."""
     own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
-    if table is None or table.recipe is None or not table.recipe.exogenous:
+    if table is not None and table.recipe is not None and table.recipe.exogenous:
+        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
+    if table is None or table.time is None:
         return own
-    return replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
+    _refuse_left_out(own, table)
+    earlier = [name for name in table.time.exogenous if name in table.names]
+    present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
+    return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import different_texts, texts, whole_number
-from dagpost._tools.spelling import bare, quoted
+from dagpost._tools.spelling import bare, quoted, setting
 from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
 from dagpost.families.masks import masks_of_matrix, matrix_of_masks
@@ -41,6 +41,8 @@ class Constraints:
         an earlier one; within a tier, and from and to names that are in no tier, all edges are possible.
     exogenous
         Names of columns that are not modelled: they may be parents, and have none.
+    apart
+        Names of columns with no edges among them.
 
     >>> Constraints(required="smoking -> cancer", tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
     (('age',), ('smoking',), ('cancer',))
@@ -50,6 +52,7 @@ class Constraints:
     forbidden: str | Iterable[Edge | str] = ()
     tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None
     exogenous: str | Iterable[str] = ()
+    apart: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         """Bring all of them into tuples, so that constraints can be compared and stored."""
@@ -57,6 +60,7 @@ class Constraints:
         object.__setattr__(self, "forbidden", edge_pairs("forbidden", self.forbidden))
         object.__setattr__(self, "tiers", _tiers(self.tiers))
         object.__setattr__(self, "exogenous", _exogenous(self.exogenous))
+        object.__setattr__(self, "apart", texts(self.apart, "apart", "Constraints"))
 
     def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """For each node, the parents it must have and those it must not, as masks over all columns.
@@ -83,6 +87,7 @@ class Constraints:
         tier = self._tier_of(names)
         exogenous = self._exogenous_of(names)
         _refuse_both(required, forbidden, tier)
+        _refuse_apart(required, set(self.apart))
         _refuse_into_exogenous(required, exogenous)
         _refuse_cycle(required)
         _refuse_crowd(required, names, max_parents)
@@ -90,6 +95,8 @@ class Constraints:
         tiers = np.array([tier.get(name, -1) for name in names])
         barred |= (tiers[None, :] > tiers[:, None]) & (tiers[:, None] >= 0)
         barred[[name in exogenous for name in names]] = True
+        apart = np.isin(names, list(self.apart))
+        barred |= apart[:, None] & apart[None, :]
         np.fill_diagonal(barred, False)
         return _matrix(required, names), barred
 
@@ -234,6 +241,15 @@ def _refuse_into_exogenous(required: list[Edge], exogenous: set[str]) -> None:
             raise InputError(
                 f"The edge {parent} -> {child} is required, but {child!r} is exogenous: it is not modelled and has no "
                 f"parents. Take the edge out of {bare('required')}, or the column out of {bare('exogenous')}."
+            )
+
+
+def _refuse_apart(required: list[Edge], apart: set[str]) -> None:
+    for parent, child in required:
+        if parent in apart and child in apart:
+            raise InputError(
+                f"The edge {parent} -> {child} is required, but edges among present values are not considered "
+                f"({setting('contemporaneous', False)}). Take it out of {bare('required')}."
             )
 
 

@@ -20,8 +20,11 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import in_python
 from dagpost._tools.text import shortened
 from dagpost.data.recipe import Recipe
+from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
+from dagpost.families.masks import distinct_rows
+from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
@@ -97,6 +100,8 @@ class Content:
     classes: EquivalenceClasses | None = None
     sensitivity: Sensitivity | None = None
     recipe: Recipe | None = None
+    #: How the table was unrolled in time, a sentence each.
+    time: tuple[str, ...] = ()
     omitted: Mapping[str, str] = field(default_factory=dict)
     #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
     mixture: Mapping[str, Any] | None = None
@@ -144,6 +149,7 @@ def _of_model(fitted: Fitted) -> Content:
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
         recipe=data.recipe,
+        time=() if data.time is None else tuple(data.time.sentences()),
         omitted={part: _no_sample(fitted) for part in missing}
         | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
         **parts,
@@ -168,6 +174,7 @@ def _of_sample(sample: DagSample) -> Content:
         settings=dict(provenance),
         fingerprint=provenance.get("data_fingerprint"),
         interventions=bool(provenance.get("interventions", False)),
+        time=_time_of(provenance),
         log_evidence=sample.log_evidence,
         **_parts(sample, {}),
         **_about(sample, edges),
@@ -201,6 +208,11 @@ def _about(sample: DagSample, edges: Floats | None) -> dict[str, Any]:
         "intervals": intervals,
         "interval_confidence": confidence,
     }
+
+
+def _time_of(provenance: Mapping[str, Any]) -> tuple[str, ...]:
+    described = provenance.get("time")
+    return () if described is None else tuple(Unrolling.from_json(described).sentences())
 
 
 # What may be computed for a report
@@ -249,10 +261,11 @@ def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
     """The parent sets of most weight in a sample."""
     listed = []
     for node in range(len(sample.names)):
-        masks, member = np.unique(sample.parents[:, node], return_inverse=True)
+        words = sample.parents[:, node].reshape(len(sample), -1)
+        first, member = distinct_rows(words)
         weights = np.bincount(member, weights=sample.weights)
         best = np.argsort(-weights, kind="stable")[:FAMILIES]
-        sets = [tuple(bit for bit in range(len(sample.names)) if int(masks[place]) >> bit & 1) for place in best]
+        sets = [columns_of(words[first[place]]) for place in best]
         listed.append(tuple(zip(sets, weights[best].tolist(), strict=True)))
     return tuple(listed)
 
