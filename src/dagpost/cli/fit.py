@@ -212,7 +212,8 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
             typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
     for line in summary(model):
         typer.echo(printable(line))
-    print_about_pairs(found, model_file, model.fitted_.data.recipe)
+    if folded is None:
+        print_about_pairs(found, model_file, model.fitted_.data.recipe)
     print_tried(tried, quiet=quiet)
     typer.echo(assumptions(model))
     if model_file is not None:

@@ -215,7 +215,8 @@ def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
     settings, names = task.settings, task.table.names
     limit = int(settings["max_parents"])
-    work = work_of(method, settings["modularity"], rules_of(SimpleNamespace(**settings), task.table), names, limit)
+    rules = rules_of(SimpleNamespace(**settings), task.table)
+    work = work_of(method, settings["modularity"], rules, names, limit)
     largest = max(work.groups)
     families = 8 * work.families * len(scores_within(resolve_score(settings["score"])))
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations
