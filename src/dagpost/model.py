@@ -18,6 +18,7 @@ from dagpost._tools.estimator import Estimator, available_if
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe, resolve_recipe
+from dagpost.data.regimes import Regimes
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting, resolve_engine
 from dagpost.errors import InputError, collected_warnings
@@ -85,6 +86,9 @@ class DagPosterior(Estimator):
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     exogenous
         Names of columns that are not modelled, such as age or study arm: they may be parents, and have none.
+    regimes
+        The column that names the experiment of each row, where it is not known what an experiment changed; or an object
+        such as ``Regimes("condition", reference="control")``. `regime_effects` says which variables each changed.
     engine, threads
         Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
         processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
@@ -158,6 +162,7 @@ class DagPosterior(Estimator):
         forbidden: Edges = (),
         tiers: Sequence[Iterable[str]] | Mapping[str, int] | None = None,
         exogenous: str | Iterable[str] = (),
+        regimes: str | Regimes | None = None,
         engine: str | Engine = "auto",
         threads: int | None = None,
         seed: int | None = None,
@@ -168,6 +173,7 @@ class DagPosterior(Estimator):
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress
         self.required, self.forbidden, self.tiers, self.exogenous = required, forbidden, tiers, exogenous
+        self.regimes = regimes
         self.engine, self.threads, self.recipe, self.missing = engine, threads, recipe, missing
 
     def __sklearn_tags__(self) -> Any:

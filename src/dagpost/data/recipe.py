@@ -63,7 +63,8 @@ class Recipe(Transformer):
     Attributes
     ----------
     steps_
-        One `Step` for every column: its name, use ("levels", "number", "left out"), why, levels, cuts, rule and gaps.
+        One `Step` for every column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, rule
+        and gaps.
     dropped_rows_, rows_
         How many rows were dropped for gaps, and how many there were.
 
@@ -85,6 +86,7 @@ class Recipe(Transformer):
     steps_: tuple[Step, ...]
     dropped_rows_: int
     rows_: int
+    _regimes: str | None = None
 
     def __init__(
         self,
@@ -117,7 +119,13 @@ class Recipe(Transformer):
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The columns of the tables that it makes."""
-        return np.array([step.name for step in self._decided() if step.used], dtype=object)
+        return np.array([step.name for step in self.variable_steps()], dtype=object)
+
+    def variable_steps(self) -> tuple[Step, ...]:
+        """The steps of the variables, in the order of the table: columns that are used, then indicators of regimes."""
+        steps = self._decided()
+        used = tuple(step for step in steps if step.used)
+        return used + tuple(own for step in steps for own in step.indicators)
 
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
         """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
@@ -151,8 +159,7 @@ class Recipe(Transformer):
 
     def uncut(self) -> Recipe:
         """The recipe without cuts: numbers stay numbers."""
-        steps = tuple(step.uncut() for step in self._decided())
-        return copy.copy(self)._adopt(steps, self.dropped_rows_, self.rows_)
+        return self.with_steps(tuple(step.uncut() for step in self._decided()))
 
     @classmethod
     def of_table(cls, table: Table) -> Recipe:
@@ -242,10 +249,20 @@ class Recipe(Transformer):
 
     def step(self, name: str) -> Step:
         """What is done with a column."""
-        found = {step.name: step for step in self._decided()}
+        found = {step.name: step for step in (*self.variable_steps(), *self.steps_)}
         if text(name, "name", "step") not in found:
             raise InputError(f"The recipe has no column {shown(name)}.{nearest(name, list(found))}")
         return found[name]
+
+    def keeping_regimes(self, column: str) -> Recipe:
+        """The recipe that also reads the column that names the regimes, whatever it looks like."""
+        recipe = copy.copy(self)
+        recipe._regimes = column
+        return recipe
+
+    def with_steps(self, steps: tuple[Step, ...]) -> Recipe:
+        """The fitted recipe with other steps."""
+        return copy.copy(self)._adopt(steps, self.dropped_rows_, self.rows_)
 
     def _decided(self) -> tuple[Step, ...]:
         if not self.fitted:
@@ -296,6 +313,7 @@ class Recipe(Transformer):
             {str(name): rule_of(name, cut) for name, cut in given.items()},
             self.missing,
             self.unseen,
+            self._regimes,
         )
 
 
@@ -360,8 +378,7 @@ def cut_column(table: Table, name: str, numbers: Any, rule: Rule) -> Table:
 
 
 def _with_steps(recipe: Recipe, steps: Mapping[str, Step]) -> Recipe:
-    changed = tuple(steps.get(step.name, step) for step in recipe.steps_)
-    return copy.copy(recipe)._adopt(changed, recipe.dropped_rows_, recipe.rows_)
+    return recipe.with_steps(tuple(steps.get(step.name, step) for step in recipe.steps_))
 
 
 def _apply_cuts(table: Table) -> Table:

@@ -38,6 +38,8 @@ class Choices(NamedTuple):
     cut: Mapping[str, Rule]
     missing: str
     unseen: str
+    #: The column that names the regimes, which is used whatever it looks like.
+    regimes: str | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
 
     Where a step does not say what the levels are, they are those of the source.
     """
-    used = [step for step in steps if step.used]
+    used = [step for step in steps if step.used or step.use == "regimes"]
     absent = [repr(step.name) for step in used if step.name not in source.columns]
     if absent:
         raise InputError(
@@ -170,7 +172,7 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             continue
         column: NDArray[Any] = step.numbers(cells) if step.use == "number" else step.codes(cells)
         gap = cells.missing
-        if step.use == "levels":
+        if step.use != "number":
             unseen = column == len(step.levels or ())
             # What stands in a row that is dropped anyway does not matter.
             if choices.unseen == "error":
@@ -250,7 +252,7 @@ def _settled(
             for step, cells in used
             if not complete.all()
             and cells.kind != "declared"
-            and step.name not in {*choices.keep, *choices.cut}
+            and step.name not in {*choices.keep, *choices.cut, choices.regimes}
             and len(np.unique(cells.places[seen])) < 2
         }
         if not emptied:
@@ -265,10 +267,10 @@ def _settled(
 def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells | None]:
     if name in choices.drop:
         return Step(name, "left out", "dropped as asked"), None
-    if choices.columns is not None and name not in choices.columns:
+    if choices.columns is not None and name not in (*choices.columns, choices.regimes):
         return Step(name, "left out", "not among the columns asked for"), None
     cells = source.cells(name)
-    use, why = verdict(name, cells, source.counts, keep=name in choices.keep or name in choices.cut)
+    use, why = verdict(name, cells, source.counts, keep=name in (*choices.keep, *choices.cut, choices.regimes))
     if source.is_table:
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
     if name in choices.cut:
@@ -281,6 +283,8 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
 
 def _check_choices(source: Source, choices: Choices) -> None:
     named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
+    if choices.regimes is not None:
+        named["regimes"] = (choices.regimes,)
     for what, names in named.items():
         for name in names:
             if name not in source.columns:
@@ -341,6 +345,7 @@ def _narrow(step: Step, column: NDArray[Any]) -> NDArray[Any]:
 def _assembled(
     source: Source, steps: tuple[Step, ...], columns: list[tuple[Step, NDArray[Any]]], kept: NDArray[np.bool_]
 ) -> Reading:
+    columns, regimes = _with_indicators(columns)
     names = tuple(step.name for step, _ in columns)
     left_out = {step.name: step.why for step in steps if not step.used}
     _check_number(names, left_out, source.rows)
@@ -357,8 +362,20 @@ def _assembled(
         levels=tuple(None if step.use == "number" else step.levels for step, _ in columns),
         counts=counts,
         interventions=masks if masks is not None and masks.any() else None,
+        regimes=regimes,
     )
     return Reading(table, steps, int((~kept).sum()))
+
+
+def _with_indicators(
+    columns: list[tuple[Step, NDArray[Any]]],
+) -> tuple[list[tuple[Step, NDArray[Any]]], tuple[str, ...]]:
+    """The columns with indicators, which come last, in the place of one that names regimes; and their names."""
+    ordinary = [(step, column) for step, column in columns if step.used]
+    indicators = [
+        own for step, column in columns for own in zip(step.indicators, step.indicator_columns(column), strict=True)
+    ]
+    return ordinary + indicators, tuple(step.name for step, _ in indicators)
 
 
 def _check_number(names: tuple[str, ...], left_out: Mapping[str, str], rows: int) -> None:

@@ -17,7 +17,7 @@ _HEADER = ("column", "what it is", "what is done", "levels")
 
 def summary(steps: Sequence[Step], dropped: int, rows: int) -> str:
     """How many columns are used, and how many rows were dropped, in one line."""
-    used = sum(step.used for step in steps)
+    used = sum(step.use != "left out" for step in steps)
     text = f"Recipe for {len(steps)} columns: {used} used"
     if used < len(steps):
         text += f", {len(steps) - used} left out"
@@ -34,7 +34,7 @@ def lines(steps: Sequence[Step]) -> list[str]:
 def cells(step: Step) -> tuple[str, str, str, str]:
     """One row of the table: column, what it is, what is done, levels."""
     gaps = f"; {step.gaps:,} gaps" if step.gaps else ""
-    done = {"levels": "levels", "number": "stays a number", "left out": "left out"}[step.use]
+    done = {"levels": "levels", "number": "stays a number", "regimes": "indicators", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
     levels = "" if step.levels is None else shortened([number_text(level) for level in step.levels])

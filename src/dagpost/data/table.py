@@ -54,6 +54,8 @@ class Table:
     recipe: Recipe | None = None
     #: The numbers that columns were cut from, None for other columns; empty where no column was cut.
     numbers: tuple[NDArray[np.float64] | None, ...] = ()
+    #: The columns that are indicators of regimes: at most one of them is 1 in a row (regimes.py).
+    regimes: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -74,6 +76,11 @@ class Table:
     def arities(self) -> tuple[int, ...]:
         """Number of levels of each column; 0 for a continuous one."""
         return tuple(0 if levels is None else len(levels) for levels in self.levels)
+
+    @property
+    def exclusive(self) -> NDArray[np.bool_]:
+        """Of every column, whether it is an indicator of a regime."""
+        return np.isin(np.array(self.names, dtype=object), self.regimes)
 
     @property
     def discrete(self) -> bool:
@@ -144,6 +151,8 @@ class Table:
             digest.update(b"counts" + self.counts.astype("<i8").tobytes())
         if self.interventions is not None and bool(self.interventions.any()):
             digest.update(b"interventions" + self.interventions.astype("<u8").tobytes())
+        if self.regimes:
+            digest.update(repr(("regimes", self.regimes)).encode())
         return digest.hexdigest()
 
     def with_counts(self, counts: NDArray[np.int64]) -> Table:

@@ -161,7 +161,7 @@ def recipe_in(about: dict[str, Any]) -> Recipe | None:
     except InputError as error:
         # What to do about it is another matter in a file: the model has to be made again.
         raise ValueError(str(error).removesuffix(" Make the recipe again.")) from error
-    used = [step for step in recipe.steps_ if step.used]
+    used = recipe.variable_steps()
     if tuple(step.name for step in used) != names:
         raise ValueError("its recipe is of other variables")
     for step, own in zip(used, levels, strict=True):
@@ -181,7 +181,7 @@ def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:
     """What was counted, if it was for these variables: codes of new rows are those of the recipe's levels."""
     fits = statistics.names == data.names
     if isinstance(statistics, DiscreteStatistics):
-        known = None if data.recipe is None else tuple(step.levels for step in data.recipe.steps_ if step.used)
+        known = None if data.recipe is None else tuple(step.levels for step in data.recipe.variable_steps())
         fits = fits and statistics.levels == data.levels and known in (None, data.levels)
     if not fits:
         raise ValueError("its counts are of other variables or levels")

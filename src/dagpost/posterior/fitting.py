@@ -20,6 +20,7 @@ from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe import resolve_recipe
+from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
@@ -32,6 +33,7 @@ from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
 from dagpost.posterior.weighing import weigh_families
@@ -63,7 +65,8 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     recipe = None
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
-    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
+    regimes = resolve_regimes(model.regimes)
+    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
 
 
 def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
@@ -77,11 +80,14 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     """Compute the posterior of a table with the settings of a model."""
     method, constraints = checked_method(model), rules_of(model)
     _refuse_left_out(constraints, table)
+    prior, max_parents = resolve_prior(model.prior), model.max_parents
+    if table.regimes:
+        constraints, prior, max_parents = with_regimes(model, table, constraints, prior)
     if method is not None:
         method.check_names(table.names)
     engine = resolve_engine(model.engine, model.threads, len(table.names))
     score = settled_score(model, method, len(table.names))
-    study = Study(table, score, resolve_prior(model.prior), constraints, model.max_parents)
+    study = Study(table, score, prior, constraints, max_parents)
     data, settings = DataFacts.of_table(table), described_settings(model, constraints, score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
@@ -91,7 +97,7 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
                 method.at_fit(study, workspace, model.seed)
             fitted = _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
     # An object of the user's own cannot be made again from the settings.
-    fitted.remember("prior", study.prior)
+    fitted.remember("prior", study.prior.chosen)
     return fitted
 
 

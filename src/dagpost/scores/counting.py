@@ -52,6 +52,7 @@ class Walk(NamedTuple):
     row_list: Integers
     length: Integers
     configurations: Floats
+    indicators: Integers
     nodes: Integers
     has_wanted: Flags
     next_position: Integers
@@ -149,6 +150,7 @@ def _start(top: int, rows: Rows, scratch: Scratch, walk: Walk) -> None:
     walk.label_count[0] = 1
     walk.row_list[0] = 0
     walk.configurations[0] = 1.0
+    walk.indicators[0] = 0
     walk.has_wanted[0] = False
     for place in range(count):
         scratch.labels[0, place] = 0
@@ -189,7 +191,13 @@ def _place(
     column = rows.codes[position]
     cell_count = walk.label_count[size - 1] * arity
     descend = size < target.max_size and position > 0
+    indicators = walk.indicators[size - 1]
     walk.configurations[size] = walk.configurations[size - 1] * arity
+    walk.indicators[size] = indicators
+    if rows.exclusive[position]:
+        # At most one of them is 1, so that another one adds a configuration and does not double them.
+        walk.configurations[size] = walk.configurations[size - 1] / (indicators + 1) * (indicators + 2)
+        walk.indicators[size] = indicators + 1
     walk.has_wanted[size] = walk.has_wanted[size - 1] or target.wanted[node]
     insert_sorted(walk.nodes[size - 1], size - 1, node, walk.nodes[size])
     result = scratch.labels[size]
@@ -229,6 +237,7 @@ def count_sets(
         np.zeros(levels, np.int64),
         np.zeros(levels, np.int64),
         np.zeros(levels, np.float64),
+        np.zeros(levels, np.int64),
         np.zeros((levels, levels), np.int64),
         np.zeros(levels, np.bool_),
         np.zeros(levels, np.int64),

@@ -18,7 +18,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.numbering import family_count
-from dagpost.scores.cells import CellFunction
+from dagpost.scores.cells import CellFunction, with_indicators
 from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows, check_countable, distinct_rows
 from dagpost.scores.set_functions import (
@@ -66,19 +66,27 @@ def fill_by_counting(
                 continue
             variants = sorted({variant_of[node] for node in wanted})
             own_codes = codes if used.all() else codes[:, used]
-            rows = distinct_rows(own_codes, weights[used], table.arities, wanted)
-            cells = score.terms(table.arities, max_parents + 1, variants, int(weights[used].sum()))
+            rows = distinct_rows(own_codes, weights[used], table.arities, wanted, table.exclusive)
+            cells = _terms(score, table, max_parents + 1, variants, int(weights[used].sum()))
             target = target_of(values, wanted, max_parents, len(variants))
             by_node = {node: variants.index(variant_of[node]) for node in wanted}
             saved = saved_tasks(target, number, checkpoint)
-            # What was begun one way is ended that way: a device may round otherwise.
-            totals = None if saved.finished else _counted_by(engine, rows, cells, target, number, checkpoint)
+            # What was begun one way is ended that way: a device may round otherwise. Nor does it know indicators.
+            own_way = saved.finished or table.regimes
+            totals = None if own_way else _counted_by(engine, rows, cells, target, number, checkpoint)
             if totals is None:
                 fill_run(_pooled_walk(rows, cells, target, engine.workers), by_node, target, engine, stage, saved)
             else:
                 stage.advance(steps)
                 write_totals(totals, target)
                 subtract_bases(by_node, target, engine, stage)
+
+
+def _terms(score: CountedScore, table: Table, max_size: int, variants: list[int], observations: int) -> CellFunction:
+    """What a score sums over the cells of the sets of a table."""
+    ordinary = tuple(arity for arity, one in zip(table.arities, table.exclusive, strict=True) if not one)
+    cells = score.terms(ordinary, max_size, variants, observations)
+    return with_indicators(cells, min(len(table.regimes), max_size), observations)
 
 
 def _counted_by(
