@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dagpost.features.numbers import NumberFunction
     from dagpost.posterior.expectation import Expectation
     from dagpost.posterior.plan import Plan
+    from dagpost.posterior.regime_effects import RegimeEffects
     from dagpost.posterior.sensitivity import Sensitivity
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
@@ -322,6 +323,16 @@ class DagPosterior(Estimator):
 
         check_confidence(confidence)
         return directions_of(self._fitted(), confidence).table()
+
+    def regime_effects(self) -> RegimeEffects:
+        """Which variables each regime changed, with probabilities, where the model has ``regimes=...``.
+
+        `table` has regimes in the rows and variables in the columns, `pairs` a row for each of both, `expected` how
+        many variables each regime is expected to have changed. `compare_targets` sets known targets beside it.
+        """
+        from dagpost.posterior.regime_effects import regime_effects_of
+
+        return regime_effects_of(self._fitted())
 
     def family_probabilities(self, child: str) -> pd.Series[float]:
         """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""

@@ -9,7 +9,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import parse_edges, parse_method, parse_score, parse_tiers
+from dagpost.cli.arguments import parse_edges, parse_method, parse_regimes, parse_score, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -23,15 +23,19 @@ from dagpost.cli.options import (
     DiscretiseOption,
     DropOption,
     EssOption,
+    ExpectedTargetsOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
     KeepOption,
     MaxParentsOption,
+    MaxRegimesOption,
     MissingOption,
     ModularityOption,
     QuietOption,
     RecipeOption,
+    ReferenceOption,
+    RegimesOption,
     RequiredOption,
     SeedOption,
     TableArgument,
@@ -78,6 +82,10 @@ def fit(
     tiers: TiersOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
+    regimes: RegimesOption = None,
+    reference: ReferenceOption = None,
+    expected_targets: ExpectedTargetsOption = None,
+    max_regimes: MaxRegimesOption = None,
     columns: ColumnsOption = None,
     drop: DropOption = None,
     keep: KeepOption = None,
@@ -122,6 +130,7 @@ def fit(
     done = parse_recipe(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
+    experiments = parse_regimes(regimes, reference, expected_targets, max_regimes)
     with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
@@ -133,12 +142,13 @@ def fit(
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
             tiers=parse_tiers(tiers),
+            regimes=experiments,
             engine=where,
             threads=threads,
             seed=seed,
             progress=False if quiet else None,
         )
-        data = read_table(table, done, model.score, counts, interventions)
+        data = read_table(table, done, model.score, counts, interventions, experiments)
         if not quiet:
             show_recipe(table, data)
         checkpoint = checkpoint_for(model_file, quiet=quiet)
@@ -165,18 +175,21 @@ def fit(
 
 def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json: bool, quiet: bool) -> None:
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
+    from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.posterior.directions import quick_directions
 
     found = quick_directions(model.fitted_)
     if as_json:
         content = as_content(model, edge_list(model.edge_probabilities_), model_file)
         sensitivity = None if tried.found is None else tried.found.to_json()
-        print_json({**content, **pairs_content(found), "sensitivity": sensitivity})
+        regimes = regimes_content(model.fitted_)
+        print_json({**content, **pairs_content(found), **regimes, "sensitivity": sensitivity})
         return
     pairs = found.pairs()
     print_pairs(found, pairs[:_SHOWN], tried=tried.found)
     if len(pairs) > _SHOWN:
         typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
+    print_regimes(model.fitted_)
     for line in summary(model):
         typer.echo(printable(line))
     print_about_pairs(found, model_file, model.fitted_.data.recipe)

@@ -17,6 +17,7 @@ from dagpost.errors import InputError, collected_warnings, warn
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
+    from dagpost.data.regimes import Regimes
     from dagpost.data.table import Table
     from dagpost.scores import Score
 
@@ -109,9 +110,16 @@ def _numbers(text: str, written: str) -> list[float]:
         raise InputError(f"{_CUT} Got {shown(text)} instead.") from None
 
 
-def read_table(source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None) -> Table:
+def read_table(
+    source: str,
+    recipe: Recipe,
+    score: str | Score,
+    counts: str | None,
+    interventions: str | None,
+    regimes: Regimes | None = None,
+) -> Table:
     """The table of a file or of standard input, as a score wants it; its recipe says what was done."""
-    return table_of(load_frame(source), source, recipe, score, counts, interventions)
+    return table_of(load_frame(source), source, recipe, score, counts, interventions, regimes)
 
 
 def load_frame(source: str) -> Any:
@@ -123,12 +131,20 @@ def load_frame(source: str) -> Any:
 
 
 def table_of(
-    frame: Any, source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None
+    frame: Any,
+    source: str,
+    recipe: Recipe,
+    score: str | Score,
+    counts: str | None,
+    interventions: str | None,
+    regimes: Regimes | None = None,
 ) -> Table:
     """The table of cells; errors name the file that they came from."""
     from dagpost.data.conversion import checked_table, warn_of_many_levels
     from dagpost.scores import table_for
 
+    if regimes is not None:
+        recipe = recipe.keeping_regimes(regimes.column)
     try:
         read = checked_table(frame, counts, interventions, recipe)
     except InputError as error:
@@ -136,7 +152,7 @@ def table_of(
     if not recipe.fitted:
         warn_of_many_levels(read)
     with collected_warnings():  # of cuts, which the recipe shows
-        return table_for(score, read)
+        return table_for(score, read, regimes=regimes)
 
 
 def show_recipe(source: str, table: Table) -> None:

@@ -21,6 +21,7 @@ from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
 from dagpost._tools.schema import Sizes, check_arrays, check_fields
 from dagpost.data.recipe import Recipe
+from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
@@ -134,6 +135,10 @@ def load_model(
             _targets(about, table),
             recipe,
         )
+        if settings.get("regimes") is not None:
+            chosen["regimes"] = resolve_regimes(settings["regimes"])
+            indicators = [own.name for step in recipe.steps_ for own in step.indicators] if recipe else []
+            chosen["exogenous"] = [name for name in settings["exogenous"] if name not in indicators]
         if settings.get("recipe") is not None:
             chosen["recipe"] = Recipe.from_json(settings["recipe"])
         reason = str(about["method"][1])

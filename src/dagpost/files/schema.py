@@ -72,6 +72,14 @@ _LEVELS = Rule(
     lambda value, sizes: list_of(level, distinct=True).holds(value, sizes) and len(value) > 0,
 )
 _SEED = optional(whole(most=2**256))
+_REGIMES = mapping(
+    {
+        "column": text,
+        "reference": optional(level),
+        "expected_targets": number(0.0),
+        "max_regimes": optional(whole(1)),
+    }
+)
 _TARGETS = list_of(list_of(text, distinct=True))
 #: Numbers of nats: log weights and log evidences.
 _NATS = 1e15
@@ -98,12 +106,13 @@ MODEL_FIELDS: Mapping[str, Rule] = {
             "forbidden": edges,
             "tiers": tiers,
             "exogenous": list_of(text, distinct=True),
+            "regimes": _REGIMES,
             "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
         },
         more=anything,
-        may_lack=("recipe", "missing", "exogenous"),
+        may_lack=("recipe", "missing", "exogenous", "regimes"),
     ),
     "max_parents": whole(most=MOST_PARENTS),
     "small_size": optional(whole(most=MOST_PARENTS)),
@@ -161,6 +170,7 @@ _PROVENANCE = mapping(
         "forbidden": edges,
         "tiers": tiers,
         "exogenous": list_of(text, distinct=True),
+        "regimes": _REGIMES,
         "interventions": truth,
         "targets": _TARGETS,
         "method": choice,
@@ -173,7 +183,7 @@ _PROVENANCE = mapping(
     more=anything,
     may_lack=(
         *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
-        *("exogenous", "interventions", "targets", "method", "seed", "seeds", "engine", "tied"),
+        *("exogenous", "regimes", "interventions", "targets", "method", "seed", "seeds", "engine", "tied"),
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {

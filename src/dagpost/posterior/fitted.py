@@ -40,7 +40,7 @@ Made = TypeVar("Made")
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 #: Settings that say what a sample was drawn from.
-_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous")
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous", "regimes")
 
 
 @dataclass(frozen=True)
