@@ -169,7 +169,7 @@ def _reference(values: list[Any], codes: NDArray[np.intp], regimes: Regimes) -> 
     if wanted not in texts:
         raise InputError(
             f"The reference {shown(regimes.reference)} is not a regime of the column {regimes.column!r}: there are "
-            f"{shortened([repr(value) for value in texts])}.{nearest(wanted, texts)}"
+            f"{shortened([repr(value) for value in texts])}."
         )
     return texts.index(wanted)
 

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from dagpost._tools.kernels import inline_no_refcount, inlined
 
 MAX_NODES = 64
+#: What stands for larger entries of the tables: no set that is ever numbered comes near it, and a sum of some is exact.
+_SATURATED = 2**56
 
 
 def family_count(universe: int, max_parents: int) -> int:
@@ -27,20 +29,21 @@ def family_count(universe: int, max_parents: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def binomials(max_parents: int) -> NDArray[np.int64]:
-    """`C(elements, size)` for up to 64 elements and size up to `max_parents + 2`, as a read-only array."""
+def binomials(max_parents: int, elements: int = MAX_NODES) -> NDArray[np.int64]:
+    """`C(k, size)` for `k` up to `elements` and size up to `max_parents + 2`, as a read-only array; at most 2^56."""
     table = np.array(
-        [[comb(elements, size) for size in range(max_parents + 3)] for elements in range(MAX_NODES + 1)], dtype=np.int64
+        [[min(comb(k, size), _SATURATED) for size in range(max_parents + 3)] for k in range(elements + 1)],
+        dtype=np.int64,
     )
     table.flags.writeable = False
     return table
 
 
 @lru_cache(maxsize=64)
-def size_offsets(max_parents: int) -> NDArray[np.int64]:
+def size_offsets(max_parents: int, elements: int = MAX_NODES) -> NDArray[np.int64]:
     """Row `u`: where the sets of each size begin among those over `u` elements (one entry more: where they end)."""
-    table = np.zeros((MAX_NODES + 1, max_parents + 2), dtype=np.int64)
-    np.cumsum(binomials(max_parents)[:, : max_parents + 1], axis=1, out=table[:, 1:])
+    table = np.zeros((elements + 1, max_parents + 2), dtype=np.int64)
+    np.cumsum(binomials(max_parents, elements)[:, : max_parents + 1], axis=1, out=table[:, 1:])
     table.flags.writeable = False
     return table
 
@@ -60,14 +63,6 @@ def parent_sets(universe: int, max_parents: int) -> NDArray[np.uint64]:
     sets = np.concatenate(of_size)
     sets.flags.writeable = False
     return sets
-
-
-@inlined
-def next_of_size(mask: np.uint64) -> np.uint64:
-    """The next larger mask with as many bits, which is the next set in colexicographic order."""
-    lowest = mask & (~mask + np.uint64(1))
-    ripple = mask + lowest
-    return ripple | (((mask ^ ripple) // lowest) >> np.uint64(2))
 
 
 @inlined

@@ -109,6 +109,13 @@ class Fitted:
         return self.data.names
 
     @property
+    def most_regimes(self) -> int:
+        """By how many regimes a variable may be changed; 0 where there are none."""
+        regimes = 0 if self.data.recipe is None else sum(len(step.indicators) for step in self.data.recipe.steps_)
+        ordinary = min(int(self.settings["max_parents"]), len(self.names) - regimes - 1)
+        return self.workspace.max_parents - ordinary if regimes else 0
+
+    @property
     def modularity(self) -> str:
         """Whether a graph counts once, or once for every order."""
         return str(self.settings["modularity"])

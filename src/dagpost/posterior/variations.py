@@ -145,11 +145,9 @@ def _other_limits(fitted: Fitted) -> list[Refit]:
     if fitted.target.most_parents is not None:
         return []
     own, most = fitted.workspace.max_parents, len(fitted.names) - 1
-    if fitted.data.recipe is not None:
-        indicators = sum(len(step.indicators) for step in fitted.data.recipe.steps_)
-        # Those of regimes have a limit of their own.
-        most -= indicators
-        own = min(int(fitted.settings["max_parents"]), most) if indicators else own
+    if fitted.most_regimes:
+        # They have a limit of their own.
+        own = int(fitted.settings["max_parents"])
     return [
         Refit(
             Variation("most parents", str(limit), f"at most {limit} parent{'' if limit == 1 else 's'}"),

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.spelling import bare
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.priors.registry import PRIORS
+
+if TYPE_CHECKING:
+    from dagpost.families.parent_lists import ParentLists
 
 
 class StructurePrior:
@@ -68,6 +72,22 @@ class StructurePrior:
             f"gives no others. Use CustomPrior(function), a smaller {bare('max_parents')}, or fewer columns."
         )
 
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`.
+
+        Picked from those of all sets, which takes at most 64 columns, unless a prior can do without the others.
+        """
+        from dagpost.families.numbering import MAX_NODES
+
+        if len(names) > MAX_NODES:
+            raise InputError(
+                f"The prior {self!r} gives weights for at most {MAX_NODES} columns, and the table has {len(names)}. "
+                "Derive it from SizePrior, use CustomPrior(function), or take fewer columns."
+            )
+        limit = min(lists.max_parents, len(names) - 1)
+        whole = checked_weights(self, names, limit)
+        return tuple(own[numbers_among_all(lists, node)] for node, own in enumerate(whole))
+
     def in_words(self) -> str:
         """The part of a sentence by which a report explains the prior."""
         return repr(self)
@@ -87,8 +107,48 @@ class SizePrior(StructurePrior):
         by_size: Sequence[float] = [self.log_weight_of_size(nodes, size) for size in sizes]
         return np.tile(np.repeat(by_size, [comb(nodes - 1, size) for size in sizes]), (nodes, 1))
 
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
+        most = max(map(lists.limit, range(lists.nodes)), default=0)
+        by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(most + 1)], dtype=np.float64)
+        return tuple(
+            np.repeat(by_size[: lists.limit(node) + 1], [comb(len(own), size) for size in range(lists.limit(node) + 1)])
+            for node, own in enumerate(lists.candidates)
+        )
+
     def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
         """The log weight of some parent sets of one node, given as masks over all columns."""
         by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(len(names))])
         weights: Floats = by_size[np.bitwise_count(masks)]
         return weights
+
+
+def checked_weights(prior: StructurePrior, names: tuple[str, ...], max_parents: int) -> Floats:
+    """The log weights of all families, which must be as many as there are."""
+    from dagpost.families.numbering import family_count
+
+    weights = prior.log_weights(names, max_parents)
+    shape = (len(names), family_count(len(names) - 1, max_parents))
+    if weights.shape != shape:
+        raise InputError(f"The prior {shown(prior)} must give weights of shape {shape}. Got {weights.shape} instead.")
+    return weights
+
+
+def numbers_among_all(lists: ParentLists, node: int) -> Integers:
+    """The numbers that the parent sets of a node have where everyone else may be a parent (numbering.py).
+
+    >>> from dagpost.families.parent_lists import ParentLists
+    >>> numbers_among_all(ParentLists((np.array([], int), np.array([], int), np.array([1])), 1), 2)
+    array([0, 2])
+    """
+    from dagpost.families.numbering import binomials, size_offsets
+
+    members, own = lists.members(node), lists.candidates[node]
+    limit = min(lists.max_parents, lists.nodes - 1)
+    # Position -1 stands for nobody, and adds nothing.
+    places = np.append(own - (own > node), 0)
+    numbers: Integers = size_offsets(limit)[lists.nodes - 1][(members >= 0).sum(axis=1)]
+    for rank in range(members.shape[1]):
+        there = members[:, rank] >= 0
+        numbers = numbers + np.where(there, binomials(limit)[places[members[:, rank]], rank + 1], 0)
+    return numbers

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from dagpost._tools.checks import ask_user, is_finite, refusal
 from dagpost._tools.text import names_in, shown
 from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
+
+if TYPE_CHECKING:
+    from dagpost.families.parent_lists import ParentLists
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,15 @@ class CustomPrior(StructurePrior):
     def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
         """Ask the function for some parent sets of one node, given as masks over all columns."""
         return self._weights(names[node], names, masks.tolist())
+
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """Ask the function for the parent sets that rules allow each node."""
+        return tuple(self._weights_of_list(names, lists, node) for node in range(lists.nodes))
+
+    def _weights_of_list(self, names: tuple[str, ...], lists: ParentLists, node: int) -> Floats:
+        others = [names[column] for column in lists.candidates[node]]
+        sets = (frozenset(others[place] for place in own if place >= 0) for own in lists.members(node).tolist())
+        return np.array([self._weight(names[node], parents) for parents in sets])
 
     def _weights(self, child: str, others: tuple[str, ...], masks: Sequence[int]) -> Floats:
         return np.array([self._weight(child, frozenset(names_in(mask, others))) for mask in masks])

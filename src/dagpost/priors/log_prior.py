@@ -12,7 +12,8 @@ from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import different_texts, kind, truth, whole_number
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.priors.base import StructurePrior
+from dagpost.families.parent_lists import ParentLists
+from dagpost.priors.base import StructurePrior, checked_weights
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.resolve import resolve_prior
 
@@ -33,7 +34,7 @@ def log_prior(
     array([[  0.,   0.],
            [  0., -inf]])
     """
-    from dagpost.families.numbering import MAX_NODES, family_count, parent_sets
+    from dagpost.families.numbering import MAX_NODES, parent_sets
 
     names = different_texts(names, "names", "log_prior")
     if len(names) > MAX_NODES:
@@ -42,10 +43,7 @@ def log_prior(
     truth(may_be_empty, "may_be_empty", "log_prior")
     rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
     limit = min(max_parents, len(names) - 1)
-    weights = resolve_prior(prior).log_weights(names, limit)
-    shape = (len(names), family_count(len(names) - 1, limit))
-    if weights.shape != shape:
-        raise InputError(f"The prior {shown(prior)} must give weights of shape {shape}. Got {weights.shape} instead.")
+    weights = checked_weights(resolve_prior(prior), names, limit)
     # Where larger sets are weighed elsewhere, more than `max_parents` parents may be required.
     most = len(names) if may_be_empty else max_parents
     required, forbidden = rules.masks(names, most)
@@ -56,12 +54,53 @@ def log_prior(
             low = np.uint64((1 << node) - 1)
             masks = (sets & low) | ((sets & ~low) << np.uint64(1))
             weights[node, _broken(masks, required[node], forbidden[node])] = -np.inf
-        if weights[node].max() == -np.inf and not may_be_empty:
-            raise InputError(
-                f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0. "
-                "Require or forbid fewer parents, or let the prior give some of them a positive weight."
-            )
+        if not may_be_empty:
+            _refuse_nothing(weights[node], name)
     return weights
+
+
+def log_prior_of_lists(
+    names: tuple[str, ...],
+    lists: ParentLists,
+    prior: str | StructurePrior = "uniform",
+    constraints: Constraints | None = None,
+) -> tuple[Floats, ...]:
+    """The same for the parent sets that rules allow each node, in the numbering of `lists`; for up to 1,024 columns.
+
+    Exogenous columns are not modelled: their only parent set has the log weight 0, whatever the prior.
+
+    >>> rules = Constraints(required="a -> b", exogenous="a")
+    >>> log_prior_of_lists(("a", "b", "c"), rules.parent_lists(("a", "b", "c"), 2), "uniform", rules)
+    (array([0.]), array([-inf,   0., -inf,   0.]), array([0., 0., 0., 0.]))
+    """
+    rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
+    required, forbidden = rules.matrices(names, lists.max_parents)
+    weights = list(resolve_prior(prior).log_weights_of_lists(names, lists))
+    for node, (name, own) in enumerate(zip(names, lists.candidates, strict=True)):
+        if weights[node].shape != (lists.counts[node],):
+            raise InputError(
+                f"The prior {shown(prior)} must give {lists.counts[node]:,} weights for {name!r}. "
+                f"Got an array of shape {weights[node].shape} instead."
+            )
+        if name in rules.exogenous:
+            weights[node] = np.zeros(1)
+            continue
+        barred = np.flatnonzero(forbidden[node][own])
+        if required[node].any() or len(barred):
+            members = lists.members(node)
+            for parent in np.flatnonzero(required[node]).tolist():
+                weights[node][~np.isin(members, np.flatnonzero(own == parent)).any(axis=1)] = -np.inf
+            weights[node][np.isin(members, barred).any(axis=1)] = -np.inf
+        _refuse_nothing(weights[node], name)
+    return tuple(weights)
+
+
+def _refuse_nothing(weights: Floats, name: str) -> None:
+    if weights.max() == -np.inf:
+        raise InputError(
+            f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0. "
+            "Require or forbid fewer parents, or let the prior give some of them a positive weight."
+        )
 
 
 def log_prior_of_sets(

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.spelling import either
-from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
+
+if TYPE_CHECKING:
+    from dagpost.families.parent_lists import Members, ParentLists
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,40 @@ class RegimePrior(StructurePrior):
         result: Floats = weights + self.of_targets(np.bitwise_count(masks & ~low).astype(np.int64))
         return result
 
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
+        from dagpost.families.parent_lists import ParentLists
+
+        ordinary = len(names) - self.indicators
+        candidates = tuple(own[own < ordinary] for own in lists.candidates[:ordinary])
+        of_parents = self.of_parents.log_weights_of_lists(names[:ordinary], ParentLists(candidates, self.max_parents))
+        # Nodes with as many candidates of both kinds number their sets alike.
+        known: dict[tuple[int, int], tuple[Integers, Floats]] = {}
+        weights = []
+        for node, own in enumerate(of_parents):
+            key = len(candidates[node]), len(lists.candidates[node])
+            if key not in known:
+                known[key] = self._parts_of_sets(lists.members(node), key[0])
+            numbers, of_targets = known[key]
+            weights.append(np.where(numbers < 0, -np.inf, own[numbers]) + of_targets)
+        return (*weights, *(np.zeros(1) for _ in range(self.indicators)))
+
+    def _parts_of_sets(self, members: Members, ordinary: int) -> tuple[Integers, Floats]:
+        """For each set the number of its ordinary members by themselves (-1: too many), and what the rest weighs.
+
+        Positions below `ordinary` are those of ordinary parents, and come first.
+        """
+        from dagpost.families.numbering import family_count
+
+        is_ordinary = (members >= 0) & (members < ordinary)
+        sizes = is_ordinary.sum(axis=1)
+        numbers = np.array([family_count(ordinary, size - 1) if size else 0 for size in range(ordinary + 1)])[sizes]
+        for rank in range(min(members.shape[1], ordinary)):
+            places = np.where(is_ordinary[:, rank], members[:, rank], 0)
+            numbers += np.array([math.comb(place, rank + 1) for place in range(ordinary)])[places]
+        regimes = (members >= ordinary).sum(axis=1)
+        return np.where(sizes <= self.max_parents, numbers, -1), self.of_targets(regimes)
+
     def of_targets(self, regimes: Integers) -> Floats:
         """The log weight of being changed by so many regimes."""
         changed, kept = math.log(self.probability), math.log1p(-self.probability)
@@ -88,7 +125,7 @@ def target_probability(expected_targets: float, variables: int) -> float:
     """
     if expected_targets >= variables:
         raise InputError(
-            f"A regime is expected to change {shown(expected_targets)} of {variables} variables: "
+            f"A regime is expected to change {expected_targets:g} of {variables} variables: "
             f"{either('expected_targets', '--expected-targets')} must be below their number."
         )
     return expected_targets / variables

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.checks import refusal
@@ -11,6 +11,9 @@ from dagpost._tools.spelling import either
 from dagpost.priors.base import SizePrior, StructurePrior
 from dagpost.priors.custom import CustomPrior
 from dagpost.priors.registry import PRIORS
+
+if TYPE_CHECKING:
+    from dagpost.families.parent_lists import ParentLists
 
 
 def resolve_prior(prior: Any) -> StructurePrior:
@@ -57,6 +60,14 @@ class BarePrior(StructurePrior):
         if hasattr(self.prior, "log_weight_of_size"):
             return SizePrior.log_weights_of_sets(self.prior, names, node, masks)
         return super().log_weights_of_sets(names, node, masks)
+
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """As `log_weights` has them; where there are too many columns for that, by the number of parents."""
+        from dagpost.families.numbering import MAX_NODES
+
+        if len(names) > MAX_NODES and hasattr(self.prior, "log_weight_of_size"):
+            return SizePrior.log_weights_of_lists(self.prior, names, lists)
+        return super().log_weights_of_lists(names, lists)
 
     def __repr__(self) -> str:
         return repr(self.prior)

@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
+from dagpost._tools.spelling import bare
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
@@ -64,6 +68,8 @@ class Score:
                 cls.parameter_prior = Score.parameter_prior  # type: ignore[method-assign]
             if "equivalent" not in vars(cls):
                 cls.equivalent = Score.equivalent
+        if "fill" in vars(cls) and "fill_nodes" not in vars(cls):
+            cls.fill_nodes = Score.fill_nodes  # type: ignore[method-assign]
         if vars(cls).get("name"):
             SCORES.add(cls)
 
@@ -82,6 +88,34 @@ class Score:
         leave out the last parameter: a checkpoint then has all of its work or nothing.
         """
         raise InputError(f"{type(self).__name__} must define fill().")
+
+    def fill_nodes(
+        self,
+        table: Table,
+        nodes: tuple[int, ...],
+        max_parents: int,
+        values: Floats,
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        """Write the scores of some of the columns, `values[k]` being those of `nodes[k]`, in the same numbering.
+
+        Picked from the scores of all columns, unless a score can do without the others.
+        """
+        from dagpost.families.numbering import MAX_NODES
+
+        columns = len(table.names)
+        if columns > MAX_NODES:
+            raise InputError(
+                f"The score {self!r} takes at most {MAX_NODES} columns at a time, and {table.names[nodes[0]]!r} has "
+                f"{columns - 1} possible parents. Leave it fewer with {bare('forbidden')} or {bare('tiers')}, or use "
+                f"one of the scores that come with dagpost."
+            )
+        whole = values if len(nodes) == columns else np.empty((columns, values.shape[1]))
+        fill_all(self, table, max_parents, whole, engine, reporter, checkpoint)
+        if whole is not values:
+            values[:] = whole[list(nodes)]
 
     def of_columns(self, columns: list[int], nodes: int) -> Score:
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.
@@ -138,6 +172,23 @@ class Mixture:
     def labels(self) -> tuple[str, ...]:
         """The parts, as progress and checkpoints call them."""
         return tuple(f"{self.setting} {value:g}" for value in self.values)
+
+
+def fill_all(
+    score: Score,
+    table: Table,
+    max_parents: int,
+    values: Floats,
+    engine: Engine,
+    reporter: Reporter,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> None:
+    """`score.fill`, and a checkpoint has all of the work or nothing where the score takes none."""
+    if "checkpoint" in signature(score.fill).parameters:
+        score.fill(table, max_parents, values, engine, reporter, checkpoint)
+        return
+    for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
+        score.fill(table, max_parents, values, engine, reporter)
 
 
 def scores_within(score: Score) -> tuple[Score, ...]:

@@ -132,32 +132,51 @@ class BGe(Score):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
+        # Not through the method of the object: a class of others may come here from its own.
+        everyone = tuple(range(len(table.names)))
+        BGe.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+
+    def fill_nodes(
+        self,
+        table: Table,
+        nodes: tuple[int, ...],
+        max_parents: int,
+        values: Floats,
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        """The same for some of the columns, a row of `values` for each; sets without any of them are not looked at."""
         from dagpost.scores.determinants import determinant_sets
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
         data = table.values()
-        nodes = data.shape[1]
+        columns = data.shape[1]
         weights = table.weights.astype(np.float64)
         prior = self.parameter_prior()
-        degrees, scale = prior.degrees(nodes), prior.scale(nodes)
+        degrees, scale = prior.degrees(columns), prior.scale(columns)
         deviations = prior.deviations(table.names, standard_deviations(data, weights))
         prior_mean = prior.mean(table.names, data, weights) / deviations
         data /= deviations
-        units = np.ones(nodes)
-        runs = runs_of(table.interventions, nodes)
-        steps = len(tasks_of(nodes, max_parents + 1))
-        with reporter.stage("local scores", len(runs) * steps + nodes) as stage:
+        units = np.ones(columns)
+        # Wanted columns on top: the walk then never comes to the largest sets of the others.
+        others = [column for column in range(columns) if column not in nodes]
+        order, lowest = np.array([*others, *nodes], dtype=np.int64), len(others)
+        runs = runs_of(table.interventions, columns, nodes)
+        steps = len(tasks_of(columns, max_parents + 1, lowest))
+        with reporter.stage("local scores", len(runs) * steps + len(nodes)) as stage:
             for number, (wanted, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
                 matrix = prior.matrix(data[rows], weights[rows], prior_mean, units)
+                matrix = np.ascontiguousarray(matrix[np.ix_(order, order)])
                 observations = float(weights[rows].sum())
-                constants, factors = self._constants(nodes, max_parents + 1, observations, degrees, scale)
-                target = target_of(values, wanted, max_parents, 1)
-                walk = partial(determinant_sets, matrix, scale, constants, factors, target)
+                constants, factors = self._constants(columns, max_parents + 1, observations, degrees, scale)
+                row_of = {node: nodes.index(node) for node in wanted}
+                target = target_of(values, columns, row_of, max_parents, 1, lowest)
+                walk = partial(determinant_sets, matrix, order, scale, constants, factors, target)
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
-                members = list(wanted)
-                values[members] -= observations * np.log(deviations[members])[:, np.newaxis]
+                values[list(row_of.values())] -= observations * np.log(deviations[list(wanted)])[:, np.newaxis]
 
     def _constants(
         self, nodes: int, max_size: int, observations: float, degrees: float, scale: float

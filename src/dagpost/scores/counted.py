@@ -41,6 +41,21 @@ class CountedScore(Score):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> None:
         """Write the score of every family of at most `max_parents` parents into `values`."""
+        # Not through the method of the object: a class of others may come here from its own.
+        everyone = tuple(range(len(table.names)))
+        CountedScore.fill_nodes(self, table, everyone, max_parents, values, engine, reporter, checkpoint)
+
+    def fill_nodes(
+        self,
+        table: Table,
+        nodes: tuple[int, ...],
+        max_parents: int,
+        values: Floats,
+        engine: Engine,
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        """The same for some of the columns, a row of `values` for each; sets without any of them are not counted."""
         from dagpost.scores.discrete_runs import fill_by_counting
 
-        fill_by_counting(self, table, max_parents, values, engine, reporter, checkpoint)
+        fill_by_counting(self, table, nodes, max_parents, values, engine, reporter, checkpoint)

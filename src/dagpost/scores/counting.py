@@ -26,7 +26,7 @@ from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
-from dagpost.scores.set_functions import Target, insert_sorted, write_set
+from dagpost.scores.set_functions import Target, can_go_on, insert_sorted, write_set
 
 _SCRATCH_BYTES = 60 * 2**20
 _MOST_COUNTERS = 2**22
@@ -190,7 +190,8 @@ def _place(
     own_rows, labels = scratch.rows[row_list], scratch.labels[size - 1]
     column = rows.codes[position]
     cell_count = walk.label_count[size - 1] * arity
-    descend = size < target.max_size and position > 0
+    wanted = walk.has_wanted[size - 1] or target.row[node] >= 0
+    descend = can_go_on(size, position, wanted, target)
     indicators = walk.indicators[size - 1]
     walk.configurations[size] = walk.configurations[size - 1] * arity
     walk.indicators[size] = indicators
@@ -198,7 +199,7 @@ def _place(
         # At most one of them is 1, so that another one adds a configuration and does not double them.
         walk.configurations[size] = walk.configurations[size - 1] / (indicators + 1) * (indicators + 2)
         walk.indicators[size] = indicators + 1
-    walk.has_wanted[size] = walk.has_wanted[size - 1] or target.wanted[node]
+    walk.has_wanted[size] = wanted
     insert_sorted(walk.nodes[size - 1], size - 1, node, walk.nodes[size])
     result = scratch.labels[size]
     if cell_count <= 2 * length + 16 and cell_count < scratch.counters.size:
@@ -258,13 +259,13 @@ def count_sets(
             continue
         walk.next_position[level] = position - 1
         size = level + 1
-        wanted = walk.has_wanted[level] or target.wanted[rows.order[position]]
+        wanted = walk.has_wanted[level] or target.row[rows.order[position]] >= 0
         if size == target.max_size and not wanted:
             continue
         if cancel[0] != 0:
             return
         _place(size, position, True, rows, cells, target, scratch, walk)
-        if size < target.max_size and position > 0:
+        if can_go_on(size, position, wanted, target):
             level = size
             walk.next_position[level] = position - 1
 

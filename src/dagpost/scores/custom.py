@@ -15,7 +15,8 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import ask_user, is_finite, one_of, refusal
 from dagpost._tools.progress import Reporter
-from dagpost._tools.text import names_in, shown
+from dagpost._tools.text import shown
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
@@ -66,18 +67,35 @@ class CustomScore(Score):
         table: Table,
         max_parents: int,
         values: Floats,
-        engine: Engine,  # noqa: ARG002
+        engine: Engine,
         reporter: Reporter,
     ) -> None:
         """Ask the function for every family of at most `max_parents` parents."""
-        from dagpost.families.numbering import parent_sets
+        CustomScore.fill_nodes(self, table, tuple(range(len(table.names))), max_parents, values, engine, reporter)
+
+    def fill_nodes(
+        self,
+        table: Table,
+        nodes: tuple[int, ...],
+        max_parents: int,
+        values: Floats,
+        engine: Engine,  # noqa: ARG002
+        reporter: Reporter,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> None:
+        """The same for some of the columns, a row of `values` for each; a checkpoint keeps whole rows."""
+        from dagpost.families.parent_lists import members_of_sets
 
         frame, names = _observations(table, self.columns), table.names
-        masks = parent_sets(len(names) - 1, max_parents).tolist()
-        with reporter.stage("local scores", len(names)) as stage:
-            for node, child in enumerate(names):
+        sets = members_of_sets(len(names) - 1, max_parents).tolist()
+        saved = checkpoint.stage("local scores", range(len(nodes)), lambda row: [values[row]])
+        with reporter.stage("local scores", len(nodes)) as stage:
+            stage.advance(len(saved.finished))
+            for row in saved:
+                node = nodes[row]
                 others, seen = names[:node] + names[node + 1 :], frame[_not_set(table, node)]
-                values[node] = [self._ask(seen, child, names_in(mask, others)) for mask in masks]
+                parents = (tuple(others[place] for place in places if place >= 0) for places in sets)
+                values[row] = [self._ask(seen, names[node], own) for own in parents]
                 stage.advance(1)
 
     def _ask(self, frame: pd.DataFrame, child: str, parents: tuple[str, ...]) -> float:

@@ -12,16 +12,24 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import kernel
-from dagpost.scores.set_functions import Target, Task, insert_sorted, write_set
+from dagpost.scores.set_functions import Target, Task, can_go_on, insert_sorted, write_set
 
 
 @kernel
 def determinant_sets(
-    matrix: Floats, floor: float, constants: Floats, factors: Floats, target: Target, task: Task, cancel: Integers
+    matrix: Floats,
+    order: Integers,
+    floor: float,
+    constants: Floats,
+    factors: Floats,
+    target: Target,
+    task: Task,
+    cancel: Integers,
 ) -> None:
     """Write `constants[size] - factors[size] * log det` of the submatrix of each set of one task.
 
-    No pivot of the matrix is below `floor` in exact arithmetic, so none is taken to be.
+    Row `p` of the matrix belongs to the node `order[p]`. No pivot is below `floor` in exact arithmetic, so none is
+    taken to be.
     """
     top, first, last = task
     levels = target.max_size + 1
@@ -29,31 +37,37 @@ def determinant_sets(
     cholesky = np.zeros((levels, levels), np.float64)
     log_determinant = np.zeros(levels, np.float64)
     nodes = np.zeros((levels, levels), np.int64)
-    next_node = np.zeros(levels, np.int64)
+    next_position = np.zeros(levels, np.int64)
+    has_wanted = np.zeros(levels, np.bool_)
     if top == 0:
         target.base[0, 0] = constants[0]
     level = 0
-    next_node[0] = top
+    next_position[0] = top
     while level >= 0:
-        node = next_node[level]
+        position = next_position[level]
         lowest = top if level == 0 else (last if level == 1 else 0)
-        if node < lowest:
+        if position < lowest:
             level -= 1
+            continue
+        next_position[level] = position - 1
+        size = level + 1
+        node = order[position]
+        wanted = has_wanted[level] or target.row[node] >= 0
+        if size == target.max_size and not wanted:
             continue
         if cancel[0] != 0:
             return
-        next_node[level] = node - 1
-        size = level + 1
-        pivot = matrix[node, node]
+        pivot = matrix[position, position]
         for column in range(level):
-            entry = matrix[node, members[column]]
+            entry = matrix[position, members[column]]
             for before in range(column):
                 entry -= cholesky[level, before] * cholesky[column, before]
             entry /= cholesky[column, column]
             cholesky[level, column] = entry
             pivot -= entry * entry
         pivot = max(pivot, floor)
-        members[level] = node
+        members[level] = position
+        has_wanted[size] = wanted
         cholesky[level, level] = math.sqrt(pivot)
         log_determinant[size] = log_determinant[level] + math.log(pivot)
         insert_sorted(nodes[level], level, node, nodes[size])
@@ -62,6 +76,6 @@ def determinant_sets(
             number = write_set(nodes[size], size, value, target)
             if size < target.max_size:
                 target.base[0, number] = value
-        if size < target.max_size:
+        if can_go_on(size, position, wanted, target):
             level = size
-            next_node[level] = first if size == 1 else node - 1
+            next_position[level] = first if size == 1 else position - 1

@@ -8,6 +8,7 @@ keeps what their tasks have finished. Cost and memory are those of counting.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
-from dagpost.families.numbering import family_count
+from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.scores.cells import CellFunction, with_indicators
 from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows, check_countable, distinct_rows
@@ -41,45 +42,54 @@ if TYPE_CHECKING:
 def fill_by_counting(
     score: CountedScore,
     table: Table,
+    wanted: tuple[int, ...],
     max_parents: int,
     values: Floats,
     engine: Engine,
     reporter: Reporter,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> None:
-    """Fill `values` with a score that says what is summed over the cells."""
+    """Fill `values`, a row for each of the `wanted` columns, with a score that says what is summed over the cells."""
     codes, weights, variant_of = table.codes(), table.weights, score.variants(table.arities)
     check_countable(table.names, table.arities, int(weights.sum()))
     nodes = len(table.names)
+    row_of = {node: row for row, node in enumerate(wanted)}
     runs = [
-        (group, run.observed)
-        for run in runs_of(table.interventions, nodes)
+        (group, run.observed, len(tasks_of(nodes, max_parents + 1, nodes - len(group))))
+        for run in runs_of(table.interventions, nodes, wanted)
         for group in split_by_variant(run.nodes, variant_of, max_parents)
     ]
-    steps = len(tasks_of(nodes, max_parents + 1))
-    with reporter.stage("local scores", len(runs) * steps + nodes) as stage:
-        for number, (wanted, observed) in enumerate(runs):
+    with reporter.stage("local scores", sum(steps for *_, steps in runs) + len(wanted)) as stage:
+        for number, (chosen, observed, steps) in enumerate(runs):
             used = weights > 0 if observed is None else observed & (weights > 0)
             if not used.any():
-                values[list(wanted)] = 0.0
-                stage.advance(steps + len(wanted))
+                values[[row_of[node] for node in chosen]] = 0.0
+                stage.advance(steps + len(chosen))
                 continue
-            variants = sorted({variant_of[node] for node in wanted})
+            variants = sorted({variant_of[node] for node in chosen})
             own_codes = codes if used.all() else codes[:, used]
-            rows = distinct_rows(own_codes, weights[used], table.arities, wanted, table.exclusive)
+            # The wanted columns come to stand on top.
+            rows = distinct_rows(own_codes, weights[used], table.arities, chosen, table.exclusive)
             cells = _terms(score, table, max_parents + 1, variants, int(weights[used].sum()))
-            target = target_of(values, wanted, max_parents, len(variants))
-            by_node = {node: variants.index(variant_of[node]) for node in wanted}
+            own_rows = {node: row_of[node] for node in chosen}
+            target = target_of(values, nodes, own_rows, max_parents, len(variants), nodes - len(chosen))
+            by_node = {node: variants.index(variant_of[node]) for node in chosen}
             saved = saved_tasks(target, number, checkpoint)
             # What was begun one way is ended that way: a device may round otherwise. Nor does it know indicators.
-            own_way = saved.finished or table.regimes
-            totals = None if own_way else _counted_by(engine, rows, cells, target, number, checkpoint)
+            few = bool(table.regimes) or _few_wanted(nodes, len(wanted), max_parents + 1)
+            by_threads = bool(saved.finished) or few
+            totals = None if by_threads else _counted_by(engine, rows, cells, target, number, checkpoint)
             if totals is None:
                 fill_run(_pooled_walk(rows, cells, target, engine.workers), by_node, target, engine, stage, saved)
             else:
                 stage.advance(steps)
                 write_totals(totals, target)
                 subtract_bases(by_node, target, engine, stage)
+
+
+def _few_wanted(nodes: int, wanted: int, max_size: int) -> bool:
+    """Whether an engine that counts all sets would count mostly such as nobody wants, or more than it can number."""
+    return nodes > MAX_NODES or 2 * comb(nodes - wanted, max_size) > family_count(nodes, max_size)
 
 
 def _terms(score: CountedScore, table: Table, max_size: int, variants: list[int], observations: int) -> CellFunction:
@@ -96,7 +106,7 @@ def _counted_by(
 
     It counts in one go, and a checkpoint has all of it or nothing.
     """
-    shape = 1 + cells.penalties.size, family_count(len(target.values), target.max_size)
+    shape = 1 + cells.penalties.size, family_count(len(target.row), target.max_size)
     totals: list[Floats] = []
 
     def kept(_: str) -> list[Floats]:

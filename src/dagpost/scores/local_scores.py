@@ -10,7 +10,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 from dataclasses import dataclass
-from inspect import signature
 from math import comb
 from typing import Any
 
@@ -24,9 +23,9 @@ from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, nearest, shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.conversion import TableLike
-from dagpost.engines import Engine, ThreadEngine, as_engine
+from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
-from dagpost.scores.base import Score
+from dagpost.scores.base import Score, fill_all
 from dagpost.scores.resolve import resolve_score, table_for
 
 #: No node can have more parents than this.
@@ -191,13 +190,7 @@ def local_scores(
     limit = min(limit, nodes - 1)
     _require_memory(nodes, limit)
     values = np.empty((nodes, family_count(nodes - 1, limit)))
-    given = table, limit, values, ThreadEngine() if engine is None else as_engine(engine), reporter
-    if "checkpoint" in signature(chosen.fill).parameters:
-        chosen.fill(*given, checkpoint)
-    else:
-        # A score that takes no checkpoint is kept as a whole.
-        for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
-            chosen.fill(*given)
+    fill_all(chosen, table, limit, values, engine_or_threads(engine), reporter, checkpoint)
     return LocalScores(table.names, limit, values)
 
 

@@ -15,7 +15,8 @@ Beside the result there is one number per set of at most `max_parents` nodes and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import accumulate
 from math import comb
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from dagpost._tools.kernels import inlined, kernel
 from dagpost._tools.progress import Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, SavedSteps
 from dagpost.engines import Engine
-from dagpost.families.numbering import binomials, family_count, next_of_size, size_offsets
+from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets
 
 #: Top position, first and last second position of the sets of a task.
 Task = tuple[int, int, int]
@@ -38,14 +39,19 @@ _SMALLEST_SHARE = 128
 
 
 class Target(NamedTuple):
-    """Where a kernel writes: the result, the table of `B`, and the numbering of both."""
+    """Where a kernel writes: the result, the table of `B`, and the numbering of both.
+
+    `row[node]` is the row of `values` that has the scores of a node, -1 where they are not wanted. No node that stands
+    below `lowest` is wanted.
+    """
 
     values: Floats
     base: Floats
     binomial: Integers
     parent_offset: Integers
     node_offset: Integers
-    wanted: Flags
+    row: Integers
+    lowest: int
     max_size: int
 
 
@@ -56,22 +62,32 @@ class Run(NamedTuple):
     observed: Flags | None
 
 
-def target_of(values: Floats, wanted: tuple[int, ...], max_parents: int, variants: int) -> Target:
-    """The place to write the scores of the `wanted` nodes, with room for `variants` functions `B`."""
-    nodes = values.shape[0]
-    chosen = np.zeros(nodes, dtype=np.bool_)
-    chosen[list(wanted)] = True
-    offsets = size_offsets(max_parents)
+def target_of(
+    values: Floats, nodes: int, row_of: Mapping[int, int], max_parents: int, variants: int, lowest: int = 0
+) -> Target:
+    """The place to write the scores of some of `nodes` nodes, each with its row, and `variants` functions `B`.
+
+    All of those nodes stand at `lowest` or above where the sets are walked.
+    """
+    rows = np.full(nodes, -1, dtype=np.int64)
+    rows[list(row_of)] = list(row_of.values())
+    elements = max(nodes, MAX_NODES)
+    offsets = size_offsets(max_parents, elements)
     base = np.zeros((variants, family_count(nodes, max_parents)))
-    return Target(values, base, binomials(max_parents), offsets[nodes - 1], offsets[nodes], chosen, max_parents + 1)
+    numbering = binomials(max_parents, elements), offsets[nodes - 1], offsets[nodes]
+    return Target(values, base, *numbering, rows, lowest, max_parents + 1)
 
 
-def runs_of(interventions: Masks | None, nodes: int) -> list[Run]:
-    """Nodes grouped by the rows that count for them: those where the node was not set (Cooper & Yoo 1999)."""
+def runs_of(interventions: Masks | None, nodes: int, wanted: tuple[int, ...] | None = None) -> list[Run]:
+    """Nodes grouped by the rows that count for them: those where the node was not set (Cooper & Yoo 1999).
+
+    All `nodes` of them, or some.
+    """
+    chosen = tuple(range(nodes)) if wanted is None else wanted
     if interventions is None:
-        return [Run(tuple(range(nodes)), None)]
+        return [Run(chosen, None)]
     groups: dict[bytes, list[int]] = {}
-    for node in range(nodes):
+    for node in chosen:
         observed = (interventions >> np.uint64(node)) & np.uint64(1) == 0
         groups.setdefault(np.packbits(observed).tobytes(), []).append(node)
     runs = []
@@ -92,26 +108,33 @@ def split_by_variant(nodes: tuple[int, ...], variant_of: tuple[int, ...], max_pa
     return groups
 
 
-def tasks_of(nodes: int, max_size: int) -> list[Task]:
+def tasks_of(nodes: int, max_size: int, lowest: int = 0) -> list[Task]:
     """Tasks `(top, first, last)`: sets with this top position and the second from `first` down to `last`.
 
     The task that begins right below the top also sees to the set of the top alone. Large tasks come first, so
     that the threads end together; small neighbours are joined so that handing them out costs next to nothing.
+    Sets with nothing from `lowest` on are walked only as far as they can be parent sets.
     """
     if max_size == 1:
         return [(top, top - 1, top) for top in range(nodes)]
     work = [sum(comb(second, size) for size in range(max_size - 1)) for second in range(nodes)]
-    share = sum(work[second] * (nodes - 1 - second) for second in range(nodes)) // _SMALLEST_SHARE
+    less = [sum(comb(second, size) for size in range(max_size - 2)) for second in range(nodes if lowest else 0)]
+    total = sum(work[second] * (nodes - max(second + 1, lowest)) for second in range(nodes))
+    total += sum(less[second] * (lowest - 1 - second) for second in range(lowest))
+    share = total // _SMALLEST_SHARE
+    all_work, all_less = (list(accumulate(each, initial=0)) for each in (work, less))
     tasks = []
     for top in range(nodes):
+        each, all_below = (work, all_work) if top >= lowest else (less, all_less)
         first = top - 1
         while first >= 0:
-            last = first
-            total = work[last]
-            while last > 0 and total + work[last - 1] <= share:
+            last, own = first, each[first]
+            if all_below[first + 1] <= share:
+                last, own = 0, all_below[first + 1]
+            while last > 0 and own + each[last - 1] <= share:
                 last -= 1
-                total += work[last]
-            tasks.append((total, (top, first, last)))
+                own += each[last]
+            tasks.append((own, (top, first, last)))
             first = last - 1
         if top == 0:
             tasks.append((0, (0, -1, 0)))
@@ -120,8 +143,8 @@ def tasks_of(nodes: int, max_size: int) -> list[Task]:
 
 def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = NO_CHECKPOINT) -> SavedSteps[Task]:
     """The tasks of a run as a stage of the checkpoint, which keeps all that they wrote before `B` is taken off."""
-    rows = [target.values[node] for node in np.flatnonzero(target.wanted)]
-    tasks = tasks_of(target.values.shape[0], target.max_size)
+    rows = [target.values[row] for row in target.row[target.row >= 0]]
+    tasks = tasks_of(len(target.row), target.max_size, target.lowest)
     return checkpoint.stage(f"local scores, run {run}", tasks, running=lambda: [*rows, target.base])
 
 
@@ -164,8 +187,9 @@ def write_set(nodes: Integers, size: int, value: float, target: Target) -> np.in
     below = 0
     for rank in range(size):
         node = nodes[rank]
-        if target.wanted[node]:
-            target.values[node, target.parent_offset[size - 1] + below + above] = value
+        row = target.row[node]
+        if row >= 0:
+            target.values[row, target.parent_offset[size - 1] + below + above] = value
         below += target.binomial[node, rank + 1]
         if rank + 1 < size:
             above -= target.binomial[nodes[rank + 1] - 1, rank + 1]
@@ -173,28 +197,50 @@ def write_set(nodes: Integers, size: int, value: float, target: Target) -> np.in
     return number
 
 
+@inlined
+def next_set(members: Integers, size: int, universe: int) -> bool:
+    """Step to the next set of `size` ascending members in colexicographic order; False after the last one.
+
+    The lowest member that can go up does, and those below it start again.
+    """
+    rising = 0
+    while rising + 1 < size and members[rising] + 1 == members[rising + 1]:
+        rising += 1
+    if size == 0 or members[rising] + 1 == universe:
+        return False
+    members[rising] += 1
+    for place in range(rising):
+        members[place] = place
+    return True
+
+
 @kernel
 def write_totals(totals: Floats, target: Target) -> None:
     """Write `A` and the variants of `B` of all sets, whose numbers are the columns of `totals` (row 0 is `A`)."""
-    universe = target.values.shape[0]
+    universe = target.row.size
     nodes = np.empty(target.max_size + 1, dtype=np.int64)
     number = 0
-    for size in range(target.max_size + 1):
-        mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
-        count = target.binomial[universe, size]
-        for step in range(count):
-            place = 0
-            for node in range(universe):
-                if (mask >> np.uint64(node)) & np.uint64(1):
-                    nodes[place] = node
-                    place += 1
+    for size in range(min(target.max_size, universe) + 1):
+        for place in range(size):
+            nodes[place] = place
+        more = True
+        while more:
             write_set(nodes, size, totals[0, number], target)
             if size < target.max_size:
                 for variant in range(target.base.shape[0]):
                     target.base[variant, number] = totals[variant + 1, number]
             number += 1
-            if step + 1 < count and mask != np.uint64(0):
-                mask = next_of_size(mask)
+            more = next_set(nodes, size, universe)
+
+
+@inlined
+def can_go_on(size: int, position: int, has_wanted: bool, target: Target) -> bool:
+    """Whether sets with more members, below `position`, are to be visited.
+
+    The largest sets only say how well their wanted nodes do; the others are parent sets, too.
+    """
+    deepest = target.max_size if has_wanted or position > target.lowest else target.max_size - 1
+    return size < deepest and position > 0
 
 
 @inlined
@@ -213,23 +259,37 @@ def insert_sorted(nodes: Integers, size: int, node: int, result: Integers) -> No
 def subtract_base(node: int, variant: int, target: Target, cancel: Integers) -> None:
     """Take `B(P)` off every entry of `node`.
 
-    The sets of all nodes that leave `node` out, in their order, are its parent sets in theirs.
+    The sets of all nodes that leave `node` out, in their order, are its parent sets in theirs. Sets that differ in
+    their lowest member alone have numbers in a row, so that only the members above it are walked.
     """
-    universe = target.values.shape[0]
-    scores = target.values[node]
+    universe = target.row.size
+    scores = target.values[target.row[node]]
     base = target.base[variant]
-    excluded = np.uint64(1) << np.uint64(node)
-    number = 0
-    parents = 0
-    for size in range(target.max_size):
-        if cancel[0] != 0:
-            return
-        mask = (np.uint64(1) << np.uint64(size)) - np.uint64(1)
-        count = target.binomial[universe, size]
-        for step in range(count):
-            if mask & excluded == np.uint64(0):
-                scores[parents] -= base[number]
-                parents += 1
-            number += 1
-            if step + 1 < count and mask != np.uint64(0):
-                mask = next_of_size(mask)
+    scores[0] -= base[0]
+    number = 1
+    parents = 1
+    above = np.empty(target.max_size + 1, dtype=np.int64)
+    for size in range(1, min(target.max_size - 1, universe) + 1):
+        # The members above the lowest one, less 1: a set of numbers from 0 on.
+        for place in range(size - 1):
+            above[place] = place
+        more = True
+        while more:
+            if cancel[0] != 0:
+                return
+            below = universe
+            has_node = False
+            for place in range(size - 1):
+                has_node = has_node or above[place] + 1 == node
+            if size > 1:
+                below = above[0] + 1
+            if not has_node:
+                first = min(node, below)
+                for place in range(first):
+                    scores[parents + place] -= base[number + place]
+                parents += first
+                for place in range(first + 1, below):
+                    scores[parents + place - first - 1] -= base[number + place]
+                parents += max(below - first - 1, 0)
+            number += below
+            more = next_set(above, size - 1, universe - 1)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 from math import comb, inf, log
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagpost import edge
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
+from dagpost.families.parent_lists import ParentLists, all_others
 from dagpost.priors import (
     CustomPrior,
     EdgePrior,
     InDegreePrior,
     UniformPrior,
     log_prior,
+    log_prior_of_lists,
     resolve_prior,
 )
 from dagpost.priors.constraints import Constraints
@@ -253,3 +255,74 @@ def test_names_without_arrows_and_quotes_need_no_quotes(parent: str, child: str)
 def test_minus_infinity_of_any_kind_of_float_is_an_impossible_family(nothing: Any) -> None:
     prior = CustomPrior(lambda _, parents: nothing if parents else 0.0)
     assert np.isneginf(prior.log_weights(("a", "b"), 1)[:, 1]).all()
+
+
+def of_lists_by_name(weights: Any, lists: ParentLists) -> dict[tuple[int, tuple[int, ...]], float]:
+    return {
+        (node, lists.parents(node, number)): float(weight)
+        for node, own in enumerate(weights)
+        for number, weight in enumerate(own)
+    }
+
+
+class OnNumbers:
+    """A prior of the user's that gives weights for all families and nothing else."""
+
+    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Any:
+        shape = len(names), family_count(len(names) - 1, max_parents)
+        return -np.arange(shape[0] * shape[1], dtype=float).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [UniformPrior(), InDegreePrior(), EdgePrior(0.3), CustomPrior(lambda child, parents: len(child) - len(parents))],
+    ids=lambda prior: type(prior).__name__,
+)
+@given(st.integers(0, 3), st.integers(0, 2**16))
+@settings(max_examples=15)
+def test_weights_of_allowed_sets_are_those_of_all_sets(prior: Any, max_parents: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    pairs = [(one, other) for one, other in permutations(NAMES, 2) if generator.random() < 0.3]
+    order = {name: place for place, name in enumerate(generator.permutation(NAMES).tolist())}
+    required = [pair for pair in pairs[:2] if order[pair[0]] < order[pair[1]]][:max_parents]
+    forbidden = [pair for pair in pairs if pair not in required]
+    rules = Constraints(required, forbidden)
+    lists = rules.parent_lists(NAMES, max_parents)
+    for chosen in (prior, OnNumbers()):
+        expected = log_prior(NAMES, max_parents, cast("Any", chosen), rules)
+        found = of_lists_by_name(log_prior_of_lists(NAMES, lists, cast("Any", chosen), rules), lists)
+        everything = of_lists_by_name(expected, all_others(len(NAMES), max_parents))
+        # The same numbers exactly, and what is not in the lists is impossible.
+        assert {key: everything[key] for key in found} == found
+        assert all(weight == -inf for key, weight in everything.items() if key not in found)
+
+
+def test_lists_may_hold_what_the_rules_forbid() -> None:
+    rules = Constraints(forbidden=[("age", "work")], required=[("smoking", "work")])
+    everything = all_others(len(NAMES), 2)
+    found = of_lists_by_name(log_prior_of_lists(NAMES, everything, "indegree", rules), everything)
+    assert found == of_lists_by_name(log_prior(NAMES, 2, "indegree", rules), everything)
+
+
+def test_exogenous_columns_weigh_nothing_and_there_may_be_more_than_64() -> None:
+    names = tuple(f"v{column}" for column in range(300))
+    rules = Constraints(exogenous=names[3:], required="v200 -> v1")
+    lists = rules.parent_lists(names, 2)
+    weights = log_prior_of_lists(names, lists, EdgePrior(0.1), rules)
+    assert all(own.tolist() == [0.0] for own in weights[3:])
+    prior = EdgePrior(0.1)
+    assert weights[0][lists.number(0, [1, 250])] == prior.log_weight_of_size(300, 2)
+    assert weights[1][lists.number(1, [200])] == prior.log_weight_of_size(300, 1)
+    assert weights[1][lists.number(1, [199, 201])] == -inf
+    assert np.isfinite(weights[1]).sum() == 299
+    counted = CustomPrior(lambda child, parents: -float(len(parents)) if child == "v0" else 0.0)
+    own = log_prior_of_lists(names, lists, counted, rules)
+    assert own[0][lists.number(0, [1, 250])] == -2.0
+    with pytest.raises(InputError, match=r"gives weights for at most 64 columns, and the table has 300"):
+        log_prior_of_lists(names, lists, cast("Any", OnNumbers()), rules)
+
+
+def test_a_node_that_is_left_without_a_set_is_named_for_lists_too() -> None:
+    prior = CustomPrior(lambda child, _: -inf if child == "work" else 0.0)
+    with pytest.raises(InputError, match="leave no parent set to 'work': every one has weight 0"):
+        log_prior_of_lists(NAMES, all_others(len(NAMES), 1), prior)

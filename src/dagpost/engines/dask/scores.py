@@ -52,7 +52,7 @@ def _sums_of(shared: tuple[Rows, CellFunction], max_size: int, tasks: list[Task]
     rows, cells = Rows._make(map(_owned, shared[0])), CellFunction._make(map(_owned, shared[1]))
     nodes, variants = len(rows.order), cells.penalties.size
     values = np.full((nodes, family_count(nodes - 1, max_size - 1)), np.nan)
-    target = target_of(values, tuple(range(nodes)), max_size - 1, variants)
+    target = target_of(values, nodes, {node: node for node in range(nodes)}, max_size - 1, variants)
     target.base[:] = np.nan
     scratch = scratch_pool(rows, max_size, 1).get()
     for task in tasks:
