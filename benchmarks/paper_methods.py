@@ -24,8 +24,8 @@ from dagpost.features import weighted_matrix
 from dagpost.mcmc.chains import run_chains
 from dagpost.methods.hybrid_mcmc import HybridMCMC
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.weights import weigh
-from dagpost.posterior.workspace import ExactWorkspace
 from dagpost.priors import InDegreePrior, UniformPrior, log_prior
 from dagpost.sampling.dags import draw_dags
 from dagpost.sampling.layers import sample_layers

@@ -162,14 +162,14 @@ class DagPosterior(Estimator):
         required: Edges = (),
         forbidden: Edges = (),
         tiers: Sequence[Iterable[str]] | Mapping[str, int] | None = None,
-        exogenous: str | Iterable[str] = (),
-        regimes: str | Regimes | None = None,
         engine: str | Engine = "auto",
         threads: int | None = None,
         seed: int | None = None,
         progress: bool | ProgressCallback | None = None,
         recipe: Recipe | str | os.PathLike[str] | None = None,
         missing: Literal["drop", "level", "refuse"] | None = None,
+        exogenous: str | Iterable[str] = (),
+        regimes: str | Regimes | None = None,
     ) -> None:
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress

@@ -31,7 +31,7 @@ from tests.tools.chain_checks import (
 from dagpost import HybridMCMC, OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, datasets
 from dagpost.errors import InputError, NoGraphError
 from dagpost.mcmc.chains import ChainRun, run_chains
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 
 ORDER = OrderMCMC(chains=4, thinning=30, burn_in=6_000)
 BUCKETS_OF_TWO = PartialOrderMCMC(bucket_size=2, thinning=10, burn_in=2_000)

@@ -20,7 +20,7 @@ from tests.tools.chain_checks import (
 
 from dagpost.mcmc.order import OrderState
 from dagpost.methods.order_mcmc import OrderMCMC
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 
 LONG = OrderMCMC(chains=4, thinning=30, burn_in=6_000)
 #: How often the chain tries to swap two neighbours, to swap any two nodes, to shift one.

@@ -36,7 +36,8 @@ from dagpost.mcmc import buckets, partial_order
 from dagpost.mcmc.candidates import choose_candidates
 from dagpost.mcmc.partial_order import PartialOrderState
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.workspace import Workspace
 
 
 def among_few(tables: ExactWorkspace, width: int) -> Workspace:

@@ -34,7 +34,8 @@ from dagpost.families.numbering import family_count
 from dagpost.mcmc.partition import CHANCES, PartitionState
 from dagpost.mcmc.partition_moves import REVERSALS
 from dagpost.methods.partition_mcmc import PartitionMCMC
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.workspace import Workspace
 
 LONG = PartitionMCMC(chains=4, thinning=10, burn_in=2_000)
 

@@ -23,7 +23,7 @@ from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.mcmc.probe import compare_edges, judge, probe
 from dagpost.methods.base import Wanted
 from dagpost.methods.chain import ChainMethod
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 
 NODES = 8
 NAMES = tuple(f"V{node}" for node in range(NODES))

@@ -32,8 +32,8 @@ from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.bootstrap import Bootstrap
 from dagpost.methods.partition_mcmc import PartitionMCMC
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitting import draw_sample
-from dagpost.posterior.workspace import ExactWorkspace
 
 Arrays = dict[str, Any]
 Run = Callable[[Checkpoint | None, int], Arrays]
@@ -64,7 +64,7 @@ def fitted(model: DagPosterior) -> Arrays:
     arrays = {"edges": model.edge_probabilities_.to_numpy(), "evidence": np.array(model.log_evidence_)}
     sums, drawn = model.fitted_.results.sums, model.fitted_.drawn
     if sums is not None:
-        arrays["families"] = sums.families
+        arrays["families"] = np.concatenate(list(sums.families))
         if sums.paths is not None:
             arrays["paths"] = sums.paths
     if drawn is not None:

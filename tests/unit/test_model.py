@@ -45,7 +45,7 @@ from dagpost import (
 from dagpost._tools import memory
 from dagpost.families.numbering import parent_sets
 from dagpost.features import resolve
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 
 MODULARITIES = ("structure", "order")
 DEFAULTS = {
@@ -64,6 +64,7 @@ DEFAULTS = {
     "progress": None,
     "recipe": None,
     "missing": None,
+    "exogenous": (),
 }
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Flags, Integers
+from dagpost._tools.arrays import Flags, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.families.numbering import family_count
 
@@ -99,10 +100,16 @@ class ParentLists:
             places.append(place)
         return tuple(int(own[place]) for place in sorted(places))
 
-    def without(self, node: int) -> ParentLists:
-        """The same with no parents for one node."""
-        none = np.empty(0, dtype=np.int64)
-        return ParentLists((*self.candidates[:node], none, *self.candidates[node + 1 :]), self.max_parents)
+    def masks(self, node: int, bit_of: Integers) -> Masks:
+        """All parent sets of a node as masks, in which column `j` has bit `bit_of[j]`; several may share one.
+
+        >>> lists = ParentLists.of_matrix(~np.eye(3, dtype=bool), 2)
+        >>> lists.masks(1, np.arange(3)).tolist()
+        [0, 1, 4, 5]
+        """
+        result = np.zeros(family_count(len(self.candidates[node]), self.max_parents), dtype=np.uint64)
+        _fill_masks(self.members(node), bit_of[self.candidates[node]], result)
+        return result
 
 
 def all_others(nodes: int, max_parents: int) -> ParentLists:
@@ -135,8 +142,11 @@ def columns_of(mask: Sequence[int] | NDArray[np.unsignedinteger]) -> tuple[int, 
     return tuple(bit for bit in range(whole.bit_length()) if whole >> bit & 1)
 
 
+@lru_cache(maxsize=4)
 def members_of_sets(universe: int, limit: int) -> Members:
-    """The sets of at most `limit` out of `universe` positions in their numbering, a row each, -1 where there is none.
+    """The sets of at most `limit` out of `universe` positions in their numbering, read-only, a row each.
+
+    A row is ascending, with -1 in the places that are left.
 
     >>> members_of_sets(3, 2).tolist()
     [[-1, -1], [0, -1], [1, -1], [2, -1], [0, 1], [0, 2], [1, 2]]
@@ -144,6 +154,7 @@ def members_of_sets(universe: int, limit: int) -> Members:
     limit = min(limit, universe)
     result = np.full((family_count(universe, limit), limit), -1, dtype=np.int16)
     _fill_members(universe, limit, result)
+    result.flags.writeable = False
     return result
 
 
@@ -169,3 +180,13 @@ def _fill_members(universe: int, limit: int, result: Members) -> None:
                 chosen[rising] += 1
                 for place in range(rising):
                     chosen[place] = place
+
+
+@kernel
+def _fill_masks(members: Members, bits: Integers, result: Masks) -> None:
+    for number in range(len(members)):
+        for place in range(members.shape[1]):
+            member = members[number, place]
+            if member < 0:
+                break
+            result[number] |= np.uint64(1) << np.uint64(bits[member])

@@ -35,6 +35,7 @@ from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.mixture import MixedWorkspace
@@ -42,7 +43,7 @@ from dagpost.posterior.results import ExactResults, Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
 from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.workspace import Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, statistics_from
 from dagpost.priors.registry import PRIORS

@@ -121,6 +121,8 @@ class Method(ABC):
     needs_rows: ClassVar[bool] = False
     #: Whether the sums over all graphs are made however long they take.
     needs_graphs: ClassVar[bool] = False
+    #: Whether it works on each strongly connected component of the allowed edges by itself (exact/components.py).
+    by_components: ClassVar[bool] = False
     #: Whether fitting computes evidence and edges at once; otherwise they are computed when they are first used.
     edges_at_fit: ClassVar[bool] = True
     #: Up to how many variables its usual sample takes seconds at most.

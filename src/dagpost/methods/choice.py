@@ -92,6 +92,8 @@ def choose_method(method: Method | None, modularity: str, workspace: Workspace) 
 
     if method is not None:
         return method, AS_ASKED
+    if workspace.by_components and workspace.structure_is_affordable():
+        return ExactLayers(), f"independent graphs from the posterior itself; {workspace.by_components}"
     if not workspace.order_fits():
         chain = PartitionMCMC() if modularity == "structure" else PartialOrderMCMC()
         return chain, f"tables over all sets of {workspace.nodes} variables do not fit into memory"

@@ -10,7 +10,8 @@ from dagpost.methods.base import Draws, Method, Wanted
 if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats, Masks
     from dagpost._tools.progress import Stage
-    from dagpost.posterior.workspace import ExactWorkspace, Workspace
+    from dagpost.posterior.exact_workspace import ExactWorkspace
+    from dagpost.posterior.workspace import Workspace
 
 
 @dataclass(frozen=True)

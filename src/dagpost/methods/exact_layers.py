@@ -21,22 +21,19 @@ class ExactLayers(Method):
     estimator = "distinct"
     modularity = "structure"
     needs_orders = needs_graphs = True
-    mixes = True
+    by_components = mixes = True
 
     def log_mass(self, workspace: Workspace, names: tuple[str, ...]) -> float:
         """The evidence when every graph counts once."""
         del names
         known = workspace.structure_log_evidence
-        return workspace.all_families(self.name).structure().tables.log_evidence if known is None else known
+        return workspace.summing(self.name).summed("structure").log_evidence if known is None else known
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Draw layers from the tables of the sums over all graphs."""
-        exact = workspace.all_families(self.name)
-        tables = exact.structure().tables
-        parents, log_joint = exact.backend.sample_layers(
-            tables, exact.ranked, wanted.number, seed=wanted.seed, reporter=exact.reporter, checkpoint=exact.checkpoint
-        )
-        return Draws(parents, log_joint, log_joint - tables.log_evidence, log_evidence=tables.log_evidence)
+        drawn = workspace.summing(self.name).draw_layers(wanted.number, wanted.seed)
+        parents, log_joint, log_evidence = drawn
+        return Draws(parents, log_joint, log_joint - log_evidence, log_evidence=log_evidence)
 
     def ran_on(self, workspace: Workspace) -> str:
         """Small sums stay on threads, whatever the engine."""

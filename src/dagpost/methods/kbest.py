@@ -13,7 +13,7 @@ from dagpost.methods.base import Draws, Method, Wanted
 if TYPE_CHECKING:
     from dagpost.engines import Engine
     from dagpost.exact.kbest import BestDags
-    from dagpost.posterior.workspace import ExactWorkspace, Workspace
+    from dagpost.posterior.workspace import SummingWorkspace, Workspace
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class KBest(Method):
     needs_orders = True
     edges_at_fit = False
     quick_nodes = 0
-    mixes = True
+    by_components = mixes = True
 
     def check_room(self, nodes: int, max_parents: int, engine: Engine) -> None:
         """The search is always in the memory of this process, whatever the engine."""
@@ -42,7 +42,7 @@ class KBest(Method):
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """The `count` most probable graphs, best first; fewer if there are not that many."""
-        exact = workspace.all_families(self.name)
+        exact = workspace.summing(self.name)
         found = _best_dags(exact, wanted.number)
         evidence = exact.affordable_structure_log_evidence
         # Nothing is drawn, so there is no seed.
@@ -59,16 +59,16 @@ class KBest(Method):
         return memory_needed(nodes, max_parents, count, 1)
 
 
-def _best_dags(workspace: ExactWorkspace, count: int) -> BestDags:
+def _best_dags(workspace: SummingWorkspace, count: int) -> BestDags:
     """The best graphs. A checkpoint has all of them or none, since the search jumps back and forth between graphs."""
-    from dagpost.exact.kbest import BestDags, best_dags
+    from dagpost.exact.kbest import BestDags
+    from dagpost.families.parent_lists import words_of
 
     searched: list[BestDags] = []
 
     def search() -> BestDags:
         if not searched:
-            weights, limit = workspace.log_weights, workspace.max_parents
-            searched.append(best_dags(weights, limit, count, engine=workspace.engine, reporter=workspace.reporter))
+            searched.append(workspace.best_graphs(count))
         return searched[0]
 
     checkpoint = workspace.checkpoint
@@ -76,7 +76,9 @@ def _best_dags(workspace: ExactWorkspace, count: int) -> BestDags:
     name = f"{count} best graphs"
     made = Rule("a number of graphs and a truth value", lambda value, sizes: _is_length(value, count, sizes))
     number, tied = checkpoint.decided(name, lambda: [len(search().log_joint), bool(search().tied)], made)
-    found = BestDags(np.zeros((number, workspace.nodes), dtype=np.uint64), np.zeros(number), tied)
+    words = words_of(workspace.nodes)
+    shape = (number, workspace.nodes, words)[: 2 + (words > 1)]
+    found = BestDags(np.zeros(shape, dtype=np.uint64), np.zeros(number), tied)
 
     def check() -> None:
         check_graphs(found.parents, found.log_joint)

@@ -19,19 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats
 from dagpost._tools.text import position_of
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.exact import paths
-from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.features import And, Edge, Feature, OneNodeReach, Path, Query, Term, one_node_reach, parent_conditions
 from dagpost.posterior.estimate import Estimate, exact_estimate
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import restricted
 from dagpost.posterior.results import ExactResults
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.views import View, view_of
+from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.workspace import SummingWorkspace
 
 #: An exact answer that would take longer than this is left to samples.
 PATIENCE_SECONDS = 30.0
@@ -79,8 +81,14 @@ def exact_matrix(relation: str, fitted: Fitted, patience: float = PATIENCE_SECON
     if relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
         return None if not fitted.results.exact else edges if relation == "->" else edges + edges.T
+    matrix = known_paths(fitted, patience) if relation == "~>" else None
+    return None if matrix is None or np.isnan(matrix).any() else matrix
+
+
+def known_paths(fitted: Fitted, patience: float = PATIENCE_SECONDS) -> Floats | None:
+    """The exact probability of a directed path for every pair, nan for those that are left to samples."""
     found = exact_sums(fitted)
-    return exact_paths(*found, patience) if found is not None and relation == "~>" else None
+    return None if found is None else exact_paths(*found, patience)
 
 
 def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
@@ -94,11 +102,10 @@ def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list
     workspace, sums = found
     node = position_of(child, fitted.names)
     probabilities = sums.families[node]
+    part = workspace.parts[0]
     best_first = np.argsort(-probabilities, kind="stable")
-    best_first = best_first[np.isfinite(workspace.parts[0].log_weights[node, best_first])][:count]
-    masks = unsqueeze_all(parent_sets(workspace.nodes - 1, workspace.max_parents)[best_first].copy(), node).tolist()
-    sets = [tuple(bit for bit in range(workspace.nodes) if mask >> bit & 1) for mask in masks]
-    return list(zip(sets, probabilities[best_first].tolist(), strict=True))
+    best_first = best_first[np.isfinite(part.own_weights(node)[best_first])][:count]
+    return list(zip(part.parents_of_sets(node, best_first), probabilities[best_first].tolist(), strict=True))
 
 
 def _exact_probability(query: Query, names: Sequence[str], tables: Workspace, results: ExactResults) -> float | None:
@@ -120,22 +127,24 @@ def _exact_probability(query: Query, names: Sequence[str], tables: Workspace, re
 
 def _answer(feature: Feature, names: Sequence[str], tables: Workspace, results: ExactResults) -> Answer | None:
     if isinstance(feature, Path) and feature.longest is None:
-        matrix = exact_paths(tables, results)
-        if matrix is not None:
-            value = float(matrix[position_of(feature.source, names), position_of(feature.target, names)])
+        value = _path(position_of(feature.source, names), position_of(feature.target, names), tables, results)
+        if value is not None:
             return Answer(value, results.error_bound)
-    conditions = parent_conditions(feature, names)
+    view = view_of(feature, names)
+    if view is None:
+        return None
+    conditions = parent_conditions(feature, view.names)
     if conditions is not None and _affordable(conditions.terms, tables, results.modularity):
-        answers = [(term.sign, _conjunction(term, tables, results)) for term in conditions.terms]
+        answers = [(term.sign, _conjunction(term, view, tables, results)) for term in conditions.terms]
         value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
         return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
-    reach = one_node_reach(feature, names)
+    reach = one_node_reach(feature, view.names)
     if reach is not None:
-        found = _mixed_reach(reach, tables, results)
+        found = _mixed_reach(reach, view, tables, results)
         # Whichever prior: this comes from differences.
         return None if found is None else Answer(found, results.error_bound)
     if isinstance(feature, And):
-        found = _reach_under_conditions(feature, names, tables, results)
+        found = _reach_under_conditions(feature, view, tables, results)
         return None if found is None else Answer(found, results.error_bound)
     return None
 
@@ -152,14 +161,15 @@ def _affordable(terms: Sequence[Term], tables: Workspace, modularity: str) -> bo
     return passes * tables.seconds(modularity) / 2.0 <= PATIENCE_SECONDS
 
 
-def _conjunction(term: Term, tables: Workspace, results: ExactResults) -> Answer:
+def _conjunction(term: Term, view: View, tables: Workspace, results: ExactResults) -> Answer:
     """Probability that the parents of each node meet its condition."""
-    kept = _allowed_sets(term, tables)
+    kept = _allowed_sets(term, view, tables)
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
-        return _with_error(float(results.families[node, allowed].sum()), results)
+        return _with_error(float(results.families[node][allowed].sum()), results)
     try:
-        log_evidences = [part.log_evidence(results.modularity) for part in restricted(tables, kept)]
+        left = restricted(tables, kept, results.modularity)
+        log_evidences = [part.log_evidence(results.modularity) for part in left]
     except NoGraphError:
         # The conditions contradict each other or lead to a cycle.
         return Answer(0.0, 0.0)
@@ -174,33 +184,32 @@ def _shares_left(log_evidences: Sequence[float], tables: Workspace, results: Exa
     return [math.exp(log_prior + log_evidence - results.log_evidence) for log_prior, log_evidence in pairs]
 
 
-def _allowed_sets(term: Term, tables: Workspace) -> dict[int, NDArray[np.bool_]]:
+def _allowed_sets(term: Term, view: View, tables: Workspace) -> dict[int, NDArray[np.bool_]]:
     """For every node with a condition, which of its parent sets meet it."""
-    masks = parent_sets(tables.nodes - 1, tables.max_parents).copy()
-    return {node: condition(unsqueeze_all(masks, node)) for node, condition in term.conditions.items()}
+    part = tables.parts[0]
+    conditions = ((view.node(bit), condition) for bit, condition in term.conditions.items())
+    return {node: condition(part.masks_of_sets(node, view.bit_of)) for node, condition in conditions}
 
 
-def _reach_under_conditions(
-    feature: And, names: Sequence[str], tables: Workspace, results: ExactResults
-) -> float | None:
+def _reach_under_conditions(feature: And, view: View, tables: Workspace, results: ExactResults) -> float | None:
     """Conditions on parents together with a statement about one node's reach: that holds under what they leave."""
+    names = view.names
     on_parents = [part for part in feature.parts if _is_conjunction(part, names)]
     others = [part for part in feature.parts if part not in on_parents]
     reach = one_node_reach(_all_of(others), names) if on_parents and others else None
     conditions = parent_conditions(_all_of(on_parents), names) if reach is not None else None
     if reach is None or conditions is None:
         return None
-    allowed = _allowed_sets(conditions.terms[0], tables)
+    allowed = _allowed_sets(conditions.terms[0], view, tables)
     patience = PATIENCE_SECONDS / len(tables.parts)
     probabilities, log_evidences = [], []
     try:
-        for left in restricted(tables, allowed):
-            probability = _reach(reach, left, results.modularity, patience)
+        for left in restricted(tables, allowed, results.modularity):
+            probability = _reach(reach, view, left, results.modularity, patience)
             if probability is None:
                 return None
-            structural = results.modularity == "structure"
             probabilities.append(probability)
-            log_evidences.append(left.structure().tables.log_evidence if structural else left.order_log_evidence)
+            log_evidences.append(left.log_evidence_at_hand(results.modularity))
     except NoGraphError:
         return 0.0
     shares = _shares_left(log_evidences, tables, results)
@@ -216,44 +225,77 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
-def _mixed_reach(reach: OneNodeReach, tables: Workspace, results: ExactResults) -> float | None:
+def _mixed_reach(reach: OneNodeReach, view: View, tables: Workspace, results: ExactResults) -> float | None:
     """The same under a mixture."""
     total = 0.0
     for share, part in zip(results.shares, tables.parts, strict=True):
-        found = _reach(reach, part, results.modularity, PATIENCE_SECONDS / len(tables.parts))
+        found = _reach(reach, view, part, results.modularity, PATIENCE_SECONDS / len(tables.parts))
         if found is None:
             return None
         total += share * found
     return total
 
 
-def _reach(reach: OneNodeReach, tables: ExactWorkspace, modularity: str, patience: float) -> float | None:
+def _reach(reach: OneNodeReach, view: View, tables: SummingWorkspace, modularity: str, patience: float) -> float | None:
     """Probability that the descendants or the ancestors of one node meet a condition."""
+    node = view.node(reach.node)
     if modularity == "structure":
         if not tables.structure_is_affordable() or tables.seconds(modularity) > patience:
             return None
-        find = tables.backend.descendant_sets if reach.direction == "descendants" else tables.backend.ancestor_sets
-        sets = find(tables.structure().tables, reach.node, reporter=tables.reporter)
+        columns, sets = tables.reach_sets(node, reach.direction, patience)
     else:
-        if reach.direction == "ancestors" or not _order_paths_affordable(tables, 1, patience):
+        exact = tables.all_families("paths")
+        if reach.direction == "ancestors" or not _order_paths_affordable(exact, 1, patience):
             return None
-        forward = tables.host_forward()
-        sets = paths.order_descendant_sets(forward, reach.node, engine=tables.engine, reporter=tables.reporter)
-    masks: Masks = np.arange(len(sets), dtype=np.uint64)
-    return float(sets[reach.condition(masks)].sum())
+        forward = exact.host_forward()
+        columns = np.arange(exact.nodes)
+        sets = paths.order_descendant_sets(forward, node, engine=tables.engine, reporter=tables.reporter)
+    masks = view.masks_of(columns)
+    beyond = view.mask_of(np.setdiff1d(tables.may_reach(node, reach.direction), columns))
+    met = reach.condition(masks)
+    # What is reached in other components is not in the tables, so the condition must not depend on it.
+    if beyond and (met != reach.condition(masks | beyond)).any():
+        return None
+    return float(sets[met].sum())
+
+
+def _path(source: int, target: int, tables: Workspace, results: ExactResults) -> float | None:
+    """The probability of a directed path: known already, or worth a sum of its own."""
+    if results.paths is None:
+        matrix = exact_paths(tables, results)
+        return None if matrix is None else float(matrix[source, target])
+    if not math.isnan(results.paths[source, target]):
+        return float(results.paths[source, target])
+    patience = PATIENCE_SECONDS / len(tables.parts)
+    found = [part.path_probability(source, target, patience) for part in tables.parts]
+    if any(one is None for one in found):
+        return None
+    return sum(share * (one or 0.0) for share, one in zip(results.shares, found, strict=True))
 
 
 def exact_paths(tables: Workspace, results: ExactResults, patience: float = PATIENCE_SECONDS) -> Floats | None:
     """The probability of a directed path for every pair, or None where that is left to samples."""
     if results.paths is not None:
-        return results.paths
+        return _completed(results.paths, tables, results, patience)
     if results.modularity != "order":
         return None
-    parts, patience = tables.parts, patience / len(tables.parts)
+    parts, patience = [part.all_families("paths") for part in tables.parts], patience / len(tables.parts)
     if all("order_paths" in part.__dict__ or _order_paths_affordable(part, part.nodes, patience) for part in parts):
         matrices = [share * part.order_paths for share, part in zip(results.shares, parts, strict=True)]
         return matrices[0] if len(matrices) == 1 else np.sum(matrices, axis=0)
     return None
+
+
+def _completed(known: Floats, tables: Workspace, results: ExactResults, patience: float) -> Floats:
+    """The paths that are known, and those between components too where all columns can be summed as one."""
+    if not np.isnan(known).any():
+        return known
+    found = [part.paths(patience / len(tables.parts)) for part in tables.parts]
+    if any(one is None for one in found):
+        return known
+    pairs = zip(results.shares, found, strict=True)
+    whole: Floats = np.sum([share * one for share, one in pairs if one is not None], axis=0)
+    return np.where(np.isnan(known), whole, known)
 
 
 def _order_paths_affordable(tables: ExactWorkspace, sources: int, patience: float) -> bool:

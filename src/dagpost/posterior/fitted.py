@@ -19,6 +19,7 @@ from dagpost._tools.spelling import either
 from dagpost._tools.text import names_in, readable_level, shown
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.masks import mask_type
+from dagpost.families.parent_lists import words_of
 from dagpost.mcmc.chains import ChainRun
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
@@ -157,7 +158,7 @@ class Fitted:
     @property
     def draws_quickly(self) -> bool:
         """Whether its own sample takes seconds at most."""
-        return len(self.names) <= self.method.quick_nodes
+        return self.workspace.largest <= self.method.quick_nodes
 
     @property
     def can_draw_quickly(self) -> bool:
@@ -210,7 +211,7 @@ class Fitted:
     ) -> DagSample:
         """Find `count` graphs, by the method of the model unless another is given; chains go on from `resume`."""
         method = self.method if method is None else method
-        needed = count * (_BYTES_A_GRAPH + 20 * len(self.names))
+        needed = count * (_BYTES_A_GRAPH + (12 + 8 * words_of(len(self.names))) * len(self.names))
         # The search for the best graphs checks for itself.
         if method.draws != "listed":
             memory.require(needed, f"A sample of {count:,} graphs", "Draw fewer at a time, or ask for less precision.")
@@ -252,7 +253,7 @@ def make_sample(
     unknown = np.full(count, np.nan)
     sample = DagSample(
         names=names,
-        parents=found.parents.astype(mask_type(len(names))),
+        parents=found.parents.astype(mask_type(len(names))) if found.parents.ndim == 2 else found.parents,
         log_joint=found.log_joint,
         log_proposal=unknown if found.log_proposal is None else found.log_proposal,
         log_extensions=unknown if found.log_extensions is None else found.log_extensions,

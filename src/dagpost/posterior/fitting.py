@@ -31,13 +31,15 @@ from dagpost.methods.choice import check_modularity, choose_method, resolve_meth
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import DataFacts, Fitted
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
 from dagpost.posterior.weighing import weigh_families
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import LocalScores, Score, resolve_score, table_for
@@ -91,7 +93,8 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     data, settings = DataFacts.of_table(table), described_settings(model, constraints, score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
-        workspace = weigh_families(method, study, engine, reporter_for(model.progress), checkpoint=kept)
+        reporter = reporter_for(model.progress)
+        workspace = weigh_families(method, model.modularity, study, engine, reporter, checkpoint=kept)
         with workspace.checkpointed(kept):
             if method is not None:
                 method.at_fit(study, workspace, model.seed)
@@ -135,7 +138,9 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
     check_weights(log_weights, scores.max_parents, names)
     engine = resolve_engine(model.engine, model.threads, len(names))
-    workspace = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
+    exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
+    able = model.modularity == "structure" and (method is None or method.by_components)
+    workspace = divided(exact) if able else exact
     fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
     data = DataFacts(names, (None,) * len(names), None, fingerprint)
     settings = {**described_settings(model, constraints, resolve_score(model.score)), "score": _GIVEN_SCORES}

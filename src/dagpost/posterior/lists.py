@@ -10,7 +10,7 @@ from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
-from dagpost.posterior.answers import exact_families, exact_matrix
+from dagpost.posterior.answers import exact_families, exact_matrix, known_paths
 from dagpost.posterior.mixture import MixedWorkspace
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
         matrix = edges if relation == "->" else edges + edges.T
     if matrix is None:
-        return fitted.own_sample().probability_matrix(relation)
+        table = fitted.own_sample().probability_matrix(relation)
+        known = known_paths(fitted) if relation == "~>" else None
+        # Within a component paths are exact: only those that lead from one to another are counted in the sample.
+        return table if known is None else table.where(np.isnan(known), labelled(known, fitted.names))
     return labelled(matrix, fitted.names)
 
 

@@ -34,15 +34,16 @@ from dagpost._tools.schema import truth
 from dagpost.checkpoints import Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.errors import ResourceError
-from dagpost.exact.best_lattice import numbers_of_sets
-from dagpost.exact.kbest import tie_tolerance
 from dagpost.families.masks import distinct_rows
-from dagpost.families.numbering import binomials, size_offsets
+from dagpost.families.parent_lists import words_of
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.choice import PATIENCE_SECONDS
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.component_workspace import divided
+from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
+    from dagpost.posterior.workspace import SummingWorkspace
     from dagpost.scores import Mixture
 
 #: Each time the lists of the best graphs do not settle which are best, they are made this many times as long.
@@ -54,7 +55,7 @@ _MOST_TIMES, _MOST_LISTED = 256, 20_000
 class MixedWorkspace(Workspace):
     """The workspaces of a model that averages over a setting of its score, one for each value."""
 
-    def __init__(self, mixture: Mixture, parts: Sequence[ExactWorkspace], engine: Engine, reporter: Reporter) -> None:
+    def __init__(self, mixture: Mixture, parts: Sequence[SummingWorkspace], engine: Engine, reporter: Reporter) -> None:
         super().__init__(None, engine, reporter)
         self.mixture = mixture
         self._parts = tuple(parts)
@@ -63,7 +64,7 @@ class MixedWorkspace(Workspace):
         self.run_on(engine, reporter)
 
     @property
-    def parts(self) -> tuple[ExactWorkspace, ...]:
+    def parts(self) -> tuple[SummingWorkspace, ...]:
         """One for each value."""
         return self._parts
 
@@ -98,6 +99,16 @@ class MixedWorkspace(Workspace):
         return self.parts[0].max_parents
 
     @property
+    def by_components(self) -> str:  # type: ignore[override]
+        """Where the sums are taken over parts of the table, these in words."""
+        return self.parts[0].by_components
+
+    @property
+    def largest(self) -> int:
+        """The most variables that are summed over together."""
+        return self.parts[0].largest
+
+    @property
     def structure_engine(self) -> str:  # type: ignore[override]
         """What the sums over all graphs were made on."""
         return self.parts[0].structure_engine
@@ -127,7 +138,7 @@ class MixedWorkspace(Workspace):
     @property
     def order_log_evidence(self) -> float:
         """Log evidence when a graph counts once for every order it fits."""
-        return self.log_sum([part.order_log_evidence for part in self.parts])
+        return self.log_sum([part.all_families("order").order_log_evidence for part in self.parts])
 
     def affordable_structure_log_evidence(self) -> float:
         """Log evidence when every graph counts once, where it is known or affordable; otherwise nan."""
@@ -146,7 +157,7 @@ class MixedWorkspace(Workspace):
         """Log p(value, graph, data) for each value and graph, as (values, graphs)."""
         masks = np.ascontiguousarray(parents, dtype=np.uint64)
         pairs = zip(self.log_priors, self.parts, strict=True)
-        return np.array([log_prior + _log_weights(part, masks) for log_prior, part in pairs])
+        return np.array([log_prior + part.log_weights_of(masks) for log_prior, part in pairs])
 
     def shares_given(self, parents: NDArray[Any]) -> Floats:
         """P(value | graph, data), as (values, graphs)."""
@@ -184,7 +195,8 @@ def draw(method: Method, workspace: Workspace, wanted: Wanted) -> Draws:
     borders = np.cumsum(workspace.shares(masses))
     uniforms = np.random.default_rng(choice).random(wanted.number)
     value_of = np.searchsorted(borders / borders[-1], uniforms, side="right")
-    parents = np.empty((wanted.number, workspace.nodes), dtype=np.uint64)
+    words = words_of(workspace.nodes)
+    parents = np.empty((wanted.number, workspace.nodes, words)[: 2 + (words > 1)], dtype=np.uint64)
     log_extensions = np.full(wanted.number, np.nan)
     found = None
     for value, part in enumerate(workspace.parts):
@@ -214,7 +226,7 @@ def draw(method: Method, workspace: Workspace, wanted: Wanted) -> Draws:
 def list_best(method: Method, workspace: MixedWorkspace, wanted: Wanted, *, longest: int) -> Draws:
     """The best graphs of the mixture, from lists of at most `longest` best ones under each value."""
     count, length = wanted.number, wanted.number + 1
-    tolerance = max(tie_tolerance(part.log_weights) for part in workspace.parts)
+    tolerance = max(part.tie_tolerance for part in workspace.parts)
     while True:
         lists = [method.draw(part, wanted._replace(number=length)) for part in workspace.parts]
         parents = np.concatenate([found.parents for found in lists])
@@ -249,17 +261,13 @@ def list_best(method: Method, workspace: MixedWorkspace, wanted: Wanted, *, long
     )
 
 
-def _log_weights(part: ExactWorkspace, parents: Masks) -> Floats:
-    """The log weight of each graph, looked up family by family."""
-    universe, limit = part.nodes - 1, part.max_parents
-    total = np.zeros(len(parents))
-    for node in range(part.nodes):
-        masks, member = np.unique(parents[:, node], return_inverse=True)
-        numbers = numbers_of_sets(masks, node, universe, binomials(limit), size_offsets(limit))
-        total += part.log_weights[node, numbers][member]
-    return total
+def restricted(
+    workspace: Workspace, allowed_sets: Mapping[int, NDArray[np.bool_]], modularity: str
+) -> Iterator[SummingWorkspace]:
+    """Each part with the weights that conditions on the parents of some nodes leave, one at a time.
 
-
-def restricted(workspace: Workspace, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> Iterator[ExactWorkspace]:
-    """Each part with the weights that conditions on the parents of some nodes leave, one at a time."""
-    return (part.restricted(allowed_sets) for part in workspace.parts)
+    Where every graph counts once, what the conditions take apart is summed apart.
+    """
+    for part in workspace.parts:
+        left = part.restricted(allowed_sets)
+        yield divided(left) if isinstance(left, ExactWorkspace) and modularity == "structure" else left

@@ -24,10 +24,11 @@ from dagpost.families.numbering import family_count
 from dagpost.methods.base import Cost, Method
 from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.workspace import Workspace
 from dagpost.scores import Score, scores_within
 
 #: Scoring a parent set: for itself, and for every row.

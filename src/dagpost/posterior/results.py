@@ -17,15 +17,20 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.schema import truth
 from dagpost._tools.spelling import setting
 from dagpost.errors import warn
-from dagpost.exact.order import RELATIVE_ERROR, edge_probabilities
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.weights import evidence_ratio
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.workspace import SummingWorkspace
+
+
+#: One array a node, by the numbers of its parent sets; together where all nodes have as many.
+Families = Floats | tuple[Floats, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +43,8 @@ class ExactResults:
 
     modularity: str
     log_evidence: float
-    families: Floats
+    families: Families
+    #: None where paths were not computed, and nan for a pair that is left to samples.
     paths: Floats | None
     error_bound: float
     #: The posterior probability of each part of a mixture.
@@ -86,17 +92,10 @@ def should_sum_exactly(method: Method, modularity: str, workspace: Workspace) ->
     return modularity == "order" or method.needs_graphs or workspace.structure_is_affordable()
 
 
-def _summed(modularity: str, workspace: ExactWorkspace) -> Results:
-    if modularity == "order":
-        forward = workspace.forward()
-        families, engine = workspace.order_families(forward), workspace.backend.name
-        sums = ExactResults(modularity, forward.log_evidence, families, None, RELATIVE_ERROR)
-    else:
-        posterior = workspace.structure()
-        families, engine = posterior.families, workspace.structure_engine
-        tables = posterior.tables
-        sums = ExactResults(modularity, tables.log_evidence, families, posterior.paths, tables.error_bound)
-    return Results(sums.log_evidence, edge_probabilities(families, workspace.max_parents), True, sums, engine)
+def _summed(modularity: str, workspace: SummingWorkspace) -> Results:
+    found = workspace.summed(modularity)
+    sums = ExactResults(modularity, found.log_evidence, found.families, found.paths, found.error_bound)
+    return Results(found.log_evidence, found.edges, True, sums, found.engine)
 
 
 def _mixed(found: Sequence[Results], workspace: Workspace) -> Results:
@@ -117,13 +116,18 @@ def _mixed(found: Sequence[Results], workspace: Workspace) -> Results:
         sums = ExactResults(
             own[0].modularity,
             log_evidence,
-            mixed([part.families for part in own]),
+            _by_node([mixed(rows) for rows in zip(*(part.families for part in own), strict=True)], own[0].families),
             mixed(paths) if paths else None,
             # Its own rounding, and that of the two evidences in the share.
             3.0 * max(part.error_bound for part in own),
             weights,
         )
     return Results(log_evidence, mixed([part.edges for part in found]), True, sums, found[0].engine, shares=weights)
+
+
+def _by_node(rows: Sequence[Floats], like: Families) -> Families:
+    """Arrays of each node in the form of others: in one where all nodes have as many parent sets."""
+    return np.array(rows) if isinstance(like, np.ndarray) else tuple(rows)
 
 
 def _estimated(fitted: Fitted) -> Results:

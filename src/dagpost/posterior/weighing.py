@@ -1,27 +1,45 @@
 """From a table to the weights of its families: their scores, and what was believed before.
 
-All families are scored where a method needs them or where they are few enough for chains; otherwise those among
+Where rules keep cycles inside parts of the table and a method can use that, just the families that the rules allow are
+scored. Otherwise all families are, where a method needs them or they are few enough for chains, or else those among
 candidate parents. A score that averages over one of its settings is scored with each value, one after the other.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import truth
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.engines import Engine
+from dagpost.exact.components import Components
+from dagpost.families.numbering import MAX_NODES
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_averaging, scores_candidates_only
+from dagpost.posterior.component_workspace import ComponentWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.workspace import ExactWorkspace, Workspace
+from dagpost.posterior.splitting import are_affordable, require_exact
+from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
+from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import local_scores
+from dagpost.scores.allowed_scores import score_allowed
+
+if TYPE_CHECKING:
+    from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.scores import Score
 
 
 def weigh_families(
     method: Method | None,
+    modularity: str,
     study: Study,
     engine: Engine,
     reporter: Reporter,
@@ -30,28 +48,75 @@ def weigh_families(
 ) -> Workspace:
     """Score the families that a method needs and add the prior."""
     table, score, prior, constraints, max_parents = study
+    divided = checkpoint.decided(
+        "whether to sum by components", lambda: division_of(method, modularity, study, engine) is not None, truth
+    )
+    if divided:
+        return _mixed_over(score, study, _weigh_allowed, engine, reporter, checkpoint=checkpoint)
     check_averaging(score, method, len(table.names), max_parents, engine)
     candidates_only = checkpoint.decided(
         "whether to score candidates only",
         lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
         truth,
     )
-    mixture = score.mixture()
-    if mixture is not None:
-        parts = [
-            _weigh_all(
-                study._replace(score=own), engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label)
-            )
-            for label, own in zip(mixture.labels, mixture.scores, strict=True)
-        ]
-        return MixedWorkspace(mixture, parts, engine, reporter)
-    if candidates_only:
+    if candidates_only and score.mixture() is None:
         kept = _lasting(study, checkpoint)
         weights = weights_among_candidates(
             table, score, prior, constraints, max_parents, engine=engine, reporter=reporter, checkpoint=kept
         )
         return Workspace(weights, engine, reporter)
-    return _weigh_all(study, engine, reporter, checkpoint=checkpoint)
+    return _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
+
+
+def division_of(method: Method | None, modularity: str, study: Study, engine: Engine) -> Components | None:
+    """The components that the rules leave, where sums are to be taken over each by itself; None: over the whole table.
+
+    More columns than a word has bits can only be summed by components.
+    """
+    names = study.table.names
+    able = modularity == "structure" and (method is None or method.by_components)
+    if not able and len(names) <= MAX_NODES:
+        return None
+    components = Components.of_edges(study.constraints.parent_lists(names, study.max_parents).matrix)
+    if len(names) > MAX_NODES:
+        require_exact(components, names, method, modularity, study, engine)
+        return components
+    if len(components.parts) == 1 or (method is None and not are_affordable(components, study.max_parents, engine)):
+        return None
+    return components
+
+
+def _mixed_over(
+    score: Score,
+    study: Study,
+    weigh: Callable[..., SummingWorkspace],
+    engine: Engine,
+    reporter: Reporter,
+    *,
+    checkpoint: Checkpoint,
+) -> Workspace:
+    """The weights under a score, or under each of the values that it averages over."""
+    mixture = score.mixture()
+    if mixture is None:
+        return weigh(study, engine, reporter, checkpoint=checkpoint)
+    parts = [
+        weigh(study._replace(score=own), engine, reporter.part(label), checkpoint=CheckpointPart(checkpoint, label))
+        for label, own in zip(mixture.labels, mixture.scores, strict=True)
+    ]
+    return MixedWorkspace(mixture, parts, engine, reporter)
+
+
+def _weigh_allowed(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: Checkpoint) -> ComponentWorkspace:
+    """Score the families that the rules allow and add the prior."""
+    table, score, prior, constraints, max_parents = study
+    names = table.names
+    lists = constraints.parent_lists(names, min(max_parents, len(names) - 1))
+    modelled = np.array([name not in constraints.exogenous for name in names])
+    kept = _lasting(study, checkpoint)
+    scores = score_allowed(table, score, lists, engine=engine, reporter=reporter, checkpoint=kept, modelled=modelled)
+    priors = log_prior_of_lists(names, lists, prior, constraints)
+    weights = tuple(own + before for own, before in zip(scores, priors, strict=True))
+    return ComponentWorkspace(lists, weights, engine, reporter)
 
 
 def _weigh_all(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: Checkpoint) -> ExactWorkspace:

@@ -6,34 +6,57 @@ A model file holds the weights but not the tables, which can be far larger than 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.progress import Reporter
-from dagpost._tools.schema import truth, whole
+from dagpost._tools.schema import whole
 from dagpost._tools.spelling import setting
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
-from dagpost.engines.host.backend import KEPT_SHARE, ExactBackend, HostBackend, backend_of
-from dagpost.errors import InputError, PrecisionError, ResourceError
-from dagpost.exact import order, paths, structure
-from dagpost.exact.order import Forward, ForwardTable
-from dagpost.exact.structure import StructurePosterior
+from dagpost.engines.host.backend import ExactBackend, HostBackend, backend_of
+from dagpost.errors import InputError
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
-from dagpost.mcmc.candidates import weights_of_all
-from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.methods.partition_mcmc import PartitionMCMC
-from dagpost.sampling.dags import RankedFamilies, rank_families
 from dagpost.search.hill_climbing import log_weights_of_graphs
 
+if TYPE_CHECKING:
+    from dagpost.posterior.component_workspace import ComponentWorkspace
+    from dagpost.posterior.exact_workspace import ExactWorkspace
+
+    #: What has the weights of all families that have any, and sums them up.
+    SummingWorkspace: TypeAlias = ExactWorkspace | ComponentWorkspace
+
 Made = TypeVar("Made")
+
+
+class Sums(NamedTuple):
+    """What sums over all graphs, or orders, give, and what they were made on.
+
+    `families` has an array a node. `error_bound` is that of `ExactResults`. `paths` (source, target) is None where
+    there are none, and nan where a pair is left to draws.
+    """
+
+    log_evidence: float
+    families: Floats | tuple[Floats, ...]
+    edges: Floats
+    paths: Floats | None
+    error_bound: float
+    engine: str
+
+
+class Drawn(NamedTuple):
+    """Independent graphs with the log weight of each, and the log evidence of all graphs."""
+
+    parents: Masks
+    log_joint: Floats
+    log_evidence: float
 
 
 class Workspace:
@@ -41,6 +64,8 @@ class Workspace:
 
     #: Log evidence when every graph counts once, where it is known.
     structure_log_evidence: float | None = None
+    #: Where the sums are taken over parts of the table, these in words.
+    by_components: str = ""
     #: What the sums over all graphs were made on: small ones stay on threads, whatever the engine.
     structure_engine: str = HostBackend.name
 
@@ -124,7 +149,7 @@ class Workspace:
         return log_weights_of_graphs(self.families, parents)
 
     @property
-    def parts(self) -> tuple[ExactWorkspace, ...]:
+    def parts(self) -> tuple[SummingWorkspace, ...]:
         """Those whose posteriors are mixed, each with the weights of all families: itself, where there is one only."""
         return ()
 
@@ -132,6 +157,15 @@ class Workspace:
     def log_priors(self) -> tuple[float, ...]:
         """Log of the prior probability of each part."""
         return (0.0,) * len(self.parts)
+
+    @property
+    def largest(self) -> int:
+        """The most variables that are summed over together: what sums and draws cost hangs on it."""
+        return self.nodes
+
+    def summing(self, asked_by: str) -> SummingWorkspace:
+        """The workspace itself, if it has all families that have any weight; otherwise an error for who needs them."""
+        return self.all_families(asked_by)
 
     def all_families(self, asked_by: str) -> ExactWorkspace:
         """The workspace itself, if it has the weights of all families; otherwise an error for who needs them."""
@@ -183,190 +217,3 @@ class Workspace:
 
     def _all_weights(self) -> Sequence[Floats]:
         return self.weights.inner, self.weights.small
-
-
-class ExactWorkspace(Workspace):
-    """The weights of all families of one model, and the tables that are made from them."""
-
-    #: How many workspaces of this size share the memory for tables that are kept.
-    sharing: int = 1
-
-    def __init__(self, log_weights: Floats, max_parents: int, engine: Engine, reporter: Reporter) -> None:
-        super().__init__(None, engine, reporter)
-        self.log_weights = log_weights
-        self._max_parents = max_parents
-        self._forward: Forward | None = None
-        self._structure: StructurePosterior | None = None
-        self._order_log_evidence: float | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles leave the forward table behind: it may be elsewhere, and is quickly made again."""
-        return {**self.__dict__, "_forward": None}
-
-    @property
-    def nodes(self) -> int:
-        """Number of variables."""
-        return len(self.log_weights)
-
-    @property
-    def max_parents(self) -> int:
-        """The most parents that a variable may have."""
-        return self._max_parents
-
-    @property
-    def weights(self) -> FamilyWeights:
-        """The same weights, with the most promising parents of every node picked out."""
-        if self._weights is None:
-            self._weights = weights_of_all(self.log_weights, self.max_parents)
-        return self._weights
-
-    @property
-    def parts(self) -> tuple[ExactWorkspace, ...]:
-        """The workspace itself."""
-        return (self,)
-
-    def all_families(self, asked_by: str) -> ExactWorkspace:
-        """The workspace itself."""
-        del asked_by
-        return self
-
-    def restricted(self, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> ExactWorkspace:
-        """The weights that conditions on the parents of some nodes leave."""
-        log_weights = self.log_weights.copy()
-        for node, allowed in allowed_sets.items():
-            log_weights[node, ~allowed] = -np.inf
-        return ExactWorkspace(log_weights, self.max_parents, self.engine, self.reporter)
-
-    def _log_weights_of_small_sets(self) -> Floats:
-        return self.log_weights
-
-    def _all_weights(self) -> Sequence[Floats]:
-        return (self.log_weights,)
-
-    @cached_property
-    def ranked(self) -> RankedFamilies:
-        """The parent sets of every node, heaviest first."""
-        return rank_families(self.log_weights, self.max_parents)
-
-    def seconds(self, modularity: str) -> float:
-        """Roughly how long the exact sums of a posterior take."""
-        expected = self.backend.structure_seconds if modularity == "structure" else self.backend.order_seconds
-        return expected(self.nodes)
-
-    def edges_to_compare(self, modularity: str, patience: float) -> Floats | None:
-        """The exact edges, in sums of their own: a model that asked for chains does not get exact answers by the way.
-
-        The time is that of one thread, so that what is compared does not depend on how many there are.
-        """
-        by_order = modularity == "order"
-        seconds = (order if by_order else structure).expected_seconds(self.nodes, 1)
-        fits = self.backend.order_fits if by_order else self.backend.structure_fits
-        if seconds > patience or not fits(self.nodes, self.max_parents):
-            return None
-
-        def summed() -> Floats | None:
-            own = ExactWorkspace(self.log_weights, self.max_parents, self.engine, self.reporter)
-            try:
-                families = own.order_families(own.forward()) if by_order else own.structure().families
-            except (PrecisionError, ResourceError):
-                return None
-            return np.minimum(order.edge_probabilities(families, self.max_parents), 1.0)
-
-        return self.once(("edges to compare", modularity), summed)
-
-    # Sums over all orders
-
-    def order_fits(self) -> bool:
-        """Whether a table over all sets of nodes fits into memory."""
-        return self.has_forward or self.backend.order_fits(self.nodes, self.max_parents)
-
-    @property
-    def has_forward(self) -> bool:
-        """Whether the sums over all orders are in memory."""
-        return self._forward is not None
-
-    def forward(self) -> Forward:
-        """Sums over all orders of every set of nodes."""
-        if self._forward is not None:
-            return self._forward
-        table: Forward = self.backend.forward_table(
-            self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
-        )
-        self._order_log_evidence = table.log_evidence
-        if self.backend.keeps_order(self.nodes) and self._has_room(order.table_bytes(self.nodes)):
-            self._forward = table
-        return table
-
-    def host_forward(self) -> ForwardTable:
-        """The same sums where the algorithms of the host can read them."""
-        return self.backend.on_host(self.forward())
-
-    @property
-    def order_log_evidence(self) -> float:
-        """Log evidence when a graph counts once for every order it fits; needs no table once it is known."""
-        return self.forward().log_evidence if self._order_log_evidence is None else self._order_log_evidence
-
-    @cached_property
-    def order_paths(self) -> Floats:
-        """Probability of a path for every pair when a graph counts once for every order it fits."""
-        return paths.order_path_probabilities(self.host_forward(), engine=self.engine, reporter=self.reporter)
-
-    def order_families(self, forward: Forward) -> Floats:
-        """Probability of every family when a graph counts once for every order it fits."""
-        return self.backend.family_probabilities(
-            forward, reporter=self.reporter, keep_forward=forward is self._forward, checkpoint=self.checkpoint
-        )
-
-    # Sums over all graphs
-
-    @property
-    def has_structure(self) -> bool:
-        """Whether the sums over all graphs are in memory."""
-        return self._structure is not None
-
-    def structure(self) -> StructurePosterior:
-        """The whole posterior when every graph counts once."""
-        if self._structure is not None:
-            return self._structure
-        posterior = self.backend.structure_posterior(
-            self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
-        )
-        self.structure_log_evidence, self.structure_engine = posterior.tables.log_evidence, posterior.engine
-        size = structure.memory_needed(self.nodes, self.max_parents, self.engine.workers)
-        if self.backend.keeps_structure(self.nodes, self.max_parents) and self._has_room(size):
-            self._structure = posterior
-        return posterior
-
-    def structure_is_affordable(self, patience: float = PATIENCE_SECONDS) -> bool:
-        """Whether the 3^n sums fit into memory and take no longer than a user waits unasked."""
-        if not self.backend.structure_fits(self.nodes, self.max_parents):
-            return self.has_structure
-        seconds = self.backend.structure_seconds(self.nodes)
-        if patience / 5.0 < seconds < patience * 5.0:
-            # Near the border the speed of this very machine decides.
-            seconds = self.backend.structure_seconds(self.nodes, measured=True)
-        return seconds <= patience
-
-    def structure_evidence(self) -> float:
-        """Log evidence when every graph counts once; half the work of `structure`, and no table is left."""
-        return self.backend.structure_evidence(
-            self.log_weights, self.max_parents, reporter=self.reporter, checkpoint=self.checkpoint
-        )
-
-    def affordable_structure_log_evidence(self) -> float:
-        """The same where it is known or affordable; otherwise nan."""
-        if self.structure_log_evidence is None and self.checkpoint.decided(
-            "whether to sum over all graphs", self.structure_is_affordable, truth
-        ):
-            self.structure_log_evidence = self.structure_evidence()
-        return np.nan if self.structure_log_evidence is None else self.structure_log_evidence
-
-    def log_evidence(self, modularity: str) -> float:
-        """Log evidence of one of the posteriors, for which no table over all graphs is left."""
-        return self.order_log_evidence if modularity == "order" else self.structure_evidence()
-
-    def _has_room(self, size: int) -> bool:
-        """Whether all that share the memory can keep a table of this size; on a device or a cluster only one can."""
-        if self.sharing == 1:
-            return True
-        return type(self.backend) is HostBackend and self.sharing * size <= KEPT_SHARE * memory.available_bytes()

@@ -31,7 +31,7 @@ from dagpost._tools import memory
 from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.methods.choice import resolve_method, target_named
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 
 #: Short chains: these tests are about the plumbing; tests/statistical holds the chains to their posteriors.
 CHAINS = [

@@ -28,7 +28,7 @@ from dagpost.features.statements.node_sets import AncestorSet, DescendantSet, Pa
 from dagpost.features.statements.topological_position import TopologicalPosition
 from dagpost.features.statements.v_structure import VStructure
 from dagpost.posterior.answers import exact_answer
-from dagpost.posterior.workspace import ExactWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
 
 TOLERANCE = 1e-9
 NAMES = ("A", "B", "C", "D", "E")

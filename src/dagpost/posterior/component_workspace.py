@@ -1,0 +1,397 @@
+"""The weights behind a model whose rules keep cycles inside parts of the table, and the sums over each of these parts.
+
+exact/components.py has the mathematics: every graph counts once, and the sum over all graphs is a product over the
+strongly connected components of the edges that some graph may have. Each component of more than one column is an
+`ExactWorkspace` of its own, with everything outside it summed out, on whatever engine the model has; it keeps its
+tables, draws and is counted in a plan as any other. There may be up to 1,024 columns in all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.progress import Reporter
+from dagpost.checkpoints import Checkpoint, CheckpointPart
+from dagpost.engines import Engine
+from dagpost.exact.component_best import best_of_components
+from dagpost.exact.components import (
+    Components,
+    Ragged,
+    edges_of_families,
+    projection,
+    share_out,
+    summed_out,
+    weights_inside,
+)
+from dagpost.exact.kbest import BestDags, tie_tolerance
+from dagpost.exact.order import no_graph
+from dagpost.families.numbering import MAX_NODES
+from dagpost.families.parent_lists import ParentLists, all_others, words_of
+from dagpost.methods.choice import PATIENCE_SECONDS
+from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.workspace import Drawn, Sums, Workspace
+from dagpost.sampling.outside_parents import draw_whole_sets, fill_masks, numbers_of_masks
+
+#: A sum over the parent sets of one node, as a share of itself.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A component: its columns, the weights of its nodes with the rest summed out, and the sums over its graphs."""
+
+    columns: Integers
+    log_weights: Floats
+    #: None where the component is one column, which has no graph but itself.
+    workspace: ExactWorkspace | None
+
+    def log_evidence(self) -> float:
+        """Log of the sum over the graphs of the component."""
+        if self.workspace is None:
+            return float(self.log_weights[0, 0])
+        if self.workspace.structure_log_evidence is None:
+            self.workspace.structure_log_evidence = self.workspace.structure_evidence()
+        return self.workspace.structure_log_evidence
+
+
+class ComponentWorkspace(Workspace):
+    """The weights of the families that rules allow, and the sums over each strongly connected component."""
+
+    #: How many workspaces of this size share the memory for tables that are kept.
+    sharing: int = 1
+
+    def __init__(
+        self,
+        lists: ParentLists,
+        log_weights: Ragged,
+        engine: Engine,
+        reporter: Reporter,
+        known: Sequence[_Part] = (),
+    ) -> None:
+        super().__init__(None, engine, reporter)
+        self.lists, self.log_weights = lists, log_weights
+        self._known = {part.columns.tobytes(): part for part in known}
+
+    @property
+    def nodes(self) -> int:
+        """Number of variables, those that are not modelled included."""
+        return self.lists.nodes
+
+    @property
+    def max_parents(self) -> int:
+        """The most parents that a variable may have."""
+        return self.lists.max_parents
+
+    @property
+    def largest(self) -> int:
+        """Number of columns of the largest component: what the sums cost hangs on it."""
+        return len(self.components.largest)
+
+    @property
+    def by_components(self) -> str:  # type: ignore[override]
+        """The parts over which sums are taken, in words."""
+        return f"a cycle can close only within {in_words(self.components)}"
+
+    @property
+    def parts(self) -> tuple[ComponentWorkspace, ...]:
+        """The workspace itself."""
+        return (self,)
+
+    @cached_property
+    def components(self) -> Components:
+        """The components of the edges that have any weight."""
+        if any(np.isneginf(own).all() for own in self.log_weights):
+            raise no_graph()
+        return Components.of_weights(self.lists, self.log_weights)
+
+    @cached_property
+    def _parts(self) -> tuple[_Part, ...]:
+        return tuple(self._part(number, part) for number, part in enumerate(self.components.parts))
+
+    def _part(self, number: int, columns: Integers) -> _Part:
+        if columns.tobytes() in self._known:
+            return self._known[columns.tobytes()]
+        inside = weights_inside(self.lists, self.log_weights, columns)
+        if len(columns) == 1:
+            return _Part(columns, inside, None)
+        limit = min(self.max_parents, len(columns) - 1)
+        workspace = ExactWorkspace(inside, limit, self.engine, self.reporter.part(self._label(number)))
+        workspace.sharing = self.sharing * len(self.components.parts)
+        workspace.checkpoint = CheckpointPart(self.checkpoint, self._label(number))
+        return _Part(columns, inside, workspace)
+
+    def _label(self, number: int) -> str:
+        return f"part {number + 1} of {len(self.components.parts)}"
+
+    def run_on(self, engine: Engine, reporter: Reporter) -> None:
+        """Work elsewhere from now on."""
+        super().run_on(engine, reporter)
+        if "_parts" in self.__dict__:
+            for number, part in enumerate(self._parts):
+                if part.workspace is not None:
+                    part.workspace.run_on(engine, reporter.part(self._label(number)))
+
+    @contextmanager
+    def checkpointed(self, checkpoint: Checkpoint) -> Iterator[None]:
+        """Keep what is finished meanwhile in a checkpoint, component by component."""
+        with super().checkpointed(checkpoint):
+            self._hand_on(checkpoint)
+            try:
+                yield
+            finally:
+                self._hand_on(None)
+
+    def _hand_on(self, checkpoint: Checkpoint | None) -> None:
+        from dagpost.checkpoints import NO_CHECKPOINT
+
+        for number, part in enumerate(self._parts):
+            if part.workspace is not None:
+                own = NO_CHECKPOINT if checkpoint is None else CheckpointPart(checkpoint, self._label(number))
+                part.workspace.checkpoint = own
+
+    def summing(self, asked_by: str) -> ComponentWorkspace:
+        """The workspace itself."""
+        del asked_by
+        return self
+
+    def restricted(self, allowed_sets: Mapping[int, NDArray[np.bool_]]) -> ComponentWorkspace:
+        """The weights that conditions on the parents of some nodes leave; components may split further."""
+        log_weights = list(self.log_weights)
+        for node, allowed in allowed_sets.items():
+            log_weights[node] = np.where(allowed, log_weights[node], -np.inf)
+        # What no condition touches is as it was, its sums included.
+        changed = np.array(list(allowed_sets), dtype=np.int64)
+        known = [part for part in self._parts if not np.isin(part.columns, changed).any()]
+        return ComponentWorkspace(self.lists, tuple(log_weights), self.engine, self.reporter, known)
+
+    # What a node may have for parents
+
+    def own_weights(self, node: int) -> Floats:
+        """The log weight of every parent set of a node."""
+        return self.log_weights[node]
+
+    def masks_of_sets(self, node: int, bit_of: Integers) -> Masks:
+        """Every parent set of a node as a mask, in which column `j` has bit `bit_of[j]`."""
+        return self.lists.masks(node, bit_of)
+
+    def parents_of_sets(self, node: int, numbers: Integers) -> list[tuple[int, ...]]:
+        """Some parent sets of a node as columns."""
+        return [self.lists.parents(node, int(number)) for number in numbers]
+
+    @property
+    def tie_tolerance(self) -> float:
+        """How far apart the log weights of two graphs may be and still count as equal."""
+        return tie_tolerance(np.array([[own.max()] for own in self.log_weights]))
+
+    def log_weights_of(self, parents: NDArray[np.unsignedinteger]) -> Floats:
+        """The log weight of each graph, looked up family by family."""
+        total = np.zeros(len(parents))
+        words = parents.reshape(len(parents), self.nodes, -1)
+        for node in range(self.nodes):
+            masks, member = np.unique(words[:, node], axis=0, return_inverse=True)
+            numbers = numbers_of_masks(self.lists, node, masks.astype(np.uint64))
+            weights = np.where(numbers < 0, -math.inf, self.log_weights[node][numbers])
+            total += weights[member.reshape(-1)]
+        return total
+
+    def log_joint(self, parents: Masks) -> Floats:
+        """Log p(graph, data) of graphs."""
+        return self.log_weights_of(parents)
+
+    def _all_weights(self) -> Sequence[Floats]:
+        return self.log_weights
+
+    # Sums over all graphs
+
+    def seconds(self, modularity: str) -> float:
+        """Roughly how long the exact sums of a posterior take; those over orders are not made by components."""
+        if modularity != "structure":
+            return math.inf
+        return sum(self.backend.structure_seconds(size) for size in self.components.sizes if size > 1)
+
+    def structure_is_affordable(self, patience: float = PATIENCE_SECONDS) -> bool:
+        """Whether the sums of all components fit into memory and take no longer than a user waits unasked."""
+        limit = min(self.max_parents, self.largest - 1)
+        if self.largest > 1 and not self.backend.structure_fits(self.largest, limit):
+            return self.has_structure
+        return self.seconds("structure") <= patience
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether the sums over all graphs are in memory."""
+        inner = [part.workspace for part in self._parts if part.workspace is not None]
+        return all(workspace.has_structure for workspace in inner)
+
+    def structure_evidence(self) -> float:
+        """Log evidence when every graph counts once."""
+        parts = [part.log_evidence() for part in self._parts]
+        if not all(map(math.isfinite, parts)):
+            raise no_graph()
+        return math.fsum(parts)
+
+    def affordable_structure_log_evidence(self) -> float:
+        """The same where it is known or affordable; otherwise nan."""
+        if self.structure_log_evidence is None and self.structure_is_affordable():
+            self.structure_log_evidence = self.structure_evidence()
+        return math.nan if self.structure_log_evidence is None else self.structure_log_evidence
+
+    def log_evidence(self, modularity: str) -> float:
+        """Log evidence of the posterior in which every graph counts once: there is no other here."""
+        assert modularity == "structure"
+        return self.structure_evidence()
+
+    def summed(self, modularity: str) -> Sums:
+        """Evidence, families and paths; paths between components, which are left to draws, are nan."""
+        assert modularity == "structure"
+        families: list[Floats] = [np.empty(0)] * self.nodes
+        paths = np.where(self.components.reached, math.nan, 0.0)
+        log_evidence, error, engine = [], _ROUNDING, self.structure_engine
+        for part in self._parts:
+            if part.workspace is None:
+                inside, own_paths = np.ones((1, 1)), np.zeros((1, 1))
+                log_evidence.append(part.log_evidence())
+            else:
+                found = part.workspace.structure()
+                inside, own_paths, engine = found.families, found.paths, found.engine
+                log_evidence.append(found.tables.log_evidence)
+                error = max(error, found.tables.error_bound)
+            paths[np.ix_(part.columns, part.columns)] = own_paths
+            for row, node in enumerate(part.columns.tolist()):
+                projected = projection(self.lists, node, part.columns)
+                log_sums = summed_out(self.log_weights[node], projected, inside.shape[1])
+                families[node] = share_out(inside[row], self.log_weights[node], log_sums, projected)
+        self.structure_log_evidence, self.structure_engine = math.fsum(log_evidence), engine
+        edges = edges_of_families(self.lists, tuple(families))
+        return Sums(self.structure_log_evidence, tuple(families), edges, paths, error, engine)
+
+    # Paths that lead from one component to another: exact where the components between can be summed as one
+
+    def may_reach(self, node: int, direction: str) -> Integers:
+        """The columns that a path may lead to, or come from."""
+        reached = self.components.reached
+        return np.flatnonzero(reached[node] if direction == "descendants" else reached[:, node])
+
+    def path_probability(self, source: int, target: int, patience: float) -> float | None:
+        """The probability of a directed path; None where the sums for it would take longer than `patience`."""
+        if not self.components.reached[source, target]:
+            return 0.0
+        between = self.components.between(source, target)
+        if not self._can_join(between, patience):
+            return None
+        found = self._joined(between).structure()
+        return float(found.paths[np.searchsorted(between, source), np.searchsorted(between, target)])
+
+    def paths(self, patience: float) -> Floats | None:
+        """The probability of a directed path for all pairs, if all columns can be summed as one; otherwise None."""
+        everyone = np.arange(self.nodes)
+        return self._joined(everyone).structure().paths if self._can_join(everyone, patience) else None
+
+    def reach_sets(self, node: int, direction: str, patience: float) -> tuple[Integers, Floats]:
+        """Some columns, and the probability of each set of them to be what a node reaches among them.
+
+        All columns that it may reach, where these can be summed as one; else those of its component.
+        """
+        own = self.components.parts[int(self.components.part_of[node])]
+        columns = np.union1d(own, self.may_reach(node, direction))
+        if not self._can_join(columns, patience):
+            columns = own
+        if len(columns) == 1:
+            return columns, np.array([1.0, 0.0])
+        joined = self._joined(columns)
+        return columns, joined.reach_sets(int(np.searchsorted(columns, node)), direction, patience)[1]
+
+    def _can_join(self, columns: Integers, patience: float) -> bool:
+        """Whether the sums over some columns as one take little enough time and memory."""
+        size = len(columns)
+        return (
+            size <= MAX_NODES
+            and self.backend.structure_fits(size, min(self.max_parents, size - 1))
+            and self.backend.structure_seconds(size) <= patience
+        )
+
+    def _joined(self, columns: Integers) -> ExactWorkspace:
+        """Some columns as one, everything else summed out: no path between two of them may leave them."""
+        for part in self._parts:
+            if part.workspace is not None and np.array_equal(part.columns, columns):
+                return part.workspace
+
+        def make() -> ExactWorkspace:
+            inside = weights_inside(self.lists, self.log_weights, columns)
+            return ExactWorkspace(inside, min(self.max_parents, len(columns) - 1), self.engine, self.reporter)
+
+        return self.once(("joined", columns.tobytes()), make)
+
+    def log_evidence_at_hand(self, modularity: str) -> float:
+        """Log evidence where the tables of the whole posterior are made already, or are needed anyway."""
+        return self.log_evidence(modularity)
+
+    # Graphs
+
+    def draw_layers(self, count: int, seed: np.random.SeedSequence) -> Drawn:
+        """Independent graphs: each component by itself, then the parents that its nodes have elsewhere."""
+        words = words_of(self.nodes)
+        parents = np.zeros((count, self.nodes, words), dtype=np.uint64)
+        log_joint, log_evidence = np.zeros(count), []
+        for part, own_seed in zip(self._parts, seed.spawn(len(self._parts)), strict=True):
+            inside = np.zeros((count, len(part.columns)), dtype=np.uint64)
+            within, *outside = own_seed.spawn(1 + len(part.columns))
+            if part.workspace is not None:
+                inside = part.workspace.draw_layers(count, within).parents
+            log_evidence.append(part.log_evidence())
+            for log_weights in self.engine.run(self._choosing(part, inside, outside, parents), range(len(outside))):
+                log_joint += log_weights
+        self.structure_log_evidence = math.fsum(log_evidence)
+        graphs = parents[:, :, 0] if words == 1 else parents
+        return Drawn(graphs, log_joint, self.structure_log_evidence)
+
+    def _choosing(self, part: _Part, inside: Masks, seeds: Sequence[np.random.SeedSequence], parents: Masks):  # type: ignore[no-untyped-def]
+        def choose(row: int, cancel: Integers) -> Floats:  # noqa: ARG001
+            node = int(part.columns[row])
+            uniforms = np.random.default_rng(seeds[row]).random(len(inside))
+            own = np.ascontiguousarray(inside[:, row])
+            numbers = draw_whole_sets(self.lists, self.log_weights[node], node, part.columns, own, uniforms)
+            fill_masks(self.lists, node, numbers, parents[:, node])
+            return self.log_weights[node][numbers]
+
+        return choose
+
+    def best_graphs(self, count: int) -> BestDags:
+        """The graphs of the greatest weight, best first."""
+        found = best_of_components(
+            self.lists, self.log_weights, self.components, count, engine=self.engine, reporter=self.reporter
+        )
+        words = words_of(self.nodes)
+        parents = np.zeros((len(found.log_joint), self.nodes, words), dtype=np.uint64)
+        for node in range(self.nodes):
+            fill_masks(self.lists, node, found.numbers[:, node], parents[:, node])
+        return BestDags(parents[:, :, 0] if words == 1 else parents, found.log_joint, found.tied)
+
+
+def in_words(components: Components) -> str:
+    """The components, in words."""
+    sizes = [size for size in components.sizes if size > 1]
+    if not sizes:
+        return "no group of variables"
+    if len(sizes) == 1:
+        return f"one group of {sizes[0]} variables"
+    return f"each of {len(sizes)} groups of at most {max(sizes)} variables"
+
+
+def divided(workspace: ExactWorkspace) -> ExactWorkspace | ComponentWorkspace:
+    """A workspace by components where its weights leave more than one; otherwise as it is."""
+    lists = all_others(workspace.nodes, workspace.max_parents)
+    weights = tuple(workspace.log_weights)
+    if any(np.isneginf(own).all() for own in weights):
+        return workspace
+    components = Components.of_weights(lists, weights)
+    if len(components.parts) == 1:
+        return workspace
+    return ComponentWorkspace(lists, weights, workspace.engine, workspace.reporter)
