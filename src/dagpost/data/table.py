@@ -56,6 +56,8 @@ class Table:
     numbers: tuple[NDArray[np.float64] | None, ...] = ()
     #: The columns that are indicators of regimes: at most one of them is 1 in a row (regimes.py).
     regimes: tuple[str, ...] = ()
+    #: How many other columns, and how many indicators, a parent set of interest has at most: others need no score.
+    limits: tuple[int, int] | None = None
 
     @property
     def rows(self) -> int:

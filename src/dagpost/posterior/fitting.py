@@ -82,15 +82,12 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     """Compute the posterior of a table with the settings of a model."""
     method, constraints = checked_method(model), rules_of(model)
     _refuse_left_out(constraints, table)
-    prior, max_parents = resolve_prior(model.prior), model.max_parents
-    if table.regimes:
-        constraints, prior, max_parents = with_regimes(model, table, constraints, prior)
     if method is not None:
         method.check_names(table.names)
     engine = resolve_engine(model.engine, model.threads, len(table.names))
     score = settled_score(model, method, len(table.names))
-    study = Study(table, score, prior, constraints, max_parents)
-    data, settings = DataFacts.of_table(table), described_settings(model, constraints, score)
+    study = with_regimes(model, Study(table, score, resolve_prior(model.prior), constraints, model.max_parents))
+    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         reporter = reporter_for(model.progress)

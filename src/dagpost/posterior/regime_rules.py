@@ -8,29 +8,29 @@ from typing import Any
 from dagpost._tools.checks import whole_number
 from dagpost._tools.spelling import bare, either
 from dagpost.data.regimes import Regimes, resolve_regimes
-from dagpost.data.table import Table
 from dagpost.errors import InputError
-from dagpost.priors import StructurePrior
-from dagpost.priors.constraints import Constraints
+from dagpost.methods.base import Study
 from dagpost.priors.regimes import RegimePrior, target_probability
 from dagpost.scores.local_scores import MOST_PARENTS
 
 
-def with_regimes(
-    model: Any, table: Table, constraints: Constraints, prior: StructurePrior
-) -> tuple[Constraints, StructurePrior, int]:
-    """The rules, the prior and the most parents of a model once its table has indicators of regimes."""
+def with_regimes(model: Any, study: Study) -> Study:
+    """What a fit knows, once its table has indicators of regimes: as it is, where there are none."""
+    table = study.table
+    if not table.regimes:
+        return study
     # A table with indicators of its own says so itself; what is believed of them is the usual.
     regimes = resolve_regimes(model.regimes) or Regimes(table.regimes[0].partition("=")[0])
-    rules = replace(constraints, exogenous=tuple(dict.fromkeys((*constraints.exogenous, *table.regimes))))
+    rules = replace(study.constraints, exogenous=tuple(dict.fromkeys((*study.constraints.exogenous, *table.regimes))))
     variables = len(table.names) - len(tuple(rules.exogenous))
     if variables < 1:
         raise InputError(f"No variable is left to be modelled. Take a column out of {bare('exogenous')}.")
     ordinary = min(int(model.max_parents), len(table.names) - len(table.regimes) - 1)
     most = _most_regimes(regimes, len(table.regimes), ordinary)
     probability = target_probability(regimes.expected_targets, variables)
-    own = RegimePrior(prior, len(table.regimes), probability, ordinary, most)
-    return rules, own, ordinary + most
+    prior = RegimePrior(study.prior, len(table.regimes), probability, ordinary, most)
+    table = replace(table, limits=(ordinary, most))
+    return Study(table, study.score, prior, rules, ordinary + most)
 
 
 def _most_regimes(regimes: Regimes, count: int, max_parents: int) -> int:

@@ -179,6 +179,15 @@ def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, ta
 
 
 @inlined
+def _too_many(level: int, position: int, rows: Rows, walk: Walk) -> bool:
+    """Whether a set has as many columns of a kind as are of interest, so that one more at `position` is not."""
+    indicators = walk.indicators[level]
+    if rows.exclusive[position]:
+        return indicators >= rows.limits[1]
+    return level - indicators >= rows.limits[0]
+
+
+@inlined
 def _place(
     size: int, position: int, write: bool, rows: Rows, cells: CellFunction, target: Target, scratch: Scratch, walk: Walk
 ) -> None:
@@ -260,7 +269,7 @@ def count_sets(
         walk.next_position[level] = position - 1
         size = level + 1
         wanted = walk.has_wanted[level] or target.row[rows.order[position]] >= 0
-        if size == target.max_size and not wanted:
+        if (size == target.max_size and not wanted) or _too_many(level, position, rows, walk):
             continue
         if cancel[0] != 0:
             return

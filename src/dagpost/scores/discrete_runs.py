@@ -69,7 +69,7 @@ def fill_by_counting(
             variants = sorted({variant_of[node] for node in chosen})
             own_codes = codes if used.all() else codes[:, used]
             # The wanted columns come to stand on top.
-            rows = distinct_rows(own_codes, weights[used], table.arities, chosen, table.exclusive)
+            rows = distinct_rows(own_codes, weights[used], table.arities, chosen, table.exclusive, table.limits)
             cells = _terms(score, table, max_parents + 1, variants, int(weights[used].sum()))
             own_rows = {node: row_of[node] for node in chosen}
             target = target_of(values, nodes, own_rows, max_parents, len(variants), nodes - len(chosen))
