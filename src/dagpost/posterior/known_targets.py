@@ -21,7 +21,7 @@ from dagpost.data.regimes import resolve_regimes
 from dagpost.errors import InputError
 from dagpost.features import edge
 from dagpost.posterior.directions import FOUND
-from dagpost.posterior.regime_effects import RegimeEffects, regime_effects_of
+from dagpost.posterior.regime_effects import RegimeEffects, log_odds_of, regime_effects_of
 from dagpost.posterior.summaries.display import html_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ _NOT_COMPARABLE = (
     "The evidence of the model with known targets ({known:.1f}) cannot be compared with that of the model with regimes "
     "({found:.1f}): {why}."
 )
+#: Levels have probabilities, which are at most 1: the fewer there are to explain, the larger the evidence.
+_FEWER_VALUES = (
+    "The model with known targets does not score a variable in the rows in which it was set. That can only raise its "
+    "evidence, and still it has {gain:.1f} nats less than the model with regimes."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +43,8 @@ class TargetComparison:
     """Known targets of regimes, and what a model that does not know them says of each.
 
     `table` has a row for each known target: its `regime`, the `target`, the `probability` that the regime changed it,
-    its `rank` among all variables of that regime, and whether it was `found` (probability of at least one half).
+    the log of its odds (`log_odds`, in nats, which tells apart what is all but certain), its `rank` by these among all
+    variables of that regime, and whether it was `found` (probability of at least one half).
     `log_odds_gained` is by how many nats the data raise the odds that all known targets were changed.
     """
 
@@ -93,11 +99,14 @@ def compare_targets(
     effects = regime_effects_of(model.fitted_)
     wanted = _checked(targets, effects)
     rows = []
-    for regime, target in wanted:
-        own = effects.probabilities[effects.regimes.index(regime)]
-        chance = float(own[effects.variables.index(target)])
-        rows.append((regime, target, chance, int((own > chance).sum()) + 1, chance >= FOUND))
-    table = pd.DataFrame(rows, columns=["regime", "target", "probability", "rank", "found"])
+    for regime in dict.fromkeys(regime for regime, _ in wanted):
+        chances = effects.probabilities[effects.regimes.index(regime)]
+        odds = log_odds_of(model.fitted_, effects, regime)
+        for place in (effects.variables.index(target) for own, target in wanted if own == regime):
+            rank = int((odds > odds[place]).sum()) + 1
+            chance = float(chances[place])
+            rows.append((regime, effects.variables[place], chance, float(odds[place]), rank, chance >= FOUND))
+    table = pd.DataFrame(rows, columns=["regime", "target", "probability", "log_odds", "rank", "found"])
     gained = _gained(model, effects, wanted)
     return TargetComparison(table, len(effects.variables), gained, _evidence(model, known_model))
 
@@ -162,6 +171,9 @@ def _evidence(model: Any, known_model: Any) -> str:
     elif own.score != other.score:
         why = f"their scores differ, {own.score!r} and {other.score!r}"
     elif other.data.interventions and not own.data.interventions:
+        gain = own.results.log_evidence - other.results.log_evidence
+        if gain > 0.0 and None not in own.data.levels:
+            return _FEWER_VALUES.format(gain=gain)
         why = "a variable that was set is not scored in the rows in which it was set, so that it is about fewer values"
     elif other.data.interventions != own.data.interventions:
         why = "one of them leaves out what was set, and the other does not"

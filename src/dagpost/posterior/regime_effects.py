@@ -8,17 +8,19 @@ is not a change of these: their own mechanisms stay as they were. The probabilit
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.spelling import either
 from dagpost._tools.text import printable
 from dagpost.data.encoding import number_text
 from dagpost.errors import InputError
+from dagpost.posterior.answers import exact_sums
 from dagpost.posterior.directions import FOUND
 from dagpost.posterior.summaries.display import html_of
 from dagpost.scores import resolve_score
@@ -33,6 +35,10 @@ ONLY_MEANS = (
     "Numbers are modelled as a straight line with noise, so a regime can only shift the mean of a variable here: a "
     "changed slope or variance is not seen as such."
 )
+
+
+#: From here on a double does not say how sure something is.
+_NEARLY_SURE = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,3 +150,34 @@ def regime_effects_of(fitted: Fitted) -> RegimeEffects:
     numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns == "continuous"
     note = ONLY_MEANS if numbers else ""
     return RegimeEffects(step.name, reference, tuple(others), variables, edges, fitted.results.exact, note)
+
+
+def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str) -> Floats:
+    """Log of the odds that a regime changed each variable, in nats.
+
+    Where the probability is one to the last digit, the graphs without that edge are summed by themselves.
+    """
+    place = effects.regimes.index(regime)
+    indicator = fitted.names.index(f"{effects.column}={regime}")
+    with np.errstate(divide="ignore"):
+        odds: Floats = np.log(effects.probabilities[place]) - np.log1p(-effects.probabilities[place])
+    sums = exact_sums(fitted)
+    if sums is None:
+        return odds
+    workspace, whole = sums
+    for number in np.flatnonzero(effects.probabilities[place] > _NEARLY_SURE):
+        child = fitted.names.index(effects.variables[number])
+        without = [
+            part.restricted({child: _without(part, child, indicator)}).log_evidence(fitted.modularity)
+            for part in workspace.parts
+        ]
+        log_without = np.logaddexp.reduce(np.array(without) + np.array(workspace.log_priors))
+        odds[number] = math.log(effects.probabilities[place, number]) - (log_without - whole.log_evidence)
+    return odds
+
+
+def _without(part: Any, child: int, parent: int) -> Flags:
+    """The parent sets of a node that lack a column."""
+    bit_of = np.zeros(part.nodes, dtype=np.int64)
+    bit_of[parent] = 1
+    return part.masks_of_sets(child, bit_of) & np.uint64(2) == 0

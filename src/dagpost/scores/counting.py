@@ -183,8 +183,8 @@ def _too_many(level: int, position: int, rows: Rows, walk: Walk) -> bool:
     """Whether a set has as many columns of a kind as are of interest, so that one more at `position` is not."""
     indicators = walk.indicators[level]
     if rows.exclusive[position]:
-        return indicators >= rows.limits[1]
-    return level - indicators >= rows.limits[0]
+        return bool(indicators >= rows.limits[1])
+    return bool(level - indicators >= rows.limits[0])
 
 
 @inlined
