@@ -70,9 +70,10 @@ def show(title: str, frame: pd.DataFrame, score: Any) -> None:
     pairs = [edges + edges.T for edges in both]
     upper = np.triu_indices(len(proteins), 1)
     joined = [(own[upper] >= 0.5) for own in pairs]
+    with_regimes, told, in_both = (int(own.sum()) for own in (*joined, joined[0] & joined[1]))
     print(
-        f"pairs of proteins joined with probability 1/2 or more: {joined[0].sum()} with regimes, {joined[1].sum()} with "
-        f"known targets, {(joined[0] & joined[1]).sum()} in both"
+        f"pairs of proteins joined with probability 1/2 or more: {with_regimes} with regimes, {told} with known "
+        f"targets, {in_both} in both"
     )
 
 

@@ -86,7 +86,8 @@ class DagPosterior(Estimator):
     tiers
         Groups of names, earliest first: no edge leads back from a later group to an earlier one.
     exogenous
-        Names of columns that are not modelled, such as age or study arm: they may be parents, and have none.
+        Names of columns that are not modelled, such as age or study arm: they may be parents and have none, and every
+        answer is conditional on them. Those that the recipe names are exogenous too.
     regimes
         The column that names the experiment of each row, where it is not known what an experiment changed; or an object
         such as ``Regimes("condition", reference="control")``. `regime_effects` says which variables each changed.
@@ -279,11 +280,12 @@ class DagPosterior(Estimator):
         check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
-        queries = [resolve(statement, fitted.names, given) for statement in statements]
+        queries = [resolve(statement, fitted.names, given, fitted.exogenous) for statement in statements]
         answers = [exact_answer(query, fitted) for query in queries]
         open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
         sampled = iter(fitted.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
-        estimates = [next(sampled) if answer is None else answer for answer in answers]
+        found = [next(sampled) if answer is None else answer for answer in answers]
+        estimates = [estimate.given(fitted.exogenous) for estimate in found]
         return estimates if several else estimates[0]
 
     def expectation(
@@ -382,6 +384,8 @@ class DagPosterior(Estimator):
 
     def score_samples(self, X: Any, *, unseen: str | None = None, interventions: Any = None) -> Floats:
         """Log p(row | data) of new rows, averaged over graphs, with all parameters integrated out.
+
+        Where columns are exogenous, it is log p(the others | these, data).
 
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level

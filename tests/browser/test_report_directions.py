@@ -214,3 +214,17 @@ def test_a_pair_is_a_few_lines_on_a_narrow_screen(words: Seen) -> None:
     # Names, mark and probability; then the words; then the numbers behind them, each under its head.
     assert max(tops[:4]) < tops[4] < min(tops[5:])
     assert label == '"Compelled →"'
+
+
+def test_exogenous_columns_have_square_boxes_and_a_panel_that_says_so(browser: Any, tmp_path: Path) -> None:
+    model = DagPosterior(score="bdeu", exogenous=["Family", "Smoking"], seed=1, samples=200)
+    path = model.fit(datasets.load("coronary")).report(tmp_path / "given.html")
+    for seen in opened_page(browser, path):
+        seen.open()
+        shapes = dict(seen.page.evaluate("Report.cy.nodes().map((node) => [node.data('label'), node.style('shape')])"))
+        assert {name for name, shape in shapes.items() if shape == "rectangle"} == {"Family", "Smoking"}
+        drawing = seen.page.evaluate("Report.drawing(document.documentElement)")
+        assert drawing.count('rx="0"') == 2
+        seen.page.evaluate("Report.openPanel(Report.data.names.indexOf('Smoking'))")
+        assert "Exogenous: not modelled" in seen.page.locator("#panel").inner_text()
+        assert seen.trouble == []

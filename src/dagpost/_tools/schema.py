@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.wide_graphs import WORD, blocks_of_graphs, edges_in_words, graphs_with_cycles
+
 #: No log weight, count or number of ours comes near; sums of thousands of them stay finite.
 LARGEST = 1e100
 #: Whole numbers that doubles hold exactly.
@@ -66,6 +68,8 @@ class ArrayRule:
     minus_infinity: bool = False
     optional: bool = False
     faults: tuple[Fault, ...] = ()
+    #: Whether entries are sets of nodes: beyond 64 nodes each is a row of words.
+    sets: bool = False
 
     @property
     def native(self) -> type[np.number[Any]]:
@@ -77,8 +81,12 @@ class ArrayRule:
         # Numbers without a sign may come as numbers with one: a file takes the smallest kind that holds them.
         kinds = "ui" if self.kind == "i" else self.kind
         require(array.dtype.kind in kinds, f"{name} holds {array.dtype}")
-        same = array.ndim == len(self.shape) and all(map(sizes.agree, self.shape, array.shape))
-        require(same, f"{name} of shape {array.shape} instead of {sizes.words(self.shape)}")
+        shape = self.shape
+        if self.sets and sizes["nodes"] > WORD:
+            shape = (*shape, -(-sizes["nodes"] // WORD))
+            require(array.dtype == np.uint64, f"{name} holds {array.dtype}, not words of {WORD} bits")
+        same = array.ndim == len(shape) and all(map(sizes.agree, shape, array.shape))
+        require(same, f"{name} of shape {array.shape} instead of {sizes.words(shape)}")
         if array.size == 0:
             return
         wrong = self._out_of_range(array)
@@ -119,13 +127,13 @@ def wholes(*shape: str | int, least: float = 0, most: float = LARGEST_WHOLE, **m
 
 
 def masks(*shape: str | int, **more: Any) -> ArrayRule:
-    """Sets of nodes, as bits."""
-    return ArrayRule(shape, "u", 0, faults=(_beyond_nodes,), **more)
+    """Sets of nodes, as bits; beyond 64 nodes in words: node `j` is bit `j % 64` of word `j // 64`."""
+    return ArrayRule(shape, "u", 0, faults=(_beyond_nodes,), sets=True, **more)
 
 
 def graphs(*shape: str | int, **more: Any) -> ArrayRule:
     """Rows of the parents of each node, without cycles."""
-    return ArrayRule(shape, "u", 0, faults=(_beyond_nodes, _cycle), **more)
+    return ArrayRule(shape, "u", 0, faults=(_beyond_nodes, _cycle), sets=True, **more)
 
 
 def permutation(*shape: str | int) -> ArrayRule:
@@ -153,7 +161,9 @@ def check_graphs(parents: NDArray[Any], log_weights: NDArray[Any] | None = None,
     if log_weights is not None:
         numbers("graphs").check("log weights", log_weights, Sizes(graphs=len(parents)))
     if most is not None:
-        require(int(np.bitwise_count(parents).max(initial=0)) <= most, f"more than {most} parents")
+        sizes = np.bitwise_count(parents)
+        sizes = sizes.sum(axis=2) if parents.ndim == 3 else sizes
+        require(int(sizes.max(initial=0)) <= most, f"more than {most} parents")
 
 
 def is_acyclic(parents: NDArray[Any]) -> NDArray[np.bool_]:
@@ -162,6 +172,11 @@ def is_acyclic(parents: NDArray[Any]) -> NDArray[np.bool_]:
     >>> is_acyclic(np.array([[0, 1], [2, 1]], dtype=np.uint8)).tolist()
     [True, False]
     """
+    if parents.ndim == 3:
+        acyclic = np.ones(len(parents), dtype=bool)
+        for block in blocks_of_graphs(parents):
+            acyclic[block.start + graphs_with_cycles(*edges_in_words(parents[block]), parents.shape[1])] = False
+        return acyclic
     bits = np.left_shift(1, np.arange(parents.shape[1], dtype=np.uint64), dtype=np.uint64).astype(parents.dtype)
     acyclic = np.ones(len(parents), dtype=bool)
     rows, masks = np.arange(len(parents)), parents
@@ -175,12 +190,15 @@ def is_acyclic(parents: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _beyond_nodes(array: NDArray[Any], sizes: Sizes) -> str:
-    return f"has parents beyond the {sizes['nodes']} nodes" if int(array.max()) >> sizes["nodes"] else ""
+    nodes = sizes["nodes"]
+    last, used = (array, nodes) if nodes <= WORD else (array[..., -1], (nodes - 1) % WORD + 1)
+    return f"has parents beyond the {nodes} nodes" if int(last.max()) >> used else ""
 
 
-def _cycle(array: NDArray[Any], sizes: Sizes) -> str:  # noqa: ARG001
-    rows = array.reshape(-1, array.shape[-1])
-    return "" if is_acyclic(rows).all() else f"has a cycle in graph {int(np.argmin(is_acyclic(rows)))}"
+def _cycle(array: NDArray[Any], sizes: Sizes) -> str:
+    rows = array if sizes["nodes"] > WORD else array.reshape(-1, array.shape[-1])
+    acyclic = is_acyclic(rows)
+    return "" if acyclic.all() else f"has a cycle in graph {int(np.argmin(acyclic))}"
 
 
 def _repeated(array: NDArray[Any], sizes: Sizes) -> str:  # noqa: ARG001
@@ -280,6 +298,14 @@ choice = Rule(
 #: Edges and tiers as settings have them.
 edges = list_of(list_of(text, 2))
 tiers = optional(list_of(list_of(text)))
+regimes = mapping(
+    {
+        "column": text,
+        "reference": optional(level),
+        "expected_targets": number(0.0),
+        "max_regimes": optional(whole(1)),
+    }
+)
 described_method = Rule(
     "a method and a reason",
     lambda value, sizes: list_of(choice, 2).holds(value, sizes) and isinstance(value[1], str),

@@ -12,6 +12,8 @@ from dagpost._tools.text import printable, shown
 
 #: Smaller shares are not listed one by one.
 _LEAST_SHARE = 0.005
+#: Exogenous columns that are named one by one.
+_NAMED = 3
 
 
 def readable_setting(described: Any) -> str:
@@ -71,3 +73,27 @@ def readable_tiers(tiers: list[list[str]] | None) -> str:
     ('A, B before C', 'none')
     """
     return " before ".join(", ".join(map(printable, tier)) for tier in tiers or []) or "none"
+
+
+def given_columns(exogenous: Sequence[str]) -> str:
+    """What every answer is conditional on, in a few words; empty where all columns are modelled.
+
+    >>> given_columns(["age", "sex"]), given_columns(["age"]), given_columns([])
+    ('given age and sex', 'given age', '')
+    >>> given_columns([f"gene {number}" for number in range(200)])
+    'given 200 exogenous columns'
+    """
+    if not exogenous or len(exogenous) > _NAMED:
+        return f"given {len(exogenous)} exogenous columns" if exogenous else ""
+    *first, last = map(printable, exogenous)
+    return f"given {', '.join(first)} and {last}" if first else f"given {last}"
+
+
+def conditional_on(exogenous: Sequence[str]) -> str:
+    """The same as a sentence of its own, with what it means; empty where all columns are modelled.
+
+    >>> conditional_on(["age", "sex"])
+    'Everything is conditional, given age and sex: exogenous columns are not modelled and have no parents.'
+    """
+    own = given_columns(exogenous)
+    return own and f"Everything is conditional, {own}: exogenous columns are not modelled and have no parents."

@@ -106,6 +106,18 @@ def shortened(items: Sequence[str]) -> str:
     return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
 
 
+def shortened_rows(rows: Sequence[str], most: int = 64) -> list[str]:
+    """The lines of a table as they are; of very many the first and the last, and how many there are between them.
+
+    >>> shortened_rows(["a", "b", "c", "d", "e"], 4)
+    ['a', 'b', '... 1 more ...', 'd', 'e']
+    """
+    if len(rows) <= most:
+        return list(rows)
+    half = min(most // 2, 20)
+    return [*rows[:half], f"... {len(rows) - 2 * half:,} more ...", *rows[-half:]]
+
+
 def readable_level(level: object) -> str | int | float | bool:
     """A level as JSON can hold it."""
     item = getattr(level, "item", None)

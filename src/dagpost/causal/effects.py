@@ -20,6 +20,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import kind, seed_number, whole_number
+from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, position_of, shortened, shown
 from dagpost.causal import discrete, gaussian
 from dagpost.causal.groups import groups_of, share_out
@@ -101,6 +102,7 @@ def causal_effect(
     - The causes form a graph without cycles, and a graph of the sample is that of the causes.
     - Discrete variables follow any table of probabilities; continuous ones linear equations with normal noise.
     - One variable is set, at a time, and the rest of the mechanism stays as it was.
+    - Exogenous columns are not caused by other columns, nor by each other.
 
     Data without interventions cannot tell the graphs of an equivalence class apart. Where they disagree about
     the direction of an edge, the posterior of the effect is a mixture: partly zero, partly not.
@@ -157,6 +159,7 @@ def causal_effect(
         graphs=len(sample),
         observations=effects.observations,
         modularity=sample.target,
+        exogenous=sample.exogenous,
     )
 
 
@@ -165,7 +168,7 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
 
     Row x, column y: the mean, over the posterior, of the change in the mean of y for one unit more of x.
     `causal_effect` gives the whole posterior, and says what is assumed. Graphs without a directed path from x to y
-    count as zero.
+    count as zero; nothing has an effect on exogenous columns, whose entries are nan.
 
     >>> import numpy as np
     >>> from dagpost import DagPosterior
@@ -188,10 +191,18 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     nodes = len(sample.names)
     above = ancestors(sample.parents)
     matrix = np.full((nodes, nodes), np.nan)
+    modelled = [node for node, name in enumerate(sample.names) if name not in sample.exogenous]
     for x in range(nodes):
+        if x not in modelled:
+            # What is adjusted for depends on the outcome.
+            for y in modelled:
+                groups = groups_of(sample, x, y)
+                slopes = gaussian.slopes_of(table, prior, x, groups.masks).locations[:, y]
+                matrix[x, y] = groups.weights @ slopes
+            continue
         masks, member = np.unique(sample.parents[:, x], return_inverse=True)
         locations = gaussian.slopes_of(table, prior, x, masks.astype(np.uint64)).locations
-        for y in range(nodes):
+        for y in modelled:
             if y != x:
                 weights = sample.weights * (above[:, y] >> np.uint64(x) & np.uint64(1))
                 shares = np.bincount(member, weights=weights, minlength=len(masks))
@@ -276,6 +287,11 @@ def _check_pair(sample: DagSample, table: Table, treatment: str, outcome: str) -
     if x == y:
         raise InputError(
             f"Treatment and outcome are both {treatment!r}. Setting a variable has its effect on others: name two."
+        )
+    if outcome in sample.exogenous:
+        raise InputError(
+            f"The outcome {outcome!r} is exogenous: it is not modelled, and nothing has an effect on it. Name an "
+            f"outcome that is modelled, or take it out of {bare('exogenous')} and fit again."
         )
     return x, y
 

@@ -2,7 +2,10 @@
 
 In a graph without a directed path from the treatment to the outcome, setting the treatment changes nothing. In any
 other one the parents of the treatment are a valid adjustment set (Pearl 2009, theorem 3.2.2): only they matter, so all
-graphs that share them are one group. Time: the ancestors of all graphs, `n^2` steps each, and one sort.
+graphs that share them are one group. An exogenous treatment has no parents, but how it depends on other exogenous
+columns is not modelled: those among them that are ancestors of the outcome are adjusted for instead.
+
+Time: the ancestors of all graphs, `n^2` steps each, and one sort.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.text import position_of
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 from dagpost.features import ancestors
@@ -37,8 +41,13 @@ class Effects(NamedTuple):
 
 def groups_of(sample: DagSample, treatment: int, outcome: int) -> Groups:
     """The adjustment sets of one effect; sets whose graphs weigh nothing are left out."""
-    reached = ancestors(sample.parents)[:, outcome] >> np.uint64(treatment) & np.uint64(1) == 1
-    masks, member = np.unique(sample.parents[reached, treatment], return_inverse=True)
+    above = ancestors(sample.parents)[:, outcome]
+    reached = above >> np.uint64(treatment) & np.uint64(1) == 1
+    adjusted = sample.parents[:, treatment]
+    if sample.names[treatment] in sample.exogenous:
+        others = sum(1 << position_of(name, sample.names) for name in sample.exogenous) & ~(1 << treatment)
+        adjusted = above & np.uint64(others)
+    masks, member = np.unique(adjusted[reached], return_inverse=True)
     weights = np.bincount(member, weights=sample.weights[reached], minlength=len(masks))
     # Weights sum to 1 up to rounding; what is said of them should do so exactly.
     total = float(sample.weights.sum())

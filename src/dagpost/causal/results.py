@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable, readable_level
 from dagpost.methods.choice import target_named
 from dagpost.posterior.estimate import check_confidence
@@ -28,7 +29,7 @@ class CausalEffect:
     the effect is exactly zero, and `mean` the mean of the effect; both come from the weights, not from the draws.
 
     `do` and `outcome_level` are the two levels of the treatment and the level of the outcome that are meant, None for
-    continuous columns. For each distinct set of parents of the treatment there are its names in `adjustment_sets`, the
+    continuous columns. For each distinct set that is adjusted for there are its names in `adjustment_sets`, the
     weight of its graphs in `set_probabilities` and the mean of the effect given the set in `set_means`;
     `set_of_sample` says from which set each draw comes (-1: no path).
     """
@@ -48,6 +49,8 @@ class CausalEffect:
     graphs: int
     observations: int
     modularity: str
+    #: Columns that are not modelled.
+    exogenous: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, as the rest is."""
@@ -96,10 +99,11 @@ class CausalEffect:
             level, first, second = (printable(part) for part in (self.outcome_level, *self.do))
             deed, changed = f"Setting {treatment} to {first} rather than {second}", f"P({outcome} = {level})"
         lower, upper = self.interval()
+        words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
         return (
             f"{deed} changes {changed} by {_short(self.mean)} on average, {100 * self.confidence:.6g}% between "
             f"{_short(lower)} and {_short(upper)}, and not at all with probability {self.zero_probability:.3f} "
-            f"({self.graphs:,} graphs; {target_named(self.modularity).words})."
+            f"({self.graphs:,} graphs; {words})."
         )
 
     def _repr_html_(self) -> str:
@@ -128,6 +132,7 @@ class CausalEffect:
             "graphs": self.graphs,
             "observations": self.observations,
             "modularity": self.modularity,
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
         }
 
     def to_frame(self) -> pd.DataFrame:

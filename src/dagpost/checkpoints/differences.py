@@ -7,9 +7,14 @@ from typing import Any
 
 from dagpost._tools.setting_text import readable_edges, readable_setting, readable_tiers
 from dagpost._tools.spelling import bare
-from dagpost._tools.text import shown
+from dagpost._tools.text import printable, shown
 
-_READABLE: dict[str, Any] = {"required": readable_edges, "forbidden": readable_edges, "tiers": readable_tiers}
+_READABLE: dict[str, Any] = {
+    "required": readable_edges,
+    "forbidden": readable_edges,
+    "tiers": readable_tiers,
+    "exogenous": lambda names: ", ".join(map(printable, names)) or "none",
+}
 _NOT_SETTINGS = ("dagpost", "data")
 _LONGEST_SHOWN = 60
 _FINGERPRINT = re.compile(r"[0-9a-f]{32,}")

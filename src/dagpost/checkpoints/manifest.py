@@ -25,7 +25,15 @@ _STAGE = mapping(
     }
 )
 _OBJECT = mapping({}, more=anything)
-_SETTINGS = {"required": edges, "forbidden": edges, "tiers": tiers, "score": choice, "prior": choice, "method": choice}
+_SETTINGS = {
+    "required": edges,
+    "forbidden": edges,
+    "tiers": tiers,
+    "exogenous": list_of(text),
+    "score": choice,
+    "prior": choice,
+    "method": choice,
+}
 _IDENTITY = mapping(_SETTINGS, more=anything, may_lack=tuple(_SETTINGS))
 _TASK = mapping({"identity": _IDENTITY, "decisions": _OBJECT, "stages": mapping({}, more=_STAGE)})
 _CONTENT = mapping({"tasks": mapping({}, more=_TASK)})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dagpost._tools.setting_text import readable_edges
+from dagpost._tools.setting_text import conditional_on, given_columns, readable_edges
 from dagpost.cli.application import say
 from dagpost.cli.arguments import parse_edges, parse_score
 from dagpost.cli.files import load_model
@@ -19,6 +19,7 @@ from dagpost.cli.options import (
     DiscretiseOption,
     DropOption,
     EssOption,
+    ExogenousOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
@@ -34,7 +35,7 @@ from dagpost.cli.options import (
     setting,
 )
 from dagpost.cli.output import print_json
-from dagpost.cli.recipe import parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def best(
     max_parents: MaxParentsOption = 5,
     required: RequiredOption = None,
     forbidden: ForbiddenOption = None,
+    exogenous: ExogenousOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     columns: ColumnsOption = None,
@@ -103,6 +105,7 @@ def best(
             method=KBest.name,
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
+            exogenous=parse_names("--exogenous", exogenous) or (),
             threads=threads,
             progress=False if quiet else None,
         )
@@ -123,7 +126,7 @@ def _show(found: DagSample, *, as_json: bool) -> None:
     ]
     covered, tied = found.summary()["covered"], found.provenance["tied"]
     if as_json:
-        print_json({"graphs": graphs, "covered": covered, "tied": tied})
+        print_json({"graphs": graphs, "covered": covered, "tied": tied, "exogenous": list(found.exogenous)})
         return
     for rank, graph in enumerate(graphs, start=1):
         share = "" if graph["probability"] is None else f"probability {graph['probability']:.4f}, "
@@ -131,5 +134,9 @@ def _show(found: DagSample, *, as_json: bool) -> None:
         typer.echo(f"{rank}. {share}log score {graph['log_joint']:.4f}: {arrows}")
     if tied:
         typer.echo("The next graph is as good as the last one listed.")
+    given = given_columns(found.exogenous)
     if covered is not None:
-        typer.echo(f"Together they hold {covered:.1%} of the posterior (each graph counted once).")
+        words = f"each graph counted once{given and f'; {given}'}"
+        typer.echo(f"Together they hold {covered:.1%} of the posterior ({words}).")
+    elif given:
+        typer.echo(conditional_on(found.exogenous))

@@ -23,6 +23,7 @@ from dagpost.cli.options import (
     DiscretiseOption,
     DropOption,
     EssOption,
+    ExogenousOption,
     ExpectedTargetsOption,
     ForbiddenOption,
     InterventionsOption,
@@ -48,7 +49,7 @@ from dagpost.cli.options import (
     setting,
 )
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
-from dagpost.cli.recipe import parse_recipe, read_table, show_recipe
+from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
@@ -80,6 +81,7 @@ def fit(
     required: RequiredOption = None,
     forbidden: ForbiddenOption = None,
     tiers: TiersOption = None,
+    exogenous: ExogenousOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     regimes: RegimesOption = None,
@@ -142,6 +144,7 @@ def fit(
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
             tiers=parse_tiers(tiers),
+            exogenous=parse_names("--exogenous", exogenous) or (),
             regimes=experiments,
             engine=where,
             threads=threads,

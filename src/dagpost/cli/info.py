@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dagpost._tools.setting_text import readable_edges, readable_setting, readable_shares, readable_tiers
+from dagpost._tools.setting_text import (
+    given_columns,
+    readable_edges,
+    readable_setting,
+    readable_shares,
+    readable_tiers,
+)
 from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
+from dagpost.cli.messages import in_words
 from dagpost.cli.options import (
     BinsOption,
     ColumnsOption,
@@ -19,6 +27,7 @@ from dagpost.cli.options import (
     CutOption,
     DiscretiseOption,
     DropOption,
+    ExogenousOption,
     InterventionsOption,
     JsonOption,
     KeepOption,
@@ -39,6 +48,8 @@ from dagpost.methods.choice import target_named
 if TYPE_CHECKING:
     from dagpost.methods.targets import Target
 
+#: Variables that are shown one by one.
+_MOST_VARIABLES = 64
 #: One line of what is shown: a label and what it says.
 Line = tuple[str, str]
 
@@ -49,6 +60,7 @@ def info(
         str,
         argument("FILE", "A model, a sample, or a table as for `dagpost fit` (- reads a CSV from standard input)."),
     ],
+    exogenous: ExogenousOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
     columns: ColumnsOption = None,
@@ -86,11 +98,18 @@ def info(
             _print(_lines_of_model(about) if kind == "model" else _lines_of_sample(about), about)
         return
     options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
+    options["exogenous"] = exogenous
     about_table = look_at(source, parse_recipe(**options, missing=missing, bins=bins), counts, interventions)
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)
-    costs = [] if about_table.table is None else costs_of(about_table.table, max_parents, threads)
+    costs: list[dict[str, Any]] = []
+    if about_table.table is not None:
+        try:
+            costs = costs_of(about_table.table, max_parents, threads)
+        except InputError as error:
+            # Too many columns without rules that keep the sums small.
+            about_table = replace(about_table, problem=in_words(error.marked))
     if as_json:
         print_json({**about_table.content(), "costs": costs})
         return
@@ -120,6 +139,7 @@ def _about(file: Path, kind: str) -> dict[str, Any]:
 def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     settings, (method, reason) = about["settings"], about["method"]
     target = _target(method, settings["modularity"])
+    given = "".join(f"; {words}" for words in [given_columns(settings.get("exogenous", ()))] if words)
     how = "exact" if about.get("exact", about["error_bound"] is not None) else "estimated from graphs"
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
@@ -134,7 +154,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("most parents", str(about["max_parents"])),
         *_constraints(settings),
         ("method", f"{readable_setting(method)}: {reason}"),
-        ("edges", f"{how} ({target.words}){evidence}"),
+        ("edges", f"{how} ({target.words}{given}){evidence}"),
         ("computed on", about.get("engine", "not recorded")),
         ("samples", f"{settings['samples']:,} graphs where an answer needs them, {_seed(settings['seed'])}"),
     ]
@@ -178,13 +198,15 @@ def _target(method: Any, modularity: str) -> Target:
 
 def _constraints(settings: dict[str, Any]) -> list[Line]:
     lines = [(name, readable_edges(settings[name])) for name in ("required", "forbidden") if settings[name]]
-    return [*lines, ("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else lines
+    lines += [("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else []
+    exogenous = settings.get("exogenous")
+    return [*lines, ("exogenous", ", ".join(exogenous))] if exogenous else lines
 
 
 def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     origin = about["provenance"]
     lines = [
-        ("graphs", f"{about['arrays']['parents']['shape'][0]:,}"),
+        ("graphs", f"{about['arrays']['weights']['shape'][0]:,}"),
         ("method", readable_setting(origin.get("method", about["method"]))),
         ("speaks of", target_named(about["modularity"]).words),
         ("estimator", about["estimator"]),
@@ -200,7 +222,8 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))
-    return lines
+    given = given_columns(origin.get("exogenous", ()))
+    return [*lines, ("conditional", given)] if given else lines
 
 
 def _steps(about: dict[str, Any]) -> list[str]:
@@ -230,10 +253,10 @@ def _print(lines: list[Line], about: dict[str, Any]) -> None:
         return
     levels = about.get("levels") or [None] * len(about["names"])
     typer.echo("variables")
-    print_columns(
-        [
-            (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")
-            for name, of in zip(about["names"], levels, strict=True)
-        ],
-        indent="  ",
-    )
+    variables = [
+        (printable(name), "" if of is None else f"{len(of)} levels: {printable(shortened([str(v) for v in of]))}")
+        for name, of in zip(about["names"], levels, strict=True)
+    ]
+    print_columns(variables[:_MOST_VARIABLES], indent="  ")
+    if len(variables) > _MOST_VARIABLES:
+        typer.echo(f"  and {len(variables) - _MOST_VARIABLES:,} more (--json lists all)")

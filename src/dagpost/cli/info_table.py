@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AboutTable:
-    """A table with its recipe; None, with the reason, where it cannot be fitted."""
+    """A table with its recipe; the problem, where it cannot be fitted; None, where it cannot be read."""
 
     table: Table | None
     recipe: Recipe
@@ -49,10 +49,11 @@ class AboutTable:
         for line in self.recipe.lines():
             typer.echo(f"  {printable(line)}")
         typer.echo(self.recipe.summary())
-        if self.table is None:
+        if self.table is not None:
+            typer.echo(f"Fingerprint {self.table.fingerprint()}")
+        if self.problem:
             typer.echo(f"As it is, it cannot be fitted. {printable_lines(self.problem)}")
             return
-        typer.echo(f"Fingerprint {self.table.fingerprint()}")
         typer.echo("What exact edges cost, roughly, and what fit would do:")
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
 

@@ -13,7 +13,7 @@ from dagpost.errors import InputError
 
 #: Options that a file of ours has settled already.
 _OF_TABLES = (
-    *("score", "ess", "prior", "max_parents", "required", "forbidden"),
+    *("score", "ess", "prior", "max_parents", "required", "forbidden", "exogenous"),
     *("counts", "interventions", "columns", "drop", "keep", "cut", "missing", "recipe", "discretise", "bins"),
 )
 
@@ -149,4 +149,8 @@ TiersOption = Annotated[
         "Columns of one tier, as A,B; may be repeated, earliest first: no edge leads back to an earlier tier.",
         "--tier",
     ),
+]
+ExogenousOption = Annotated[
+    list[str] | None,
+    option("NAMES", "Columns that are not modelled, such as age,sex: they may be parents, and have none."),
 ]

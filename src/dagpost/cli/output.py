@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
-from dagpost._tools.setting_text import readable_setting, readable_shares
+from dagpost._tools.setting_text import given_columns, readable_setting, readable_shares
 from dagpost.methods.choice import AS_ASKED
 
 if TYPE_CHECKING:
@@ -40,9 +41,11 @@ def edge_list(edges: pd.DataFrame) -> EdgeList:
     """All edges, most probable first."""
     names = [str(name) for name in edges.columns]
     matrix = edges.to_numpy()
-    pairs = [(parent, child) for parent in range(len(names)) for child in range(len(names)) if parent != child]
-    pairs.sort(key=lambda pair: -matrix[pair])
-    return [(names[parent], names[child], float(matrix[parent, child])) for parent, child in pairs]
+    parents, children = np.nonzero(~np.eye(len(names), dtype=bool))
+    probabilities = matrix[parents, children]
+    falling = np.argsort(-probabilities, kind="stable")
+    triples = zip(parents[falling].tolist(), children[falling].tolist(), probabilities[falling].tolist(), strict=True)
+    return [(names[parent], names[child], probability) for parent, child, probability in triples]
 
 
 def print_columns(
@@ -77,6 +80,7 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
 
     return {
         "names": list(model.names_),
+        "exogenous": list(model.fitted_.exogenous),
         "modularity": model.modularity,
         "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
         "exact": model.exact_,
@@ -105,8 +109,8 @@ def about_sample(sample: DagSample) -> list[str]:
 
 
 def summary(model: DagPosterior) -> list[str]:
-    """How the edges were found and under which prior, and how far to trust them."""
-    words = model.target_.words
+    """How the edges were found, under which prior and given what, and how far to trust them."""
+    words = "; ".join(filter(None, (model.target_.words, given_columns(model.fitted_.exogenous))))
     if model.exact_:
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}.", *_averaged(model)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import position_of, printable, shortened
 from dagpost.cli.application import say
 from dagpost.cli.choices import Unseen, complete_variable
@@ -56,9 +58,10 @@ def predict(
 ) -> None:
     """Say how probable new rows are, or one column of them.
 
-    Averaged over graphs, with all parameters integrated out. One line a row: the natural log of its probability, or
-    with --target the probability of every level; nan for a row with missing cells. Rows are taken as the table of `fit`
-    was: numbers are cut where the model's recipe says, and columns that are not variables are left out.
+    Averaged over graphs, with all parameters integrated out, and given the exogenous columns. One line a row: the
+    natural log of its probability, or with --target the probability of every level; nan for a row with missing cells.
+    Rows are taken as the table of `fit` was: numbers are cut where the model's recipe says, and columns that are not
+    variables are left out.
 
     \b
     Example: dagpost predict coronary.dagpost coronary.csv --target Pressure
@@ -71,7 +74,7 @@ def predict(
     new = _new_rows(fitted, rows, interventions, quiet=quiet)
     how: dict[str, Any] = {"unseen": None if unseen is None else unseen.value, "interventions": interventions}
     if target is None:
-        _show_rows(fitted.score_samples(new, **how), as_json=as_json, quiet=quiet)
+        _show_rows(fitted.score_samples(new, **how), fitted.fitted_.exogenous, as_json=as_json, quiet=quiet)
     else:
         _show_levels(target, fitted.predict_proba(new, target=target, **how), as_json=as_json)
 
@@ -93,17 +96,19 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
     return frame
 
 
-def _show_rows(logs: Any, *, as_json: bool, quiet: bool) -> None:
+def _show_rows(logs: Any, exogenous: Sequence[str], *, as_json: bool, quiet: bool) -> None:
     import numpy as np
 
     there = logs[~np.isnan(logs)]
     mean = float(there.mean()) if len(there) else None
     if as_json:
-        print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean})
+        given = {"exogenous": list(exogenous)} if exogenous else {}
+        print_json({"log_probability": [_number(log) for log in logs.tolist()], "mean": mean, **given})
         return
     typer.echo("\n".join(f"{log:.6f}" for log in logs))
     if not quiet and mean is not None:
-        typer.echo(f"Mean log probability of {len(there):,} rows: {mean:.4f}", err=True)
+        words = given_columns(exogenous)
+        typer.echo(f"Mean log probability of {len(there):,} rows{words and f', {words}'}: {mean:.4f}", err=True)
 
 
 def _number(value: float) -> float | None:

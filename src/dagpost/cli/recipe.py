@@ -36,6 +36,7 @@ def parse_recipe(
     discretise: Strategy | None,
     bins: int | None,
     file: Path | None = None,
+    exogenous: list[str] | None = None,
 ) -> Recipe:
     """The recipe that options describe, or that of a file."""
     from dagpost.data.recipe import Recipe, resolve_recipe
@@ -57,6 +58,7 @@ def parse_recipe(
         "missing": None if missing is None else missing.value,
         "strategy": None if discretise is None else discretise.value,
         "bins": bins,
+        "exogenous": parse_names("--exogenous", exogenous),
     }
     return Recipe(**{name: value for name, value in settings.items() if value is not None})
 
@@ -166,7 +168,7 @@ def show_recipe(source: str, table: Table) -> None:
     if not told:
         return
     typer.echo(f"What is done with the columns of {printable(source_name(source))}:", err=True)
-    rows = [tuple(map(printable, cells(step))) for step in told[:_TOLD]]
+    rows = [tuple(map(printable, cells(step, recipe.exogenous))) for step in told[:_TOLD]]
     print_columns(rows, indent="  ", err=True)
     if len(told) > _TOLD:
         typer.echo(f"  and {len(told) - _TOLD} more, which dagpost info shows", err=True)

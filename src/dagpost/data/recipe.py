@@ -26,14 +26,14 @@ from dagpost.data.encoding import code_type
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
 from dagpost.data.recipe_settings import names_of, plain, rule_of
-from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen
+from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, variable_steps
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 
 #: What a column is cut by: one point, several, or a number of bins with a strategy.
 Cut = float | Sequence[float] | tuple[int, str]
 
-_SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen")
+_SETTINGS = ("columns", "drop", "keep", "cut", "bins", "strategy", "missing", "unseen", "exogenous")
 
 
 class Recipe(Transformer):
@@ -59,12 +59,13 @@ class Recipe(Transformer):
     unseen
         What is done about a level in new rows that the recipe does not know: "error"; "missing", which takes the cell
         as a gap; "prior", with which predictions go by the prior, and which is a gap where a table is made.
+    exogenous
+        Columns that models do not model: they may be parents, and have none. So are those that a model names itself.
 
     Attributes
     ----------
     steps_
-        One `Step` for every column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, rule
-        and gaps.
+        One `Step` for every column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, gaps.
     dropped_rows_, rows_
         How many rows were dropped for gaps, and how many there were.
 
@@ -98,8 +99,9 @@ class Recipe(Transformer):
         strategy: Strategy = "quantile",
         missing: Missing = "drop",
         unseen: Unseen = "error",
+        exogenous: Sequence[str] = (),
     ) -> None:
-        self.columns, self.drop, self.keep, self.cut = columns, drop, keep, cut
+        self.columns, self.drop, self.keep, self.cut, self.exogenous = columns, drop, keep, cut, exogenous
         self.bins, self.strategy, self.missing, self.unseen = bins, strategy, missing, unseen
 
     @property
@@ -119,13 +121,7 @@ class Recipe(Transformer):
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The columns of the tables that it makes."""
-        return np.array([step.name for step in self.variable_steps()], dtype=object)
-
-    def variable_steps(self) -> tuple[Step, ...]:
-        """The steps of the variables, in the order of the table: columns that are used, then indicators of regimes."""
-        steps = self._decided()
-        used = tuple(step for step in steps if step.used)
-        return used + tuple(own for step in steps for own in step.indicators)
+        return np.array([step.name for step in variable_steps(self._decided())], dtype=object)
 
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
         """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
@@ -225,7 +221,7 @@ class Recipe(Transformer):
 
     def lines(self) -> list[str]:
         """The steps as an aligned table: column, what it is, what is done, levels."""
-        return words.lines(self._decided())
+        return words.lines(self._decided(), self.exogenous)
 
     def summary(self) -> str:
         """How many columns are used, and how many rows were dropped, in one line."""
@@ -237,7 +233,11 @@ class Recipe(Transformer):
         return "\n".join([self.summary(), *self.lines()])
 
     def _repr_html_(self) -> str:
-        return words.to_html(self.steps_, self.summary()) if self.fitted else f"<pre>{html.escape(repr(self))}</pre>"
+        return (
+            words.to_html(self.steps_, self.summary(), self.exogenous)
+            if self.fitted
+            else f"<pre>{html.escape(repr(self))}</pre>"
+        )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -249,7 +249,7 @@ class Recipe(Transformer):
 
     def step(self, name: str) -> Step:
         """What is done with a column."""
-        found = {step.name: step for step in (*self.variable_steps(), *self.steps_)}
+        found = {step.name: step for step in (*variable_steps(self._decided()), *self.steps_)}
         if text(name, "name", "step") not in found:
             raise InputError(f"The recipe has no column {shown(name)}.{nearest(name, list(found))}")
         return found[name]
@@ -313,6 +313,7 @@ class Recipe(Transformer):
             {str(name): rule_of(name, cut) for name, cut in given.items()},
             self.missing,
             self.unseen,
+            names_of("exogenous", self.exogenous),
             self._regimes,
         )
 
@@ -349,10 +350,11 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
         return table
     recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
     own, decided = recipe._choices().cut, []
+    usual = Rule(bins=recipe.bins, strategy=recipe.strategy)
     steps = {step.name: step for step in recipe.steps_}
     for name, column, levels in zip(table.names, table.columns, table.levels, strict=True):
         if levels is None and steps[name].cuts is None:
-            steps[name] = steps[name].cut(column, table.counts, recipe.rule_of(name))
+            steps[name] = steps[name].cut(column, table.counts, own.get(name, usual))
             decided += [] if name in own else [steps[name]]
     cut = _apply_cuts(replace(table, recipe=_with_steps(recipe, steps)))
     said = words.notice_of_cuts(decided)
@@ -361,18 +363,19 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
     return cut
 
 
-def cut_column(table: Table, name: str, numbers: Any, rule: Rule) -> Table:
-    """The table with one column of numbers, or of levels that are numbers, cut by a rule."""
+def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Rule]) -> Table:
+    """The table with some columns of numbers, or of levels that are numbers, cut by rules; both by name."""
     recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
-    step = recipe.step(name).uncut().cut(numbers, table.counts, rule)
+    known = {step.name: step for step in recipe.steps_}
+    steps = {name: known[name].uncut().cut(numbers[name], table.counts, rule) for name, rule in rules.items()}
+    asked = {name: (own.bins, own.strategy) if own.points is None else own.points for name, own in rules.items()}
     recipe = copy.copy(recipe)
-    recipe.cut = {**(recipe.cut or {}), name: (rule.bins, rule.strategy) if rule.points is None else rule.points}
-    position = table.names.index(name)
+    recipe.cut = {**(recipe.cut or {}), **asked}
     uncut = replace(
         table,
-        columns=tuple(numbers if place == position else column for place, column in enumerate(table.columns)),
-        levels=tuple(None if place == position else own for place, own in enumerate(table.levels)),
-        recipe=_with_steps(recipe, {name: step}),
+        columns=tuple(numbers.get(name, own) for name, own in zip(table.names, table.columns, strict=True)),
+        levels=tuple(None if name in rules else own for name, own in zip(table.names, table.levels, strict=True)),
+        recipe=_with_steps(recipe, steps),
     )
     return _apply_cuts(uncut)
 
@@ -387,8 +390,9 @@ def _apply_cuts(table: Table) -> Table:
     assert recipe is not None
     columns, levels = list(table.columns), list(table.levels)
     numbers = list(table.numbers or (None,) * len(columns))
+    steps = {step.name: step for step in recipe.steps_}
     for place, name in enumerate(table.names):
-        step = recipe.step(name)
+        step = steps[name]
         if levels[place] is None and step.cuts is not None:
             assert step.levels is not None
             numbers[place], bins = columns[place], step.bins(columns[place])

@@ -33,7 +33,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "unseen": get_args(Unseen),
     "strategy": STRATEGIES,
 }
-_KEYS = ("use", "why", "gaps", "levels", "cuts", "rule")
+_KEYS = ("use", "role", "why", "gaps", "levels", "cuts", "rule")
+_EXOGENOUS = "exogenous"
 _AS_WRITTEN = "as the recipe says"
 _RULES = f'a number of bins with a rule ({", ".join(STRATEGIES)}), as "4:quantile"'
 
@@ -45,6 +46,7 @@ _HEAD = """\
 # use     "levels": every value is a level. "number": a number, cut into levels where a score needs levels.
 #         "regimes": names the experiment of each row; the first of its levels is the reference. "left out": not a
 #         variable.
+# role    "exogenous": not modelled, such as age or study arm. It may be a parent of the others and has no parents.
 # levels  for "levels": the values, in the order in which they are shown. Without this key, those of the table.
 # cuts    for "number": where it is cut, as [40, 60]; a value on a cut lies above it. Or into how many bins by which
 #         rule, as "4:quantile". Without this key, as bins and strategy say.
@@ -91,12 +93,16 @@ def toml_of(described: Mapping[str, Any]) -> str:
     ]
     own = described.get("cut") or {}
     usual = [described["bins"], described["strategy"]]
-    columns = [_column(step, own.get(step["name"]), usual) for step in described["steps"]]
+    given = described.get(_EXOGENOUS) or ()
+    columns = [
+        _column(step, own.get(step["name"]), usual, exogenous=step["name"] in given) for step in described["steps"]
+    ]
     return "\n".join([_HEAD, *top, *columns]) + "\n"
 
 
-def _column(step: Mapping[str, Any], own: Any, usual: list[Any]) -> str:
-    lines = ["", f"[columns.{toml_key(step['name'])}]", _line("use", step["use"]), _line("why", step["why"])]
+def _column(step: Mapping[str, Any], own: Any, usual: list[Any], *, exogenous: bool) -> str:
+    lines = ["", f"[columns.{toml_key(step['name'])}]", _line("use", step["use"])]
+    lines += [_line("role", _EXOGENOUS), _line("why", step["why"])] if exogenous else [_line("why", step["why"])]
     if step.get("gaps"):
         lines.append(_line("gaps", step["gaps"]))
     if step["use"] in (_LEVELS, _REGIMES) and step["levels"] is not None:
@@ -148,7 +154,7 @@ class _Reader:
         columns = found.get("columns")
         if not isinstance(columns, dict) or not columns:
             raise self._error("has no columns. Each column needs a part [columns.NAME] with use = ...")
-        described["cut"] = {}
+        described["cut"], described[_EXOGENOUS] = {}, []
         described["steps"] = [self._step(name, column, described) for name, column in columns.items()]
         return described
 
@@ -160,6 +166,9 @@ class _Reader:
         if "use" not in column:
             raise self._error(f"{where}use is missing. It is one of {_listed(_USES)}.")
         use = self._word(column["use"], f"{where}use", _USES)
+        if "role" in column:
+            self._word(column["role"], f"{where}role", (_EXOGENOUS,))
+            described[_EXOGENOUS].append(name)
         why, gaps = column.get("why", _AS_WRITTEN), column.get("gaps", 0)
         if not isinstance(why, str):
             raise self._error(f"{where}why must be text. Got {shown(why)} instead.")

@@ -25,8 +25,7 @@ from dagpost.data.recipe_steps import Rule, Step
 from dagpost.data.rows import intervention_masks, row_counts
 from dagpost.data.table import Table
 from dagpost.errors import InputError
-
-MAX_COLUMNS = 64
+from dagpost.families.parent_lists import MOST_COLUMNS
 
 
 class Choices(NamedTuple):
@@ -38,6 +37,7 @@ class Choices(NamedTuple):
     cut: Mapping[str, Rule]
     missing: str
     unseen: str
+    exogenous: tuple[str, ...] = ()
     #: The column that names the regimes, which is used whatever it looks like.
     regimes: str | None = None
 
@@ -283,6 +283,7 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
 
 def _check_choices(source: Source, choices: Choices) -> None:
     named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
+    named["exogenous"] = choices.exogenous
     if choices.regimes is not None:
         named["regimes"] = (choices.regimes,)
     for what, names in named.items():
@@ -392,8 +393,8 @@ def _check_number(names: tuple[str, ...], left_out: Mapping[str, str], rows: int
             f"The table has only one column{f', {names[0]!r}' if names else ''}: a structure needs at least "
             f"2, not {len(names)} feature(s). (In a text file, columns are separated by commas, semicolons or tabs.)"
         )
-    if len(names) > MAX_COLUMNS:
+    if len(names) > MOST_COLUMNS:
         raise InputError(
-            f"The table has {len(names)} columns; at most {MAX_COLUMNS} are possible. Choose the columns of "
-            f"interest: {either('Recipe(columns=[...]) with', '--columns and')} at most {MAX_COLUMNS} names."
+            f"The table has {len(names):,} columns; at most {MOST_COLUMNS:,} are possible. Choose the columns of "
+            f"interest: {either('Recipe(columns=[...]) with', '--columns and')} at most {MOST_COLUMNS:,} names."
         )

@@ -189,6 +189,12 @@ class Step:
         )
 
 
+def variable_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps of the variables, in the order of the table: columns that are used, then indicators of regimes."""
+    used = tuple(step for step in steps if step.used)
+    return used + tuple(own for step in steps for own in step.indicators)
+
+
 def _fault(described: Any) -> str:
     """What is wrong with the description of a step; empty if nothing is."""
     known = {field.name for field in fields(Step)}

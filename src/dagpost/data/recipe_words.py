@@ -12,6 +12,8 @@ from dagpost.data.recipe_steps import Step
 
 #: Columns that a notice names.
 _NAMED = 4
+#: A table of more columns is shown in part: the first ones, and as many of those that a person should look at.
+_MOST_SHOWN, _FIRST_SHOWN = 64, 24
 _HEADER = ("column", "what it is", "what is done", "levels")
 
 
@@ -24,31 +26,58 @@ def summary(steps: Sequence[Step], dropped: int, rows: int) -> str:
     return text + (f"; {dropped:,} of {rows:,} rows dropped for gaps" if dropped else "")
 
 
-def lines(steps: Sequence[Step]) -> list[str]:
-    """The steps as an aligned table, with its header."""
-    rows = [_HEADER, *(tuple(map(printable, cells(step))) for step in steps)]
+def lines(steps: Sequence[Step], exogenous: Sequence[str] = ()) -> list[str]:
+    """The steps as an aligned table, with its header; of very many those that matter, and a line on the others."""
+    shown, others = _shown(steps)
+    rows = [_HEADER, *(tuple(map(printable, cells(step, exogenous))) for step in shown)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_HEADER) - 1)]
-    return ["  ".join([*(f"{row[i]:<{width}}" for i, width in enumerate(widths)), row[-1]]).rstrip() for row in rows]
+    table = ["  ".join([*(f"{row[i]:<{width}}" for i, width in enumerate(widths)), row[-1]]).rstrip() for row in rows]
+    return [*table, *([others] if others else [])]
 
 
-def cells(step: Step) -> tuple[str, str, str, str]:
-    """One row of the table: column, what it is, what is done, levels."""
+def _shown(steps: Sequence[Step]) -> tuple[list[Step], str]:
+    """The steps to show, in their order, and a sentence on the others, empty if there are none."""
+    if len(steps) <= _MOST_SHOWN:
+        return list(steps), ""
+    # What was left out and what has gaps is what a person has to look at.
+    notable = [place for place, step in enumerate(steps) if not step.used or step.gaps]
+    plain = [place for place, step in enumerate(steps) if step.used and not step.gaps]
+    room = max(_FIRST_SHOWN, 2 * _FIRST_SHOWN - len(plain))
+    places = sorted([*notable[:room], *plain[: 2 * _FIRST_SHOWN - min(len(notable), room)]])
+    rest = [step for place, step in enumerate(steps) if place not in {*places}]
+    kinds = {
+        "levels": sum(step.use == "levels" for step in rest),
+        "cut": sum(step.cuts is not None for step in rest),
+        "numbers": sum(step.use == "number" and step.cuts is None for step in rest),
+        "left out": sum(not step.used for step in rest),
+        "with gaps": sum(step.used and step.gaps > 0 for step in rest),
+    }
+    counted = ", ".join(f"{count:,} {words}" for words, count in kinds.items() if count)
+    return [steps[place] for place in places], f"and {len(rest):,} more columns: {counted}"
+
+
+def cells(step: Step, exogenous: Sequence[str] = ()) -> tuple[str, str, str, str]:
+    """One row of the table: column, what it is, what is done, levels; some columns are not modelled."""
     gaps = f"; {step.gaps:,} gaps" if step.gaps else ""
     done = {"levels": "levels", "number": "stays a number", "regimes": "indicators", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
+    if step.used and step.name in exogenous:
+        done += "; exogenous"
     levels = "" if step.levels is None else shortened([number_text(level) for level in step.levels])
     return step.name, f"{step.why}{gaps}", done, levels
 
 
-def to_html(steps: Sequence[Step], caption: str) -> str:
+def to_html(steps: Sequence[Step], caption: str, exogenous: Sequence[str] = ()) -> str:
     """The same for a notebook or a page."""
 
     def row(texts: tuple[str, ...], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts) + "</tr>"
 
-    body = "".join(row(cells(step), "td") for step in steps)
-    return f"<table><caption>{html.escape(caption)}</caption>{row(_HEADER, 'th')}{body}</table>"
+    shown, others = _shown(steps)
+    body = "".join(row(cells(step, exogenous), "td") for step in shown)
+    more = f'<tr><td colspan="{len(_HEADER)}">{others}</td></tr>' if others else ""
+    return f"<table><caption>{html.escape(caption)}</caption>{row(_HEADER, 'th')}{body}{more}</table>"
 
 
 def notice_of_reading(steps: Sequence[Step], dropped: int, rows: int, *, decided: bool) -> str:

@@ -5,7 +5,7 @@ Only columns that a rule cut are cut otherwise; points that a user gave are a de
 
 from __future__ import annotations
 
-from dagpost.data.recipe import cut_column
+from dagpost.data.recipe import cut_columns
 from dagpost.data.table import Table
 
 
@@ -23,13 +23,12 @@ def cut_otherwise(table: Table, bins: int) -> Table:
     >>> halves.arities, cut_otherwise(halves, 4).arities
     ((2, 2), (4, 4))
     """
-    changed = table
-    for name in _cut_by_rule(table):
-        numbers = table.numbers[table.names.index(name)]
-        assert table.recipe is not None
-        assert numbers is not None
-        changed = cut_column(changed, name, numbers, table.recipe.rule_of(name)._replace(bins=bins))
-    return changed
+    names = _cut_by_rule(table)
+    if table.recipe is None or not names:
+        return table
+    known = dict(zip(table.names, table.numbers, strict=True))
+    rules = {name: table.recipe.rule_of(name)._replace(bins=bins) for name in names}
+    return cut_columns(table, {name: known[name] for name in names}, rules)
 
 
 def _cut_by_rule(table: Table) -> list[str]:

@@ -16,6 +16,7 @@ from dagpost._tools.spelling import either, quoted
 from dagpost._tools.text import nearest, shown
 from dagpost.data.encoding import plain_list
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 
 #: Words for a row in which nothing was set, beside an empty cell.
 _NOTHING = ("none", "observational")
@@ -56,6 +57,11 @@ def intervention_masks(
     `left_out` says why columns are not among the names.
     """
     entries = _entries(given, "interventions")
+    if len(names) > MAX_NODES:
+        raise InputError(
+            f"{quoted('interventions')} works for up to {MAX_NODES} columns, and this table has {len(names):,}. Choose "
+            f"fewer columns ({either('Recipe(columns=[...])', '--columns')}), or leave out the rows with interventions."
+        )
     if len(entries) != rows:
         raise InputError(
             f"{quoted('interventions')} has {len(entries)} entries, but the table has {rows} rows: one per row is "

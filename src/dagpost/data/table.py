@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.checks import refusal
 from dagpost._tools.spelling import either, setting
-from dagpost._tools.text import names_in, printable, shortened
+from dagpost._tools.text import names_in, printable, shortened, shortened_rows
 from dagpost.data.encoding import code_type, is_number
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
@@ -197,7 +197,7 @@ class Table:
     def summary(self) -> str:
         """How large it is, in one line."""
         counted = "" if self.counts is None else f" that stand for {self.observations:,} observations"
-        summary = f"Table of {len(self.names)} columns and {self.rows:,} rows{counted}"
+        summary = f"Table of {len(self.names):,} columns and {self.rows:,} rows{counted}"
         if self.interventions is not None:
             summary += f", {int((self.interventions != 0).sum()):,} of them with interventions"
         return summary
@@ -214,15 +214,16 @@ class Table:
     def __repr__(self) -> str:
         names = [printable(name) for name in self.names]
         width = max(len(name) for name in names)
-        lines = [f"  {n:<{width}}  {printable(d)}" for n, d in zip(names, self.descriptions(), strict=True)]
-        return "\n".join([self.summary(), *lines])
+        lines = [f"{n:<{width}}  {printable(d)}" for n, d in zip(names, self.descriptions(), strict=True)]
+        return "\n".join([self.summary(), *(f"  {line}" for line in shortened_rows(lines))])
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(description)}</td></tr>"
+        rows = [
+            f"<th>{html.escape(name)}</th><td>{html.escape(description)}</td>"
             for name, description in zip(self.names, self.descriptions(), strict=True)
-        )
-        return f"<table><caption>{html.escape(self.summary())}</caption>{rows}</table>"
+        ]
+        body = "".join(f"<tr>{row if row[0] == '<' else f'<td>{row}</td>'}</tr>" for row in shortened_rows(rows))
+        return f"<table><caption>{html.escape(self.summary())}</caption>{body}</table>"
 
 
 def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +62,7 @@ class Components:
 
         count, label = connected_components(edges, directed=True, connection="strong")
         members = [np.flatnonzero(label == number) for number in range(count)]
-        ranks = _ranks(edges, label.astype(np.int64), count)
-        first = sorted(range(count), key=lambda number: (ranks[number], int(members[number][0])))
+        first = _in_order(edges, label.astype(np.int64), [int(own[0]) for own in members])
         place = np.empty(count, dtype=np.int64)
         place[first] = np.arange(count)
         return cls(edges, tuple(members[number].astype(np.int64) for number in first), place[label])
@@ -96,14 +96,14 @@ class Components:
         Between columns of one component it may; between components, where the arrows lead there.
         """
         count = len(self.parts)
-        arrows = np.zeros((count, count), dtype=np.bool_)
-        child, parent = np.nonzero(self.edges)
-        arrows[self.part_of[parent], self.part_of[child]] = True
+        arrows = _between(self.edges, self.part_of, count)
         np.fill_diagonal(arrows, True)
+        packed = np.packbits(arrows, axis=1)
         # Components stand in the order of the arrows, so one pass from the last to the first is enough.
         for part in range(count - 1, -1, -1):
-            arrows[part] |= arrows[np.flatnonzero(arrows[part])].any(axis=0)
-        result: Flags = arrows[self.part_of[:, None], self.part_of[None, :]]
+            packed[part] = np.bitwise_or.reduce(packed[arrows[part]], axis=0)
+        reached = np.unpackbits(packed, axis=1, count=count).astype(np.bool_)
+        result: Flags = reached[self.part_of[:, None], self.part_of[None, :]]
         np.fill_diagonal(result, False)
         return result
 
@@ -117,19 +117,29 @@ class Components:
         return np.flatnonzero(after & before)
 
 
-def _ranks(edges: Flags, label: Integers, count: int) -> Integers:
-    """For each component the length of the longest chain of components that leads to it."""
+def _between(edges: Flags, part_of: Integers, count: int) -> Flags:
+    """Of every pair of components, whether an edge may lead from the first to the second."""
     child, parent = np.nonzero(edges)
-    between = np.unique(np.stack([label[parent], label[child]]), axis=1)
-    between = between[:, between[0] != between[1]]
-    ranks = np.zeros(count, dtype=np.int64)
-    for _ in range(count):
-        risen = ranks.copy()
-        np.maximum.at(risen, between[1], ranks[between[0]] + 1)
-        if np.array_equal(risen, ranks):
-            break
-        ranks = risen
-    return ranks
+    result = np.zeros((count, count), dtype=np.bool_)
+    result[part_of[parent], part_of[child]] = True
+    return result
+
+
+def _in_order(edges: Flags, label: Integers, first: list[int]) -> list[int]:
+    """The components such that edges lead from earlier ones to later ones; of those that may come next, by column."""
+    arrows = _between(edges, label, len(first))
+    np.fill_diagonal(arrows, False)
+    waits_for = arrows.sum(axis=0)
+    free = [(first[part], part) for part in np.flatnonzero(waits_for == 0).tolist()]
+    heapify(free)
+    order = []
+    while free:
+        part = heappop(free)[1]
+        order.append(part)
+        waits_for[arrows[part]] -= 1
+        for other in np.flatnonzero(arrows[part] & (waits_for == 0)).tolist():
+            heappush(free, (first[other], other))
+    return order
 
 
 # From parent sets to what they are inside a component

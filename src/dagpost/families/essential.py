@@ -15,7 +15,8 @@ on, until none applies: they find all that follows from what is known already, a
 class they can only give an edge the direction that it has.
 
 Costs, 30,000 DAGs of 20 nodes and 20 to 40 edges on one thread: 0.03 s by Chickering's algorithm, as much again for
-each use of Meek's rules. Beside the result, memory for a block of 65,536 DAGs is needed.
+each use of Meek's rules. Beside the result, memory for a block of 65,536 DAGs is needed. DAGs of more than 64 nodes,
+whose masks are rows of words, are worked on as lists, in smaller blocks (wide_essential.py).
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Masks
+from dagpost._tools.arrays import Flags, Masks
 from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.errors import InputError
-from dagpost.families.masks import check_masks
+from dagpost.families.graph_lists import graphs_together
+from dagpost.families.masks import check_masks, masks_of_matrix
+from dagpost.families.wide_essential import add_turned_wide, close_wide, compel_wide
 
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 
@@ -152,6 +155,8 @@ def _in_blocks(
     """What `work` makes of the graphs, block by block; it also says which graph of a block is cyclic, or -1."""
     result = np.empty_like(parents, order="C")
     whole_number(at_a_time, "at_a_time")
+    if parents.ndim == 3:
+        at_a_time = min(at_a_time, graphs_together(*parents.shape[1:]))
     for start in range(0, len(parents), at_a_time):
         rows = slice(start, start + at_a_time)
         # Copies in any case: kernels are compiled for arrays that are in order and may be written to.
@@ -162,24 +167,39 @@ def _in_blocks(
     return result
 
 
-def _told_apart(targets: Sequence[int], nodes: int) -> tuple[NDArray[np.bool_], Masks]:
+def _told_apart(targets: Sequence[int], nodes: int) -> tuple[Flags, Masks]:
     """The nodes that were set in every row; and for each node those that were set in rows without it, or without them.
 
     The first have no parents that data could show, so none are told apart from them.
     """
-    sets = np.array([[target >> node & 1 for node in range(nodes)] for target in dict.fromkeys(targets)], dtype=bool)
-    if not len(sets):
-        return np.zeros(nodes, dtype=bool), np.zeros(nodes, dtype=np.uint64)
-    always: NDArray[np.bool_] = np.logical_and.reduce(sets, axis=0)
-    differs = (sets[:, :, None] != sets[:, None, :]).any(axis=0) & ~always
-    bits = np.uint64(1) << np.arange(nodes, dtype=np.uint64)
-    # Column y of `differs`: the nodes x with some set that holds just one of the two.
-    return always, np.bitwise_or.reduce(np.where(differs, bits[:, None], np.uint64(0)), axis=0)
+    always = np.full(nodes, len(targets) > 0)
+    # Of every x and y, whether some set holds just one of the two.
+    differs = np.zeros((nodes, nodes), dtype=np.bool_)
+    for target in dict.fromkeys(targets):
+        own = np.array([target >> node & 1 for node in range(nodes)], dtype=np.bool_)
+        always &= own
+        differs |= own[:, None] != own[None, :]
+    return always, masks_of_matrix(differs & ~always)
+
+
+def _compel(parents: Masks, compelled: Masks) -> int:
+    """Write the compelled edges of each DAG (Chickering 1995); returns the first graph with a cycle, or -1."""
+    cyclic: int = (compel_wide if parents.ndim == 3 else _compel_masks)(parents, compelled)
+    return cyclic
+
+
+def _close(parents: Masks, compelled: Masks) -> None:
+    """Add to the compelled edges of each DAG all that follow by Meek's rules."""
+    (close_wide if parents.ndim == 3 else _close_masks)(parents, compelled)
+
+
+def _add_turned(reversible: Masks, patterns: Masks) -> None:
+    """Add the other direction of every reversible edge."""
+    (add_turned_wide if reversible.ndim == 3 else _add_turned_masks)(reversible, patterns)
 
 
 @kernel
-def _compel(parents: Masks, compelled: Masks) -> int:
-    """Write the compelled edges of each DAG (Chickering 1995); returns the first graph with a cycle, or -1."""
+def _compel_masks(parents: Masks, compelled: Masks) -> int:
     count, nodes = parents.shape
     one, none = np.uint64(1), np.uint64(0)
     place = np.empty(nodes, dtype=np.int64)
@@ -212,8 +232,7 @@ def _compel(parents: Masks, compelled: Masks) -> int:
 
 
 @kernel
-def _add_turned(reversible: Masks, patterns: Masks) -> None:
-    """Add the other direction of every reversible edge."""
+def _add_turned_masks(reversible: Masks, patterns: Masks) -> None:
     count, nodes = reversible.shape
     one = np.uint64(1)
     for graph in range(count):
@@ -224,8 +243,7 @@ def _add_turned(reversible: Masks, patterns: Masks) -> None:
 
 
 @kernel
-def _close(parents: Masks, compelled: Masks) -> None:
-    """Add to the compelled edges of each DAG all that follow by Meek's rules."""
+def _close_masks(parents: Masks, compelled: Masks) -> None:
     count, nodes = parents.shape
     one, none = np.uint64(1), np.uint64(0)
     joined = np.empty(nodes, dtype=np.uint64)

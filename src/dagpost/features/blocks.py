@@ -7,6 +7,9 @@ at once with vector instructions. Memory beside the answer is a few blocks, what
 - Ancestors: Warshall's transitive closure on masks, `n^2` steps per graph, once for all statements of a call. It also
   finds cycles.
 - Ancestors within `L` edges: `L - 1` extensions by one edge, `n^2` steps each, once for every distinct `L`.
+
+Graphs of more than 64 columns, whose sets are rows of words, are in smaller blocks, and kernels go along lists of
+their parents, graph by graph (`WideBlock`).
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.kernels import copy_into, kernel
+from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
+from dagpost.families.graph_lists import GraphLists, graphs_together, lists_of
 from dagpost.families.masks import check_masks
 from dagpost.features.names import mask_of
 
@@ -37,15 +41,18 @@ STRIP = 64
 
 
 class Block:
-    """Some graphs, one row per node, and what has been worked out about them so far."""
+    """Some graphs, one row per node, and what has been worked out about them so far.
+
+    `parents[i]` and `ancestors()[i]` hold a set for each graph: a number, or a row of words (`WideBlock`).
+    """
 
     def __init__(self, parents: Masks, start: int, names: Sequence[str] = ()) -> None:
         self.parents = parents
         #: The number of the first graph among all graphs of the call.
         self.start = start
         self.names = names
-        self.nodes, self.count = parents.shape
-        self._ancestors = {self.nodes: _ancestors_of(parents, start)}
+        self.nodes, self.count = parents.shape[:2]
+        self._ancestors = {self.nodes: self._find_ancestors()}
         self._held: dict[Feature, Flags] = {}
         self._shared: dict[Callable[..., Any], Any] = {}
 
@@ -72,37 +79,70 @@ class Block:
         # No path has more than n - 1 edges.
         limit = self.nodes if longest is None else min(longest, self.nodes)
         if limit not in self._ancestors:
-            within = np.empty_like(self.parents)
-            _extend(self.parents, limit, within)
-            self._ancestors[limit] = within
+            self._ancestors[limit] = self._find_within(limit)
         return self._ancestors[limit]
+
+    def by_graph(self, sets: Masks) -> Masks:
+        """Sets of this block, such as its parents, with the graphs in the rows, in order."""
+        return np.ascontiguousarray(sets.swapaxes(0, 1))
 
     def node(self, name: str) -> int:
         """The row of a variable."""
         return position_of(name, self.names)
 
-    def mask(self, members: Iterable[str]) -> np.uint64:
-        """The mask of some variables."""
+    def mask(self, members: Iterable[str]) -> Any:
+        """The mask of some variables: a number, or a row of words."""
         return mask_of(members, self.names)
+
+    def _find_ancestors(self) -> Masks:
+        result = self.parents.copy()
+        self._refuse_cyclic(_close(result))
+        return result
+
+    def _find_within(self, longest: int) -> Masks:
+        within = np.empty_like(self.parents)
+        _extend(self.parents, longest, within)
+        return within
+
+    def _refuse_cyclic(self, graph: int) -> None:
+        if graph >= 0:
+            raise InputError(
+                f"Graph number {self.start + graph} has a directed cycle, so it is not a DAG. Leave it out, or check "
+                "how the masks were made: bit j in column i says that j is a parent of i."
+            )
+
+
+class WideBlock(Block):
+    """Graphs of more than 64 columns: `parents[i]` has a row of words for each graph."""
+
+    def __init__(self, parents: Masks, start: int, names: Sequence[str] = ()) -> None:
+        self.lists, cyclic = lists_of(parents)
+        self.start = start
+        self._refuse_cyclic(cyclic)
+        # A view: graph by graph, as kernels take them, the masks lie in order.
+        super().__init__(parents.swapaxes(0, 1), start, names)
+
+    def _find_ancestors(self) -> Masks:
+        result = self.by_graph(self.parents).copy()
+        _close_lists(self.lists, result)
+        return result.swapaxes(0, 1)
+
+    def _find_within(self, longest: int) -> Masks:
+        result = self.by_graph(self.parents).copy()
+        _extend_lists(self.lists, longest, result)
+        return result.swapaxes(0, 1)
 
 
 def blocks_of(parents: NDArray[Any], names: Sequence[str] = (), size: int = BLOCK_SIZE) -> Iterator[Block]:
     """The graphs in blocks of at most `size`; what is not an array of acyclic graphs is refused."""
     check_masks(parents)
     # Always copies: kernels are compiled for contiguous arrays that may be written to.
+    if parents.ndim == 3:
+        size = min(size, graphs_together(*parents.shape[1:]))
+        starts = range(0, len(parents), size)
+        return (WideBlock(np.array(parents[at : at + size], order="C"), at, names) for at in starts)
     starts = range(0, len(parents), size)
     return (Block(np.array(parents[at : at + size].T, dtype=np.uint64, order="C"), at, names) for at in starts)
-
-
-def _ancestors_of(parents: Masks, start: int) -> Masks:
-    result = parents.copy()
-    cyclic = _close(result)
-    if cyclic >= 0:
-        raise InputError(
-            f"Graph number {start + cyclic} has a directed cycle, so it is not a DAG. Leave it out, or check how the "
-            "masks were made: bit j in column i says that j is a parent of i."
-        )
-    return result
 
 
 @kernel
@@ -154,3 +194,33 @@ def _extend(parents: Masks, longest: int, result: Masks) -> None:
                     shift = np.uint64(middle)
                     for lane in range(len(mask)):
                         mask[lane] |= through[lane] & (np.uint64(0) - (direct[lane] >> shift & one))
+
+
+@kernel
+def _close_lists(lists: GraphLists, result: Masks) -> None:
+    """Add to the parents of each node the ancestors of these, which come before it."""
+    words = result.shape[2]
+    for graph in range(len(result)):
+        for place in range(lists.ordered[graph]):
+            _add_above(lists, graph, lists.order[graph, place], words, result)
+
+
+@kernel
+def _extend_lists(lists: GraphLists, longest: int, result: Masks) -> None:
+    """From the parents, go back over one more edge at a time."""
+    words = result.shape[2]
+    for graph in range(len(result)):
+        for _ in range(longest - 1):
+            # A node before its parents, which still have what they had in the last round.
+            for place in range(lists.ordered[graph] - 1, -1, -1):
+                _add_above(lists, graph, lists.order[graph, place], words, result)
+
+
+@inline_no_refcount
+def _add_above(lists: GraphLists, graph: int, node: int, words: int, result: Masks) -> None:
+    """Add what the parents of a node have."""
+    for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+        parent = lists.members[edge]
+        if lists.starts[graph, parent] < lists.starts[graph, parent + 1]:
+            for word in range(words):
+                result[graph, node, word] |= result[graph, parent, word]

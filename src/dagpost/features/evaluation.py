@@ -64,7 +64,7 @@ def ancestors(parents: NDArray[Any], *, block_size: int = BLOCK_SIZE) -> Masks:
     blocks = blocks_of(parents, size=block_size)
     result = np.empty(parents.shape, dtype=np.uint64)
     for block in blocks:
-        result[block.graphs] = block.ancestors().T
+        result[block.graphs] = block.ancestors().swapaxes(0, 1)
     return result
 
 
@@ -91,7 +91,10 @@ def weighted_matrix(
     total = np.zeros((nodes, nodes))
     for block in blocks:
         part = np.zeros((nodes, nodes))
-        _add_weights(arrow.related(block, *read), np.array(weights[block.graphs]), part)
+        sets = arrow.related(block, *read)
+        # A number is a row of one word.
+        words = np.ascontiguousarray(sets.reshape(*sets.shape[:2], -1))
+        _add_weights(words, np.array(weights[block.graphs]), part)
         total += part
     # An arrow without a direction gives each pair once, in one of its two places.
     return total + total.T if arrow.direction == "none" else total
@@ -115,21 +118,23 @@ def _arrow_of(relation: str) -> tuple[Arrow, tuple[Any, ...]]:
 
 
 @kernel
-def _add_weights(masks: Masks, weights: NDArray[np.float64], total: NDArray[np.float64]) -> None:
-    """Add the weight of each DAG to [x, y] where bit x is set in the mask of node y."""
-    nodes, count = masks.shape
+def _add_weights(sets: Masks, weights: NDArray[np.float64], total: NDArray[np.float64]) -> None:
+    """Add the weight of each DAG to [x, y] where x is in the set of node y."""
+    nodes, count, words = sets.shape
     one = np.uint64(1)
-    sums = np.empty(nodes)
+    sums = np.empty(64)
     for node in range(nodes):
-        for bit in range(nodes):
-            sums[bit] = 0.0
-        row = masks[node]
-        for lane in range(count):
-            mask = row[lane]
-            weight = weights[lane]
-            if mask != np.uint64(0):
-                for bit in range(nodes):
-                    sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
-        # Slices would take two seconds to compile.
-        for bit in range(nodes):
-            total[bit, node] += sums[bit]
+        for word in range(words):
+            width = min(64, nodes - 64 * word)
+            for bit in range(width):
+                sums[bit] = 0.0
+            row = sets[node, :, word]
+            for lane in range(count):
+                mask = row[lane]
+                weight = weights[lane]
+                if mask != np.uint64(0):
+                    for bit in range(width):
+                        sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
+            # Slices would take two seconds to compile.
+            for bit in range(width):
+                total[64 * word + bit, node] += sums[bit]

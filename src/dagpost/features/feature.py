@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
 
+from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
 from dagpost.features import reductions
@@ -39,6 +40,9 @@ class Feature(ABC):
     name: ClassVar[str]
     #: Whether its text may go on behind a bar, so that inside other texts it is put in brackets.
     takes_bar: ClassVar[bool] = False
+    #: Whether its conditions on parents are the same for all variables that it does not name, and see of these only
+    #: whether any is a parent (projection.py). A condition that counts parents does not.
+    projects: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -82,6 +86,11 @@ class Feature(ABC):
     def reaches(self, names: Sequence[str]) -> list[OneNodeReach]:  # noqa: ARG002
         """All conditions on the descendants or the ancestors of one node that it is equivalent to."""
         return []
+
+    def conditional(self, exogenous: frozenset[str]) -> Feature:
+        """The statement as it reads where some columns are not modelled; refused where it is about these alone."""
+        refuse_among(self, exogenous)
+        return self
 
     @property
     def variables(self) -> frozenset[str]:
@@ -129,8 +138,15 @@ class _Joined(Feature):
             raise InputError(f"{type(self).__name__} joins two or more statements. Got {len(parts)}.")
         object.__setattr__(self, "parts", tuple(parts))
 
+    def conditional(self, exogenous: frozenset[str]) -> Feature:
+        return type(self)(tuple(part.conditional(exogenous) for part in self.parts))
+
     def __str__(self) -> str:
         return f" {self.symbol} ".join(bracketed(part, _Joined) for part in self.parts)
+
+    @property
+    def projects(self) -> bool:  # type: ignore[override]
+        return all(part.projects for part in self.parts)
 
     def holds_in(self, block: Block) -> Flags:
         result: Flags = self.join.reduce([block.holds(part) for part in self.parts])
@@ -193,11 +209,20 @@ class Not(Feature):
     def __post_init__(self) -> None:
         object.__setattr__(self, "part", as_feature(self.part))
 
+    def conditional(self, exogenous: frozenset[str]) -> Feature:
+        """Not the part as it reads."""
+        return Not(self.part.conditional(exogenous))
+
     def __invert__(self) -> Feature:
         return self.part
 
     def __str__(self) -> str:
         return f"!{self.part}" if isinstance(self.part, Not) else f"!({self.part})"
+
+    @property
+    def projects(self) -> bool:  # type: ignore[override]
+        """Whether the part does."""
+        return self.part.projects
 
     def holds_in(self, block: Block) -> Flags:
         """The graphs in which the part does not hold."""
@@ -239,6 +264,18 @@ def check_variables(feature: Feature, names: Sequence[str]) -> None:
     """Refuse a statement about a variable that is not there, and suggest the nearest name."""
     for name in sorted(feature.variables):
         position_of(name, names)
+
+
+def refuse_among(feature: Feature, exogenous: frozenset[str]) -> None:
+    """Refuse a statement that relates exogenous columns to each other and to nothing else."""
+    named = feature.variables
+    if len(named) > 1 and named <= exogenous:
+        columns = " and ".join(repr(name) for name in sorted(named))
+        raise InputError(
+            f"The statement {str(feature)!r} is about {columns}, which are exogenous: the model is conditional on them "
+            "and says nothing about how they depend on each other. Ask about a column that is modelled, or take them "
+            f"out of {bare('exogenous')} and fit again."
+        )
 
 
 def bracketed(part: Feature, *kinds: type[Feature]) -> str:

@@ -26,7 +26,7 @@ Arrows, words and infixes, and what follows a word or an infix, come from the re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from dagpost._tools.text import shown
@@ -71,17 +71,19 @@ def parse(text: str, names: Sequence[str]) -> Query:
     return _Grammar(text, known_names(names)).query()
 
 
-def resolve(statement: object, names: Sequence[str], given: object = None) -> Query:
+def resolve(statement: object, names: Sequence[str], given: object = None, exogenous: Collection[str] = ()) -> Query:
     """The question that a text, an object or a Python function stands for, with its names checked.
+
+    Where columns are `exogenous`, it is read as `Feature.conditional` says.
 
     >>> from dagpost.features import path
     >>> print(resolve("A -> B", ["A", "B", "C"], given=path("B", "C")))
     P(A -> B | B ~> C)
     """
-    query = _resolved(statement, names)
+    query = _resolved(statement, names, frozenset(exogenous))
     if given is None:
         return query
-    condition = _resolved(given, names)
+    condition = _resolved(given, names, frozenset(exogenous))
     if query.given is not None or condition.given is not None:
         raise InputError(
             f"There are two conditions: given={str(given)!r}, and one inside P( | ). "
@@ -90,14 +92,18 @@ def resolve(statement: object, names: Sequence[str], given: object = None) -> Qu
     return Query(query.feature, condition.feature)
 
 
-def _resolved(statement: object, names: Sequence[str]) -> Query:
+def _resolved(statement: object, names: Sequence[str], exogenous: frozenset[str]) -> Query:
     if isinstance(statement, str):
-        return parse(statement, names)
-    query = statement if isinstance(statement, Query) else Query(as_feature(statement))
-    check_variables(query.feature, names)
-    if query.given is not None:
-        check_variables(query.given, names)
-    return query
+        query = parse(statement, names)
+    else:
+        query = statement if isinstance(statement, Query) else Query(as_feature(statement))
+        check_variables(query.feature, names)
+        if query.given is not None:
+            check_variables(query.given, names)
+    if not exogenous:
+        return query
+    given = None if query.given is None else query.given.conditional(exogenous)
+    return Query(query.feature.conditional(exogenous), given)
 
 
 class _Grammar(Reader):

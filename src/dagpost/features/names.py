@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dagpost._tools.checks import texts
 from dagpost._tools.text import position_of, shown
 from dagpost.errors import InputError
+from dagpost.families.masks import masks_of_integers
 from dagpost.features.forms import vocabulary
 
 if TYPE_CHECKING:
@@ -53,13 +52,13 @@ def names_of(names: str | Iterable[str]) -> frozenset[str]:
     return frozenset(members)
 
 
-def mask_of(members: Iterable[str], names: Sequence[str]) -> np.uint64:
-    """The mask of some of the variables `names`.
+def mask_of(members: Iterable[str], names: Sequence[str]) -> Any:
+    """The mask of some of the variables `names`: a number, or a row of words where there are more than 64 names.
 
     >>> int(mask_of(["A", "C"], ["A", "B", "C"]))
     5
     """
-    return np.uint64(sum(1 << position_of(name, names) for name in members))
+    return masks_of_integers([sum(1 << position_of(name, names) for name in set(members))], len(names))[0]
 
 
 def check_text(*names: object) -> None:

@@ -34,6 +34,7 @@ from dagpost._tools.checks import has_method, texts
 if TYPE_CHECKING:
     from dagpost.features.feature import Feature
 
+#: Takes masks of sets, numbers or rows of words as the number of variables wants it; whether each set meets it.
 Condition = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
 Conditions = Mapping[int, Condition]
 #: A node, and a condition on its parents.
@@ -165,14 +166,20 @@ def _merge(one: Conditions, other: Conditions) -> Conditions:
 # Conditions on masks
 
 
-def all_in(members: np.uint64) -> Condition:
-    """Whether a set contains all these members."""
-    return lambda masks: masks & members == members
+def all_in(members: Any) -> Condition:
+    """Whether a set contains all these members, given as a number or as a row of words."""
+    if np.ndim(members) == 0:
+        return lambda masks: masks & members == members
+    (used,) = np.nonzero(members)
+    # Only the words that have members are looked at.
+    return lambda masks: (masks[..., used] & members[used] == members[used]).all(axis=-1)
 
 
-def equal_to(members: np.uint64) -> Condition:
-    """Whether a set has exactly these members."""
-    return lambda masks: masks == members
+def equal_to(members: Any) -> Condition:
+    """Whether a set has exactly these members, given as a number or as a row of words."""
+    if np.ndim(members) == 0:
+        return lambda masks: masks == members
+    return lambda masks: (masks == members).all(axis=-1)
 
 
 def negated(condition: Condition) -> Condition:

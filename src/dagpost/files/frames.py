@@ -74,8 +74,10 @@ def matrix_of_triples(triples: Iterable[tuple[Any, ...]], names: Sequence[str]) 
     """The same from triples (from, to, probability)."""
     matrix = np.zeros((len(names), len(names)))
     seen = set()
+    places = {name: place for place, name in enumerate(names)}
     for parent, child, probability in triples:
-        place = position_of(parent, names), position_of(child, names)
+        known = isinstance(parent, str) and isinstance(child, str) and parent in places and child in places
+        place = (places[parent], places[child]) if known else (position_of(parent, names), position_of(child, names))
         if place in seen or place[0] == place[1]:
             problem = "more than once" if place in seen else "with itself"
             raise InputError(f"Each pair of two variables must come once. Got {shown(parent)} -> {child!r} {problem}.")

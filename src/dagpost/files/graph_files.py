@@ -86,10 +86,11 @@ def to_dot(graph: nx.DiGraph[str] | EdgeSource) -> str:
     """
     graph = _graph_of(graph)
     lines = [f"  {_identifier(name)}{_label_if_needed(name)};" for name in graph.nodes]
+    order = {name: place for place, name in enumerate(graph.nodes)}
     for parent, child, data in graph.edges(data=True):
         undirected = data.get("directed") is False
         # An undirected edge is there both ways.
-        if undirected and graph.has_edge(child, parent) and _comes_later(graph, parent, child):
+        if undirected and graph.has_edge(child, parent) and order[parent] > order[child]:
             continue
         attributes = {"dir": "none"} if undirected else {}
         probability = data.get("probability")
@@ -138,11 +139,6 @@ def _graph_of_pairs(found: Directions) -> nx.DiGraph[str]:
         if not directed:
             graph.add_edge(target, source, **about)
     return graph
-
-
-def _comes_later(graph: nx.DiGraph[str], parent: str, child: str) -> bool:
-    order = list(graph.nodes)
-    return order.index(parent) > order.index(child)
 
 
 def _identifier(name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost.files import archive as storage
+from dagpost.files.parent_columns import kept_parents, parents_to_keep
 from dagpost.files.schema import REMEDIES, STANDING, read_checked
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.checks import ChainChecks
@@ -46,7 +47,8 @@ def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
         "guarantee": sample.guarantee,
         "provenance": dict(sample.provenance),
     }
-    arrays: dict[str, NDArray[Any]] = {name: getattr(sample, name) for name in ("parents", *_NUMBERS)}
+    arrays: dict[str, NDArray[Any]] = {name: getattr(sample, name) for name in _NUMBERS}
+    arrays |= parents_to_keep(sample.parents)
     record = sample.chains
     if record is not None:
         about["chains"] = {"lengths": list(record.lengths), "moves": list(record.moves), "rounds": record.rounds}
@@ -69,7 +71,7 @@ def sample_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DagSamp
         raise ValueError(f"{method!r} does not draw from {target!r}")
     return DagSample(
         names=tuple(map(str, about["names"])),
-        parents=arrays["parents"],
+        parents=kept_parents(arrays),
         **{name: arrays[name].astype(np.float64) for name in _NUMBERS},
         target=target,
         method=method,

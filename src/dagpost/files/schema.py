@@ -10,6 +10,7 @@ Fields that older files lack are listed beside the rules.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -38,6 +39,7 @@ from dagpost._tools.schema import (
     one_of,
     optional,
     probabilities,
+    regimes,
     require,
     text,
     tiers,
@@ -47,7 +49,9 @@ from dagpost._tools.schema import (
 )
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
+from dagpost.families.parent_lists import MOST_COLUMNS
 from dagpost.files import archive
+from dagpost.files.parent_columns import check_parents
 from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
 from dagpost.mcmc.checks import CHECKS
 from dagpost.methods.base import Method
@@ -72,14 +76,6 @@ _LEVELS = Rule(
     lambda value, sizes: list_of(level, distinct=True).holds(value, sizes) and len(value) > 0,
 )
 _SEED = optional(whole(most=2**256))
-_REGIMES = mapping(
-    {
-        "column": text,
-        "reference": optional(level),
-        "expected_targets": number(0.0),
-        "max_regimes": optional(whole(1)),
-    }
-)
 _TARGETS = list_of(list_of(text, distinct=True))
 #: Numbers of nats: log weights and log evidences.
 _NATS = 1e15
@@ -106,7 +102,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
             "forbidden": edges,
             "tiers": tiers,
             "exogenous": list_of(text, distinct=True),
-            "regimes": _REGIMES,
+            "regimes": regimes,
             "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
@@ -170,7 +166,7 @@ _PROVENANCE = mapping(
         "forbidden": edges,
         "tiers": tiers,
         "exogenous": list_of(text, distinct=True),
-        "regimes": _REGIMES,
+        "regimes": regimes,
         "interventions": truth,
         "targets": _TARGETS,
         "method": choice,
@@ -207,12 +203,11 @@ SAMPLE_FIELDS: Mapping[str, Rule] = {
         )
     ),
 }
+_GRAPHS: Mapping[str, ArrayRule] = {"parents": graphs("graphs", "nodes")}
 SAMPLE_ARRAYS: Mapping[str, ArrayRule] = {
-    "parents": graphs("graphs", "nodes"),
     "log_joint": numbers("graphs", least=-_NATS, most=_NATS, nan=True),
-    # Logs of a probability, and of a number of orders, which is at most the factorial of the number of nodes.
     "log_proposal": numbers("graphs", least=-_NATS, most=1.0, nan=True),
-    "log_extensions": numbers("graphs", least=-1e-6, most=206.0, nan=True),
+    "log_extensions": numbers("graphs", least=-1e-6, nan=True),
     "weights": numbers("graphs", least=0.0, most=1.0 + 1e-6),
 }
 _CHAIN_ARRAYS: Mapping[str, ArrayRule] = {
@@ -239,7 +234,7 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
     "gaussian": {
         "centre": numbers("nodes"),
         "deviations": numbers("nodes", least=1e-300, optional=True),
-        "group_of": wholes("nodes", most=MAX_NODES),
+        "group_of": wholes("nodes", most=MOST_COLUMNS),
         "observations": numbers("groups", least=0.0, most=2.0**53),
         "means": numbers("groups", "nodes"),
         "scatters": numbers("groups", "nodes", "nodes"),
@@ -255,6 +250,7 @@ SENSITIVITY_FIELDS: Mapping[str, Rule] = {
     "variations": list_of(list_of(text, 3), "variations"),
     "required": list_of(list_of(whole(0, "nodes", 1), 2)),
     "left_out": list_of(text),
+    "exogenous": list_of(text),
 }
 SENSITIVITY_ARRAYS: Mapping[str, ArrayRule] = {
     "joined": probabilities("choices", "nodes", "nodes"),
@@ -275,6 +271,7 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     sizes = _sizes_of(about)
     check_fields(MODEL_FIELDS, about, sizes, may_lack=_MODEL_LACKS)
     nodes, max_parents, small_size = sizes["nodes"], about["max_parents"], about["small_size"]
+    require(nodes <= MAX_NODES, f"{nodes} variables")
     sizes["families"] = family_count(nodes - 1, max_parents)
     check_arrays(MODEL_ARRAYS, arrays, sizes)
     if about.get("mixture") is not None:
@@ -296,8 +293,15 @@ def check_sample(about: Mapping[str, Any], arrays: Arrays) -> None:
     """Refuse what a sample file must not hold, with a `ValueError`."""
     sizes = _sizes_of(about)
     check_fields(SAMPLE_FIELDS, about, sizes, may_lack=("draws", "chains"))
+    if sizes["nodes"] <= MAX_NODES:
+        check_arrays(_GRAPHS, arrays, sizes)
+    else:
+        check_parents(arrays, sizes)
     check_arrays(SAMPLE_ARRAYS, arrays, sizes)
     require(sizes["graphs"] > 0, "it has no graphs")
+    # A graph fits at most as many orders as there are.
+    orders = np.fmax.reduce(arrays["log_extensions"])
+    require(not orders > math.lgamma(sizes["nodes"] + 1) + 1e-6, f"log_extensions has {orders}")
     total = float(arrays["weights"].sum())
     require(abs(total - 1.0) < 1e-6, f"its weights sum to {total}")
     guarantee = about["guarantee"]
@@ -367,7 +371,7 @@ def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:
     sizes = Sizes()
     if "joined" in arrays and arrays["joined"].ndim == 3:
         sizes["nodes"] = arrays["joined"].shape[1]
-    check_fields(SENSITIVITY_FIELDS, about, sizes, within="sensitivity: ")
+    check_fields(SENSITIVITY_FIELDS, about, sizes, may_lack=("exogenous",), within="sensitivity: ")
     sizes["choices"] = 1 + sizes["variations"]
     check_arrays(SENSITIVITY_ARRAYS, arrays, sizes)
 
@@ -384,7 +388,7 @@ def _sizes_of(about: Mapping[str, Any]) -> Sizes:
     """How many nodes there are, once that is a possible number."""
     sizes = Sizes()
     check_fields({"names": _NAMES}, about, sizes)
-    require(1 <= sizes["nodes"] <= MAX_NODES, f"{sizes['nodes']} variables")
+    require(1 <= sizes["nodes"] <= MOST_COLUMNS, f"{sizes['nodes']} variables")
     return sizes
 
 

@@ -97,6 +97,7 @@ def weights_among_candidates(
     with tracked("scores of candidates", range(nodes), lambda node: [inner[node]], **tracking) as (saved, stage):
         for _ in saved.run(engine, score_node, range(nodes)):
             stage.advance(1)
+    constraints.leave_unmodelled(names, inner, small)
     for node, name in enumerate(names):
         if max(inner[node].max(), small[node].max()) == -math.inf:
             raise InputError(f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0.")

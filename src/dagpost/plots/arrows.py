@@ -182,16 +182,16 @@ class EdgeNumber(Text):
             super().draw(renderer)
 
 
-class RoundBox:
-    """A round box around a name, wide enough, in letters, for all its lines to end side by side."""
+class NameBox:
+    """A box around a name, round or square, wide enough, in letters, for all its lines to end side by side."""
 
-    def __init__(self, pad: float, width: float) -> None:
-        self.pad, self.width = pad, width
+    def __init__(self, pad: float, width: float, *, square: bool = False) -> None:
+        self.pad, self.width, self.square = pad, width, square
 
     def __call__(self, x0: float, y0: float, width: float, height: float, mutation_size: float) -> Path:
         """The outline, as matplotlib asks for it."""
         extra = max(self.width * mutation_size - width, 0.0) / 2
-        outline = BoxStyle.Round(pad=self.pad, rounding_size=0.3)
+        outline = BoxStyle.Square(self.pad) if self.square else BoxStyle.Round(pad=self.pad, rounding_size=0.3)
         return outline(x0 - extra, y0, width + 2 * extra, height, mutation_size)
 
 

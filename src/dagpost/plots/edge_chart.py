@@ -61,8 +61,10 @@ def edges(source: Source, *, count: int = 20, confidence: float = 0.95, ax: Axes
 
 
 def _most_probable(shown: Probabilities, count: int) -> list[tuple[int, int]]:
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(np.nan_to_num(shown.matrix) > 0.0)]
-    return sorted(pairs, key=lambda pair: (-shown.matrix[pair], pair))[:count]
+    known = np.nan_to_num(shown.matrix)
+    falling = np.argsort(-known, axis=None, kind="stable")[:count]
+    pairs = [(int(place) // len(known), int(place) % len(known)) for place in falling]
+    return [pair for pair in pairs if known[pair] > 0.0]
 
 
 def _intervals(

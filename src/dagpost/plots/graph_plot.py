@@ -7,7 +7,7 @@ direction (`dagpost.plots.marks`). Layers follow the heads of the lines; those w
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,10 @@ from dagpost._tools.checks import truth
 from dagpost._tools.text import printable, shown
 from dagpost.errors import InputError
 from dagpost.plots import placing
-from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, wrapped
+from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, say, wrapped
 from dagpost.plots.layering import Edge, acyclic_orientation
-from dagpost.plots.marks import LEGEND, for_layers, listed
+from dagpost.plots.marks import EXOGENOUS, EXOGENOUS_FILL, LEGEND, for_layers, listed
+from dagpost.plots.readable_part import readable_part
 from dagpost.plots.sources import directions_at_hand, probabilities_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ _TITLE = "its direction, assuming no hidden common causes"
 _NUMBERED = 12
 #: The smallest and the largest figure that is opened, in points.
 _SMALLEST, _LARGEST = (400.0, 150.0), (1000.0, 800.0)
+#: The same for a graph of which only a part is drawn, and how many lines and boxes that part has at most.
+_LARGEST_OF_MANY = (1600.0, 1300.0)
+_MOST_PAIRS, _MOST_NODES = 150, 100
 
 
 def graph(
@@ -62,14 +66,15 @@ def graph(
     A filled head is a direction that the data compel: it is the same in every graph that fits them equally well. The
     line is whole where that is clear and dashed where it is not. A hollow head is decided by your rules. A line without
     a head is open: the data cannot tell. A dotted line says that directions are not computed: a table of edge
-    probabilities does not have them.
+    probabilities does not have them. A grey box with square corners is an exogenous column, which is not modelled.
 
     Parameters
     ----------
     source
         A fitted `DagPosterior`, a `DagSample`, or a table of edge probabilities, parents in the rows.
     threshold
-        Pairs that are joined, either way, with less than this probability are not drawn; the caption says how many.
+        Pairs that are joined, either way, with less than this probability are not drawn; the caption says how many. Of
+        more than 64 columns, those that are joined to others are drawn, by the most probable pairs.
     layout
         "layered" (parents above children; a graph too dense for that is put on a circle), "circle", "graphviz" (needs
         its program `dot`), or a position (x, y) for each name.
@@ -94,22 +99,38 @@ def graph(
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
     positions = _given_positions(layout, shown.names)
-    pairs, hidden = _visible_pairs(edges, threshold, shown.share)
+    visible, hidden = _visible_pairs(edges, threshold, shown.share)
     directions, remark = directions_at_hand(source, shown)
-    said = [directions.pair(*pair) for pair in pairs]
-    oriented = acyclic_orientation(for_layers(edges, said), pairs)
+    part = readable_part(edges + edges.T, visible, threshold, most_pairs=_MOST_PAIRS, most_nodes=_MOST_NODES)
+    local = {node: number for number, node in enumerate(part.nodes)}
+    names, inside = [shown.names[node] for node in part.nodes], np.ix_(part.nodes, part.nodes)
+    said = [_numbered(directions.pair(*pair), local) for pair in part.pairs]
+    pairs = [(local[first], local[second]) for first, second in part.pairs]
+    oriented = acyclic_orientation(for_layers(edges[inside], said), pairs)
     own, ax = ax is None, axes_for(ax, 6.0, 4.5)
     ax.set_axis_off()
-    if layout == "layered" and placing.too_dense(oriented, len(shown.names)):
+    told = [shown.sentence, *([remark] if pairs else []), *hidden, *part.remarks, *_unknown(shown.matrix)]
+    if not names:
+        say(ax, " ".join(filter(None, told)))
+        return ax
+    if layout == "layered" and placing.too_dense(oriented, len(names)):
         layout = "circle"
-    least = _least_widths(oriented, len(shown.names)) if layout == "layered" else [0.0] * len(shown.names)
-    nodes, key = _node_texts(ax, shown.names, least)
-    place = _placed(layout, positions, oriented, _sizes(ax, nodes, least))
-    told = [shown.sentence, *([remark] if pairs else []), *hidden, *_unknown(shown.matrix)]
+    least = _least_widths(oriented, len(names)) if layout == "layered" else [0.0] * len(names)
+    exogenous = {shown.names[node] for node in directions.exogenous}
+    nodes, key = _node_texts(ax, names, least, exogenous)
+    given = None if positions is None else [positions[node] for node in part.nodes]
+    place = _placed(layout, given, oriented, _sizes(ax, nodes, least))
     caption = [" ".join(filter(None, told)), *key] if legend else []
-    scale = _fit(ax, own, place, nodes, caption, _Legend(shown.share, listed(pair.word for pair in said)))
-    _draw_edges(ax, shown.matrix, dict(zip(oriented, said, strict=True)), place, nodes, scale, numbers)
+    largest = _LARGEST if part.whole else _LARGEST_OF_MANY
+    words = _Legend(shown.share, listed(pair.word for pair in said), bool(exogenous.intersection(names)))
+    scale = _fit(ax, largest if own else None, place, nodes, caption, words)
+    _draw_edges(ax, shown.matrix[inside], dict(zip(oriented, said, strict=True)), place, nodes, scale, numbers)
     return ax
+
+
+def _numbered(pair: PairDirection, local: Mapping[int, int]) -> PairDirection:
+    """What is said of a pair, with the numbers that its ends have among the columns that are drawn."""
+    return pair._replace(source=local[pair.source], target=local[pair.target])
 
 
 def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, float]] | None:
@@ -144,8 +165,9 @@ def _visible_pairs(edges: Floats, threshold: float, share: bool) -> tuple[list[E
     number = int(left.sum())
     expected = float(joined[left].sum())
     how = "in a share of the replicates" if share else "with a probability"
-    together = f", together {expected:.2g} expected edges" if expected >= _WORTH_TELLING and not share else ""
-    which = f"{number} pair{'' if number == 1 else 's'} joined {how} below {threshold:g}"
+    size = f"{expected:,.0f}" if expected >= 10.0 else f"{expected:.2g}"
+    together = f", together {size} expected edges" if expected >= _WORTH_TELLING and not share else ""
+    which = f"{number:,} pair{'' if number == 1 else 's'} joined {how} below {threshold:g}"
     return pairs, [f"Not drawn: {which}{together}."]
 
 
@@ -160,9 +182,11 @@ def _least_widths(oriented: Sequence[Edge], count: int) -> list[float]:
     return [_ROOM * max(side.count(node) for side in ends) for node in range(count)]
 
 
-def _node_texts(ax: Axes, names: Sequence[str], least: Sequence[float]) -> tuple[list[Text], list[str]]:
+def _node_texts(
+    ax: Axes, names: Sequence[str], least: Sequence[float], exogenous: Collection[str]
+) -> tuple[list[Text], list[str]]:
     """A box for each name, and a key to those that are shortened."""
-    from dagpost.plots.arrows import RoundBox
+    from dagpost.plots.arrows import NameBox
 
     labels = [wrapped(name) for name in names]
     texts = [label for label, _ in labels]
@@ -184,7 +208,11 @@ def _node_texts(ax: Axes, names: Sequence[str], least: Sequence[float]) -> tuple
             linespacing=1.0,
             zorder=4,
             gid="node",
-            bbox={"boxstyle": RoundBox(_PAD, least[number]), "facecolor": "white", "edgecolor": "0.25"},
+            bbox={
+                "boxstyle": NameBox(_PAD, least[number], square=name in exogenous),
+                "facecolor": EXOGENOUS_FILL if name in exogenous else "white",
+                "edgecolor": "0.25",
+            },
         )
         nodes.append(text)
     return nodes, key
@@ -213,34 +241,43 @@ def _placed(layout: Any, positions: Any, oriented: Sequence[Edge], sizes: Any) -
 
 @dataclass(frozen=True)
 class _Legend:
-    """What the legend explains: what the numbers are, and the words for directions."""
+    """What the legend explains: what the numbers are, the words for directions, and columns that are not modelled."""
 
     share: bool
     words: Sequence[Word]
+    exogenous: bool = False
 
     @property
     def height(self) -> float:
-        """In letters: a title and the longer one of two columns."""
-        return 1.45 * (1 + max(3, len(self.words)))
+        """In letters: a title, the longer one of two columns, and a line below them."""
+        return 1.45 * (1 + max(3, len(self.words)) + self.exogenous)
 
 
 def _fit(
-    ax: Axes, own: bool, place: placing.Placing, nodes: Sequence[Text], caption: Sequence[str], legend: _Legend
+    ax: Axes,
+    largest: tuple[float, float] | None,
+    place: placing.Placing,
+    nodes: Sequence[Text],
+    caption: Sequence[str],
+    legend: _Legend,
 ) -> float:
-    """Put boxes, legend and caption into the axes; how much smaller letters became for want of room."""
+    """Put boxes, legend and caption into the axes; how much smaller letters became for want of room.
+
+    A figure of our own is made at most as large as `largest`; None: the axes are not ours.
+    """
     figure: Any = ax.figure
     wide, high = place.width + 2 * _MARGIN, place.height + 2 * _MARGIN
-    if own:
-        width = min(max(wide, _SMALLEST[0]), _LARGEST[0])
+    if largest is not None:
+        width = min(max(wide, _SMALLEST[0]), largest[0])
         strip = _strip(width, caption, legend)[1]
-        height = min(max(high, _SMALLEST[1]), _LARGEST[1]) + strip
+        height = min(max(high, _SMALLEST[1]), largest[1]) + strip
         figure.set_size_inches((width + 8.0) / 72.0, (height + 8.0) / 72.0)
     else:
         extent = ax.get_window_extent()
         width, height = (side * 72.0 / figure.dpi for side in (extent.width, extent.height))
     lines, strip = _strip(width, caption, legend)
     # In small axes the words must not take what the picture needs.
-    small = SMALL if own or not caption else SMALL * min(1.0, width / 340.0, 0.35 * height / strip)
+    small = SMALL if largest is not None or not caption else SMALL * min(1.0, width / 340.0, 0.35 * height / strip)
     strip *= small / SMALL
     scale = min(1.0, width / wide, (height - strip) / high)
     ax.set_xlim(-_MARGIN, place.width + _MARGIN)
@@ -264,6 +301,7 @@ def _strip(width: float, caption: Sequence[str], legend: _Legend) -> tuple[list[
 
 def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> None:
     from matplotlib.legend import Legend
+    from matplotlib.patches import Patch
     from matplotlib.transforms import ScaledTranslation
 
     from dagpost.plots.arrows import SampleHandler, SampleLine
@@ -281,25 +319,31 @@ def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> No
         gid="caption",
     )
     what = "share with an edge" if legend.share else "probability of an edge"
-    columns: list[tuple[float, str, list[Any], list[str]]] = [
-        (0.0, what, [SampleLine(chance) for chance in (0.25, 0.5, 1.0)], ["0.25", "0.5", "1"]),
+    # How far to the right and up, in letters.
+    columns: list[tuple[float, float, str, list[Any], list[str]]] = [
+        (0.0, legend.height, what, [SampleLine(chance) for chance in (0.25, 0.5, 1.0)], ["0.25", "0.5", "1"]),
         (
             14.0,
+            legend.height,
             _TITLE if set(legend.words) != {"unknown"} else "its direction",
             [SampleLine(1.0, word) for word in legend.words],
             [LEGEND[word] for word in legend.words],
         ),
     ]
     # Without lines there is nothing to be said of directions.
-    for left, title, handles, labels in columns if legend.words else columns[:1]:
-        # Both begin at the same height, whichever is longer.
-        bottom = 1.25 * size * len(lines) + 5.0 + size * legend.height
+    columns = columns if legend.words else columns[:1]
+    if legend.exogenous:
+        box_of_one = Patch(facecolor=EXOGENOUS_FILL, edgecolor="0.25")
+        columns.append((0.0, 1.45, "", [box_of_one], [EXOGENOUS]))
+    for left, up, title, handles, labels in columns:
+        # Both columns begin at the same height, whichever is longer.
+        bottom = 1.25 * size * len(lines) + 5.0 + size * up
         away = ScaledTranslation(left * size / 72.0, bottom / 72.0, ax.figure.dpi_scale_trans)
         box = Legend(
             ax,
             handles,
             labels,
-            title=title,
+            title=title or None,
             title_fontsize=size,
             alignment="left",
             handler_map={SampleLine: SampleHandler()},

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import truth
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.plots.figures import axes_for, family_for, plain, say
 from dagpost.plots.layering import acyclic_orientation, topological_order
+from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import probabilities_of
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _MAP = "Blues"
 _NUMBERED = 12
 _LONGEST = 22
+#: Of very many columns, those without any number from here on are left out.
+_FAINT = 0.05
 
 
 def heat_map(
@@ -53,6 +57,9 @@ def heat_map(
     ax
         Where to draw; None: in a new figure.
 
+    Of more than 64 columns, rows and columns without any number of at least 0.05 are left out, and the caption says how
+    many; where names would not have room, some are written.
+
     >>> from dagpost import DagPosterior, datasets
     >>> ax = heat_map(DagPosterior().fit(datasets.load("coronary")), "~>", order="structure")
     >>> ax.get_ylabel()
@@ -62,35 +69,41 @@ def heat_map(
     truth(colour_bar, "colour_bar", "heat_map")
     shown = probabilities_of(source, relation)
     places = _places(order, shown.names, np.nan_to_num(shown.matrix))
-    names = [shown.names[place] for place in places]
-    matrix = shown.matrix[np.ix_(places, places)]
-    count = len(names)
+    rows, columns, remark = _worth_showing(places, shown.matrix)
+    matrix = shown.matrix[np.ix_(rows, columns)]
+    same = np.equal.outer(rows, columns)
+    count = max(matrix.shape)
     numbered = count <= _NUMBERED if numbers is None else numbers
-    side = min(max((0.46 if numbered else 0.34) * count, 2.0), 9.0)
-    ax = axes_for(ax, side + 2.6, side + 1.5)
-    cells = np.ma.masked_array(matrix, mask=np.isnan(matrix) | np.eye(count, dtype=bool))
+    # Of very many columns no square is narrower than a point.
+    sides = [max(min(max((0.46 if numbered else 0.34) * own, 2.0), 9.0), own / 72.0) for own in matrix.shape]
+    ax = axes_for(ax, sides[1] + 2.6, sides[0] + 1.5)
+    cells = np.ma.masked_array(matrix, mask=np.isnan(matrix) | same)
     # What is masked shows the ground: the diagonal, and what is not known.
     ax.set_facecolor("0.88")
-    image = ax.imshow(cells, cmap=_MAP, vmin=0.0, vmax=1.0, aspect="equal", interpolation="nearest")
-    size = min(10.0, max(4.5, 290.0 / count)) if count > 20 else 10.0
-    labels: dict[str, Any] = {"fontsize": size, "family": family_for(names)}
-    ax.set_xticks(range(count), [plain(name, _LONGEST) for name in names], rotation=90, **labels)
-    ax.set_yticks(range(count), [plain(name, _LONGEST) for name in names], **labels)
-    ax.set_xticks(np.arange(count + 1) - 0.5, minor=True)
-    ax.set_yticks(np.arange(count + 1) - 0.5, minor=True)
-    ax.grid(which="minor", color="white", linewidth=1.0)
-    ax.tick_params(which="both", length=0)
+    aspect: Any = "equal" if matrix.shape[0] == matrix.shape[1] else "auto"
+    image = ax.imshow(cells, cmap=_MAP, vmin=0.0, vmax=1.0, aspect=aspect, interpolation="nearest")
+    steps = [
+        _label(axis, [shown.names[place] for place in own], side)
+        for axis, own, side in ((ax.yaxis, rows, sides[0]), (ax.xaxis, columns, sides[1]))
+    ]
+    ax.tick_params(axis="x", rotation=90)
+    if count <= MANY:
+        ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+        ax.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+        ax.grid(which="minor", color="white", linewidth=1.0)
+    ax.tick_params(which="both", length=0 if max(steps) == 1 else 2)
     ax.set_xlabel("to")
     ax.set_ylabel("from")
     for spine in ax.spines.values():
         spine.set_visible(False)
-    _write_numbers(ax, matrix, numbered)
+    _write_numbers(ax, matrix, ~same & (np.isnan(matrix) | numbered))
     if colour_bar:
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, fraction=0.06, pad=0.03)
         words = f"from {relation} to"
         bar.set_label(f"{shown.measure}: {words}" if shown.share else f"P({words})")
         bar.outline.set_visible(False)
-    say(ax, shown.told)
+    thinned = f"One in {max(steps)} has its name written." if max(steps) > 1 else ""
+    say(ax, " ".join(filter(None, (shown.told, remark, thinned))))
     return ax
 
 
@@ -112,9 +125,31 @@ def _places(order: Any, names: tuple[str, ...], matrix: Floats) -> list[int]:
     return [names.index(str(name)) for name in order]
 
 
-def _write_numbers(ax: Axes, matrix: Floats, numbered: bool) -> None:
-    for (row, column), value in np.ndenumerate(matrix):
-        if row == column or not (numbered or np.isnan(value)):
-            continue
+def _worth_showing(places: Sequence[int], matrix: Floats) -> tuple[list[int], list[int], str]:
+    """The rows and the columns of a map, and what is said of the others: of very many, those with any dark square."""
+    if len(places) <= MANY:
+        return list(places), list(places), ""
+    dark = np.isnan(matrix) | (matrix >= _FAINT)
+    rows, columns = ([place for place in places if own[place].any()] for own in (dark, dark.T))
+    if not rows:
+        return list(places), list(places), ""
+    left = [f"{len(places) - len(own):,} {what}" for own, what in ((rows, "rows"), (columns, "columns"))]
+    return rows, columns, f"Left out: {' and '.join(left)} with nothing of at least {_FAINT:g}."
+
+
+def _label(axis: Any, names: Sequence[str], side: float) -> int:
+    """Write names along an axis of this many inches; every how many: they must not stand on top of each other."""
+    count = len(names)
+    size = 6.5 if count > MANY else min(10.0, max(4.5, 290.0 / count)) if count > 20 else 10.0
+    step = 1 if count <= MANY else math.ceil(1.3 * size * count / (72.0 * side))
+    named = range(0, count, step)
+    labels = [plain(names[place], _LONGEST) for place in named]
+    axis.set_ticks(named, labels, fontsize=size, family=family_for(names))
+    return step
+
+
+def _write_numbers(ax: Axes, matrix: Floats, where: Flags) -> None:
+    for row, column in np.argwhere(where).tolist():
+        value = matrix[row, column]
         text = "?" if np.isnan(value) else f"{value:.2f}"
         ax.text(column, row, text, ha="center", va="center", fontsize=7.5, color="white" if value > 0.55 else "0.15")

@@ -3,6 +3,8 @@
 What is known of a direction is one of five words (`dagpost.posterior.directions`). A mark says the word by its line
 (whole, dashed, dotted) and its head (filled, hollow, none), so that it can be read in black and white; colour, where
 there is any, only repeats it. A line without a head makes no claim: nothing hangs on which end is named first.
+
+A column that is not modelled has a square mark, or a box with square corners, filled with grey; others are round.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ LEGEND: dict[Word, str] = {
     "leaning": f"leaning: compelled by the data in {100 * LEANING:g} to {100 * CLEAR:g}%",
     **{word: LABELS[word] for word in ("open", "rules", "unknown")},
 }
+#: What a legend says of a column that is not modelled, and with what its box is filled.
+EXOGENOUS = "exogenous: given, not modelled"
+EXOGENOUS_FILL = "#dcdcdc"
 _HEADS: dict[Word, bool] = {"clear": True, "leaning": True, "rules": False}
 _DASHES: dict[Word, tuple[float, float]] = {"leaning": (5.0, 3.0), "unknown": (1.2, 2.0)}
 
@@ -64,6 +69,16 @@ def mark(word: Word) -> str:
         head = f'<path class="head" d="M57 7 47 2.5V11.5Z" fill="{fill}" stroke="currentColor" stroke-width="1.4"/>'
     line = f'<path d="M2 7H{end}" fill="none" stroke="currentColor" stroke-width="2.2"{stroke}/>'
     return f'<svg class="mark {word}" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{line}{head}</svg>'
+
+
+def exogenous_mark() -> str:
+    """The box of a column that is not modelled as a small SVG.
+
+    >>> exogenous_mark().count("<rect")
+    1
+    """
+    box = '<rect x="12" y="1.5" width="36" height="11" stroke="currentColor" stroke-width="1.4"/>'
+    return f'<svg class="mark exogenous" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{box}</svg>'
 
 
 def for_layers(edges: Floats, pairs: Sequence[PairDirection]) -> Floats:

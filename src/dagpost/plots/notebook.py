@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable
 from dagpost.plots.marks import mark
 from dagpost.plots.small_graph import small_graph
@@ -24,11 +25,12 @@ _PAIRS, _LEAST = 10, 0.0005
 def model_html(fitted: Fitted, title: str) -> str:
     """HTML of a fitted model under its `repr`."""
     results, target = fitted.recall("results"), fitted.target
+    words = "; ".join(filter(None, (target.words, given_columns(fitted.exogenous))))
     if results is None:
         later = "Evidence and edges are computed when they are first used."
-        return f"<p>{html.escape(title)}</p><p>{html.escape(fitted.method.name)} ({target.words}). {later}</p>"
+        return f"<p>{html.escape(title)}</p><p>{html.escape(f'{fitted.method.name} ({words})')}. {later}</p>"
     how = "Exact" if results.exact else f"Estimated from graphs by {fitted.method.name}"
-    sentence = f"{how} ({target.words}). {results.verdict or ''}"
+    sentence = f"{how} ({words}). {results.verdict or ''}"
     directions = quick_directions(fitted)
     if not directions.computed:
         sentence += " Directions are not computed yet: own_sample() draws the graphs that they come from."

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dagpost._tools.text import printable
-from dagpost.plots.marks import LEGEND, dashes_of, head_of, listed
+from dagpost.plots.marks import EXOGENOUS, EXOGENOUS_FILL, LEGEND, dashes_of, head_of, listed
+from dagpost.plots.readable_part import readable_part
 from dagpost.posterior.directions import Directions, PairDirection, Word
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 
@@ -20,6 +21,8 @@ _WIDTH, _HEIGHT, _MARGIN = 460.0, 340.0, 60.0
 #: Pairs joined with less probability than this are left out, and at most this many are drawn.
 THRESHOLD = 0.1
 _MOST_EDGES = 120
+#: Names that have room around the picture, where there are too many columns for all.
+_MOST_NODES = 36
 _GAP = 9.0
 #: Height of a line of the legend, which stands below the picture.
 _LINE = 16.0
@@ -40,15 +43,21 @@ def small_graph(
     >>> picture.count("<title>&lt;b&gt; and c: joined 1.000; direction not computed"), "<b>" in picture
     (1, False)
     """
-    names = directions.names
-    points = [_place(number, len(names)) for number in range(len(names))]
+    names, found = directions.names, directions.pairs(threshold)
+    ends = [(pair.source, pair.target) for pair in found]
+    part = readable_part(directions.joined, ends, threshold, most_pairs=_MOST_EDGES, most_nodes=_MOST_NODES)
+    places = [_place(number, len(part.nodes)) for number in range(len(part.nodes))]
+    points, kept = dict(zip(part.nodes, places, strict=True)), set(part.pairs)
     # The most probable ones last, on top of the others.
-    said = directions.pairs(threshold)[:_MOST_EDGES][::-1]
+    said = [pair for pair in found if (pair.source, pair.target) in kept][:_MOST_EDGES][::-1]
     drawn = [_edge(points, names, pair, label_under_choices(pair, tried)) for pair in said]
-    labels = [_label(point, name) for point, name in zip(points, names, strict=True)]
+    given = frozenset(directions.exogenous).intersection(points)
+    labels = [_label(point, names[node], square=node in given) for node, point in points.items()]
     words = listed(pair.word for pair in said)
     legend = [_explained(word, _HEIGHT + _LINE * (number + 0.5)) for number, word in enumerate(words)]
-    height = _HEIGHT + _LINE * len(words)
+    legend += [_explained_square(_HEIGHT + _LINE * (len(legend) + 0.5))] if given else []
+    legend += [_told(text, _HEIGHT + _LINE * (len(legend) + row + 0.5)) for row, text in enumerate(part.remarks)]
+    height = _HEIGHT + _LINE * len(legend)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {height:.0f}" '
         f'width="{_WIDTH:.0f}" height="{height:.0f}" role="img" '
@@ -63,7 +72,7 @@ def _place(number: int, count: int) -> Point:
     return _WIDTH / 2.0 + across * math.cos(angle), _HEIGHT / 2.0 + down * math.sin(angle)
 
 
-def _edge(points: Sequence[Point], names: Sequence[str], pair: PairDirection, said: str) -> str:
+def _edge(points: Mapping[int, Point], names: Sequence[str], pair: PairDirection, said: str) -> str:
     """A slightly bent line with its mark, and what is said of its direction."""
     # Bent the same way whichever end has the head.
     start, end = (points[place] for place in sorted((pair.source, pair.target)))
@@ -102,6 +111,17 @@ def _explained(word: Word, height: float) -> str:
     return f'<g>{line}<text x="42" y="{height + 3.5:.1f}" font-size="10">direction {LEGEND[word]}</text></g>'
 
 
+def _explained_square(height: float) -> str:
+    """The line of the legend on columns that are not modelled."""
+    words = f'<text x="42" y="{height + 3.5:.1f}" font-size="10">{EXOGENOUS}</text>'
+    return f"<g>{_dot((20.0, height), square=True)}{words}</g>"
+
+
+def _told(text: str, height: float) -> str:
+    """A remark below the legend."""
+    return f'<text x="4" y="{height + 3.5:.1f}" font-size="10">{html.escape(text)}</text>'
+
+
 def _corners(before: Point, tip: Point, size: float) -> tuple[Point, Point]:
     """The two corners of a head besides its tip."""
     ax, ay = tip[0] - before[0], tip[1] - before[1]
@@ -118,7 +138,17 @@ def _at(point: Point) -> str:
     return f"{point[0]:.1f},{point[1]:.1f}"
 
 
-def _label(point: Point, name: str) -> str:
+def _dot(point: Point, title: str = "", *, square: bool) -> str:
+    """The dot of a column, or the square of one that is not modelled."""
+    x, y = point
+    inside = title and f"<title>{html.escape(title)}</title>"
+    if square:
+        place = f'x="{x - 4.5:.1f}" y="{y - 4.5:.1f}" width="9" height="9"'
+        return f'<rect {place} fill="{EXOGENOUS_FILL}" stroke="rgb(60,60,60)">{inside}</rect>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#0072B2">{inside}</circle>'
+
+
+def _label(point: Point, name: str, *, square: bool) -> str:
     x, y = point
     name = printable(name)
     shown = name if len(name) <= 16 else name[:15] + "…"
@@ -126,6 +156,6 @@ def _label(point: Point, name: str) -> str:
     shift_x = 0.0 if side == "middle" else (10.0 if side == "start" else -10.0)
     shift_y = 4.0 if side != "middle" else (-10.0 if y < _HEIGHT / 2.0 else 20.0)
     return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#0072B2"><title>{html.escape(name)}</title></circle>'
+        f"{_dot(point, name, square=square)}"
         f'<text x="{x + shift_x:.1f}" y="{y + shift_y:.1f}" text-anchor="{side}">{html.escape(shown)}</text>'
     )

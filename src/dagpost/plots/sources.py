@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.setting_text import given_columns
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_matrix
 from dagpost.posterior.directions import Directions, directions_of_sample, quick_directions
@@ -147,23 +148,25 @@ def _sentence(source: Any, relation: str) -> str:
         return _of_sample(source)
     fitted = source.fitted_
     words = fitted.target.words
+    words = "; ".join(filter(None, (words, given_columns(fitted.exogenous))))
     if exact_matrix(relation, fitted) is not None:
         return f"Exact ({words})."
     if fitted.drawn is not None:
         return _of_sample(fitted.drawn)
     # A model from a file may have no sample yet, and drawing one takes its time.
     if not fitted.target.posterior:
-        return f"{words.capitalize()}."
+        return f"{words[:1].upper()}{words[1:]}."
     how = _AMONG if fitted.method.draws == "listed" else f"Estimated by {fitted.method.name}"
     return f"{how} ({words})."
 
 
 def _of_sample(sample: DagSample) -> str:
     """How many graphs, and by which method; of chains also whether to trust them. Not everything is an estimate."""
-    count, words = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", sample.target.words
+    count, given = f"{len(sample):,} graph{'' if len(sample) == 1 else 's'}", given_columns(sample.exogenous)
+    words = "; ".join(filter(None, (sample.target.words, given)))
     if not sample.target.posterior:
         replicates = f"{len(sample):,} {sample.method} replicate{'' if len(sample) == 1 else 's'}"
-        return f"Share of {replicates}, not a posterior probability."
+        return f"Share of {replicates}, not a posterior probability{given and f'; {given}'}."
     if sample.estimator == "given weights":
         return f"Weighted shares of {count} that were picked ({words})."
     if sample.listed:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -131,8 +132,10 @@ class Directions:
     upper: Floats
     confidence: float
     note: str = ""
+    #: Columns that are not modelled: there are no pairs among these.
+    exogenous: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def computed(self) -> bool:
         """Whether anything but `joined` is known."""
         return not bool(np.isnan(self.by_data).any())
@@ -147,14 +150,22 @@ class Directions:
     @property
     def all_settled(self) -> bool:
         """Whether the user's rules leave one direction for every pair, as a given order does."""
-        return bool((self.settled | self.settled.T | np.eye(len(self.names), dtype=bool)).all())
+        pairs = self.asked
+        return bool((self.settled | self.settled.T)[pairs].all())
+
+    @property
+    def asked(self) -> Flags:
+        """The pairs that there are: all but those of two exogenous columns; the first before the second."""
+        modelled = np.ones(len(self.names), dtype=bool)
+        modelled[list(self.exogenous)] = False
+        asked: Flags = np.triu(modelled[:, None] | modelled[None, :], 1)
+        return asked
 
     def pairs(self, least: float = 0.0) -> list[PairDirection]:
         """What is said of all pairs that are joined with at least this probability, most probable first."""
-        nodes = len(self.names)
-        found = [self.pair(first, second) for first in range(nodes) for second in range(first + 1, nodes)]
+        found = [self.pair(*ends) for ends in np.argwhere(self.asked & (self.joined >= least)).tolist()]
         # Rounding errors of sums that are both 1 do not decide which comes first.
-        return sorted((pair for pair in found if pair.joined >= least), key=lambda pair: -round(pair.joined, 9))
+        return sorted(found, key=lambda pair: -round(pair.joined, 9))
 
     def table(self) -> pd.DataFrame:
         """One row a pair, most probably joined first."""
@@ -196,10 +207,10 @@ class Directions:
             return PairDirection("open", first, second, share, joined)
         if share >= LEANING:
             return PairDirection("clear" if share >= CLEAR else "leaning", source, target, share, joined)
-        decided = self.by_data + self.by_rules
         for source, target in ((first, second), (second, first)):
-            if decided[source, target] / joined >= CLEAR:
-                return PairDirection("rules", source, target, float(decided[source, target]) / joined, joined)
+            decided = float(self.by_data[source, target] + self.by_rules[source, target])
+            if decided / joined >= CLEAR:
+                return PairDirection("rules", source, target, decided / joined, joined)
         return PairDirection("open", first, second, share, joined)
 
 
@@ -237,7 +248,17 @@ def quick_directions(fitted: Fitted) -> Directions:
     unknown = np.full_like(edges, np.nan)
     joined = np.minimum(edges + edges.T, 1.0)
     return Directions(
-        fitted.names, joined, unknown, unknown, unknown, known.settled, unknown, unknown, np.nan, known.note
+        fitted.names,
+        joined,
+        unknown,
+        unknown,
+        unknown,
+        known.settled,
+        unknown,
+        unknown,
+        np.nan,
+        known.note,
+        known.exogenous,
     )
 
 
@@ -298,6 +319,7 @@ class _Found:
             upper=upper,
             confidence=confidence,
             note=self.known.note,
+            exogenous=self.known.exogenous,
         )
 
     def _intervals(self, by_data: Floats, joined: Floats, confidence: float) -> tuple[Floats, Floats, float]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import html
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from dagpost._tools.checks import number
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import either
 from dagpost.methods.choice import target_named
 
@@ -33,18 +34,21 @@ class Estimated(float):
     samples: int
     effective_samples: float
     modularity: str
+    #: Columns that are not modelled: what is said holds given these.
+    exogenous: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __new__(cls, value: float, *_: Any, **__: Any) -> Self:
         """A float is what it is from the start; the other fields are set by `__init__`."""
         return super().__new__(cls, value)
 
     def __str__(self) -> str:
+        words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
         if self.rule == "exact":
-            return f"{self:.4f} (exact; {target_named(self.modularity).words})"
+            return f"{self:.4f} (exact; {words})"
         value = "unknown" if math.isnan(self) else f"{self:.4f}"
         return (
             f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {100 * self.confidence:.6g}%, "
-            f"{self.samples:,} graphs; {target_named(self.modularity).words})"
+            f"{self.samples:,} graphs; {words})"
         )
 
     def __repr__(self) -> str:
@@ -53,11 +57,22 @@ class Estimated(float):
     def _repr_html_(self) -> str:
         return f"<code>{html.escape(str(self))}</code>"
 
-    def as_dict(self) -> dict[str, float | int | str | None]:
-        """The fields as JSON can hold them: what is unknown or without end is None."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+    def given(self, exogenous: tuple[str, ...]) -> Self:
+        """The same where these columns are not modelled."""
+        return replace(self, exogenous=exogenous) if exogenous else self
+
+    def as_dict(self) -> dict[str, float | int | str | list[str] | None]:
+        """The fields as JSON can hold them: what is unknown or without end is None.
+
+        `exogenous` is there where some columns are not modelled.
+        """
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "exogenous"}
         return {
-            name: None if isinstance(item, float) and not math.isfinite(item) else item for name, item in fields.items()
+            **{
+                name: None if isinstance(item, float) and not math.isfinite(item) else item
+                for name, item in fields.items()
+            },
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
         }
 
 
@@ -79,7 +94,8 @@ class Estimate(Estimated):
     - "weights as given", "the condition never occurred", "the condition is impossible": nothing is known.
 
     `samples` graphs were looked at, worth `effective_samples` independent ones (beyond that number where their exact
-    weights say more than counting does). `modularity` says what is counted.
+    weights say more than counting does). `modularity` says what is counted, `exogenous` which columns are not modelled:
+    the probability is conditional on these.
 
     >>> exact_estimate(0.25, "order")
     0.2500 (exact; each graph counted once for every order it fits)

@@ -110,6 +110,11 @@ class Fitted:
         return self.data.names
 
     @property
+    def exogenous(self) -> tuple[str, ...]:
+        """The columns that are not modelled: all that is said is conditional on these."""
+        return tuple(self.settings.get("exogenous", ()))
+
+    @property
     def most_regimes(self) -> int:
         """By how many regimes a variable may be changed; 0 where there are none."""
         regimes = 0 if self.data.recipe is None else sum(len(step.indicators) for step in self.data.recipe.steps_)

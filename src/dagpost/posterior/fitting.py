@@ -9,23 +9,26 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.progress import reporter_for
 from dagpost._tools.schema import described_method
-from dagpost._tools.spelling import either, quoted, setting
+from dagpost._tools.spelling import bare, either, quoted, setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe import resolve_recipe
+from dagpost.data.recipe_settings import names_of
 from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
+from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
@@ -34,7 +37,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
@@ -57,9 +60,12 @@ def checked_method(model: Any) -> Method | None:
     return method
 
 
-def rules_of(model: Any) -> Constraints:
-    """The rules that a model has for its edges."""
-    return Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+def rules_of(model: Any, table: Table | None = None) -> Constraints:
+    """The rules that a model has for its edges; the recipe of its table may name exogenous columns too."""
+    own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
+    if table is None or table.recipe is None or not table.recipe.exogenous:
+        return own
+    return replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
@@ -68,7 +74,13 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
     regimes = resolve_regimes(model.regimes)
-    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
+    table = table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
+    if len(table.names) > MAX_NODES:
+        raise InputError(
+            f"The table has {len(table.names):,} columns, and a posterior over graphs is found for up to {MAX_NODES}. "
+            f"Choose the columns of interest: {either('Recipe(columns=[...])', '--columns')}."
+        )
+    return table
 
 
 def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
@@ -80,8 +92,9 @@ def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
-    method, constraints = checked_method(model), rules_of(model)
+    method, constraints = checked_method(model), rules_of(model, table)
     _refuse_left_out(constraints, table)
+    _refuse_set_exogenous(constraints, table)
     if method is not None:
         method.check_names(table.names)
     engine = resolve_engine(model.engine, model.threads, len(table.names))
@@ -119,6 +132,17 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
                 )
 
 
+def _refuse_set_exogenous(constraints: Constraints, table: Table) -> None:
+    """Refuse interventions on columns that are not modelled: they leave rows out of scores that are not there."""
+    for name in dict.fromkeys(name for own in targets_of(table) for name in own):
+        if name in list(constraints.exogenous):
+            raise InputError(
+                f"{quoted('interventions')} says that {name!r} was set from outside in some rows, and {name!r} is "
+                "exogenous: it is not modelled, so that setting it changes nothing. Leave these entries of "
+                f"{bare('interventions')} empty, or take the column out of {bare('exogenous')}."
+            )
+
+
 def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -> Fitted:
     """The same from local scores that come from elsewhere."""
     method, constraints = checked_method(model), rules_of(model)
@@ -133,6 +157,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
             raise InputError(f"The method {method.name!r} needs rows, and scores have none. Use fit(table).")
         method.check_names(names)
     log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
+    constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
     engine = resolve_engine(model.engine, model.threads, len(names))
     exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))

@@ -7,7 +7,7 @@ depends on which columns were set from outside. Both are in the provenance of a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -57,11 +57,29 @@ class Knowledge:
     settled: Flags
     targets: tuple[int, ...] = ()
     note: str = ""
+    #: Columns that are not modelled.
+    exogenous: tuple[int, ...] = ()
 
     def compelled(self, parents: UnsignedMasks) -> Compelled:
         """What is compelled in every graph."""
-        by_data = compelled_by_data(parents, self.targets)
-        return Compelled(by_data, compelled_with_rules(parents, by_data, _as_masks(self.settled), self.targets))
+        settled = _as_masks(self.settled)
+        if not self.exogenous:
+            by_data = compelled_by_data(parents, self.targets)
+            return Compelled(by_data, compelled_with_rules(parents, by_data, settled, self.targets))
+        # How exogenous columns depend on each other is not modelled, so that data do not show two of them to be apart:
+        # with all of them joined, no v-structure has both its parents among them.
+        among = self._among_exogenous()
+        own = among.astype(parents.dtype)
+        joined: UnsignedMasks = parents | own
+        by_data = compelled_by_data(joined, self.targets)
+        with_rules = compelled_with_rules(joined, by_data, settled | among, self.targets)
+        return Compelled(by_data & ~own, with_rules & ~own)
+
+    def _among_exogenous(self) -> Masks:
+        """The edges that join all exogenous columns, from the first to the last, as masks of parents."""
+        flags = np.zeros_like(self.settled)
+        flags[np.ix_(self.exogenous, self.exogenous)] = True
+        return _as_masks(np.triu(flags, 1))
 
     def patterns(self, parents: UnsignedMasks) -> UnsignedMasks:
         """The partially directed graph of every graph, in which everything compelled is directed (its MPDAG)."""
@@ -69,7 +87,7 @@ class Knowledge:
 
     def without_rules(self) -> Knowledge:
         """The same where nothing was known before the data."""
-        return Knowledge(np.zeros_like(self.settled), self.targets, self.note)
+        return Knowledge(np.zeros_like(self.settled), self.targets, self.note, self.exogenous)
 
 
 def knowledge_of(fitted: Fitted) -> Knowledge:
@@ -94,12 +112,15 @@ def knowledge_from(
     # Where both directions are forbidden the two are never joined.
     settled = required | (forbidden.T & ~forbidden)
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
-    return Knowledge(settled, sets, note)
+    return Knowledge(settled, sets, note, tuple(position_of(name, names) for name in constraints.exogenous))
 
 
 def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Method | None, score: Any) -> Knowledge:
     constraints = Constraints(
-        provenance.get("required", ()), provenance.get("forbidden", ()), provenance.get("tiers") or None
+        required=provenance.get("required", ()),
+        forbidden=provenance.get("forbidden", ()),
+        tiers=provenance.get("tiers") or None,
+        exogenous=provenance.get("exogenous", ()),
     )
     unknown = bool(provenance.get("interventions")) and not provenance.get("targets")
     remarks = [TARGETS_UNKNOWN] * unknown + [_NOT_EQUIVALENT] * (not _is_equivalent(score))
@@ -108,7 +129,7 @@ def _knowledge(names: tuple[str, ...], provenance: Mapping[str, Any], method: Me
     if order is None:
         return known
     place = np.argsort(np.asarray(order))
-    return Knowledge(place[:, None] < place[None, :], known.targets, known.note)
+    return replace(known, settled=place[:, None] < place[None, :])
 
 
 def _method_of(provenance: Mapping[str, Any]) -> Method | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import refusal
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix, known_paths
@@ -31,12 +32,16 @@ def in_one_line(fitted: Fitted) -> str:
 
     data, results, target = fitted.data, fitted.recall("results"), fitted.target
     size = f"{len(data.names)} variable{'' if len(data.names) == 1 else 's'}"
+    if fitted.exogenous:
+        size += f", {given_columns(fitted.exogenous)}"
     if data.observations is not None:
         size += f", {data.observations:,} observation{'' if data.observations == 1 else 's'}"
     if results is None:
         return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"
-    joined = (results.edges + results.edges.T)[np.triu_indices(len(data.names), 1)]
+    modelled = np.array([name not in fitted.exogenous for name in data.names])
+    asked = np.triu(modelled[:, None] | modelled[None, :], 1)
+    joined = (results.edges + results.edges.T)[asked]
     half = f"with probability ≥ {FOUND:g}" if target.posterior else "in at least half of the replicates"
     pairs = f"{int((joined >= FOUND).sum())} of {len(joined)} pair{'' if len(joined) == 1 else 's'} joined {half}"
     return f"{size}; {how} ({target.words}); {pairs}"

@@ -180,4 +180,5 @@ def _without(part: Any, child: int, parent: int) -> Flags:
     """The parent sets of a node that lack a column."""
     bit_of = np.zeros(part.nodes, dtype=np.int64)
     bit_of[parent] = 1
-    return part.masks_of_sets(child, bit_of) & np.uint64(2) == 0
+    lacking: Flags = part.masks_of_sets(child, bit_of) & np.uint64(2) == 0
+    return lacking

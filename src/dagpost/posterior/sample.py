@@ -1,7 +1,8 @@
 """DagSample: graphs drawn from a posterior, and what can be said from them.
 
-A graph is a row of parent masks: bit j of `parents[s, i]` says that column j is a parent of column i in graph s. Rows
-keep the order in which they were drawn. Memory: n masks of the smallest type that fits, and four numbers, a graph.
+A graph is a row of parent masks: bit j of `parents[s, i]` says that column j is a parent of column i in graph s. Beyond
+64 columns a mask is a row of words: bit j % 64 of `parents[s, i, j // 64]` (families/masks.py). Rows keep the order in
+which they were drawn. Memory: n masks of the smallest type that fits, and four numbers, a graph.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, labelled
 from dagpost._tools.checks import floats, texts
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks
+from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks, matrices_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.features.numbers import numbers_in
 from dagpost.mcmc.chains import ChainRecord
@@ -99,6 +102,11 @@ class DagSample:
             floats(getattr(self, name), name, "DagSample", (len(self.parents),))
 
     @property
+    def exogenous(self) -> tuple[str, ...]:
+        """The columns that are not modelled: all that is said is conditional on these."""
+        return tuple(self.provenance.get("exogenous", ()))
+
+    @property
     def independent(self) -> bool:
         """Whether these are independent draws of equal weight of the very thing that `target` names."""
         return self.draws == "independent" and self.estimator != GIVEN
@@ -124,7 +132,8 @@ class DagSample:
         kind = "independent graphs" if self.independent else "graphs"
         variables = f"{len(self.names)} variables"
         how = f"{self.method}, {self.target}-modular" if self.target in MODULARITIES else str(self.target)
-        return f"DagSample of {len(self):,} {kind} over {variables} ({how})"
+        given = given_columns(self.exogenous)
+        return f"DagSample of {len(self):,} {kind} over {variables} ({how}{given and f'; {given}'})"
 
     def _repr_html_(self) -> str:
         from dagpost.plots.notebook import sample_html
@@ -200,10 +209,12 @@ class DagSample:
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
-        bits = np.arange(len(self.names), dtype=self.parents.dtype)
-        one = self.parents.dtype.type(1)
-        present: NDArray[np.bool_] = (self.parents[:, None, :] >> bits[None, :, None]) & one != 0
-        return present
+        memory.require(
+            len(self) * len(self.names) ** 2,
+            f"A matrix for each of {len(self):,} graphs of {len(self.names):,} variables",
+            "Take some of the graphs, as in dags[:1000].adjacency(), or use edge_frequencies() or probability().",
+        )
+        return matrices_of_masks(self.parents)
 
     def edge_frequencies(self, estimator: str = "auto") -> pd.DataFrame:
         """Weighted frequency of every edge: rows parents, columns children."""
@@ -249,7 +260,7 @@ class DagSample:
         check_confidence(confidence)
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
-        queries = [resolve(statement, self.names, given) for statement in statements]
+        queries = [resolve(statement, self.names, given, self.exogenous) for statement in statements]
         conditions = [query.given for query in queries if query.given is not None]
         held = evaluate([*(query.feature for query in queries), *conditions], self.parents, self.names)
         conditions_held = iter(held[len(queries) :])
@@ -257,6 +268,7 @@ class DagSample:
             estimate_share(self, hit, None if query.given is None else next(conditions_held), estimator, confidence)
             for query, hit in zip(queries, held, strict=False)
         ]
+        estimates = [estimate.given(self.exogenous) for estimate in estimates]
         return estimates if several else estimates[0]
 
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -278,9 +290,10 @@ class DagSample:
         7.1604 [7.1229, 7.1979] (distinct graphs, 95%, 1,000 graphs; each graph counted once)
         """
         check_confidence(confidence)
-        condition = None if given is None else resolve(given, self.names).feature
+        condition = None if given is None else resolve(given, self.names, None, self.exogenous).feature
         held = None if condition is None else evaluate([condition], self.parents, self.names)[0]
-        return expected(self, numbers_in(function, self.parents, self.names), held, confidence)
+        found = expected(self, numbers_in(function, self.parents, self.names), held, confidence)
+        return found.given(self.exogenous)
 
     def diagnostics(self) -> ChainDiagnostics:
         """Whether the chains that drew these graphs can be trusted, in one sentence and edge by edge.
@@ -336,6 +349,7 @@ class DagSample:
         covered = self.covered
         return {
             **({"diagnostics": self.diagnosed.summary()} if self.from_chains else {}),
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
             "method": self.method,
             "estimator": self.estimator,
             "modularity": str(self.target),

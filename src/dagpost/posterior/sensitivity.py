@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable
 from dagpost.posterior.direction_fates import NOT_UNDER_EVERY_CHOICE, DirectionUnderChoices, surviving, where_lost
 from dagpost.posterior.directions import FOUND, PairDirection
@@ -77,6 +78,8 @@ class Sensitivity:
     required: tuple[tuple[int, int], ...] = ()
     left_out: tuple[str, ...] = ()
     compelled: Floats | None = None
+    #: Columns that are not modelled: all of it is conditional on these.
+    exogenous: tuple[str, ...] = ()
 
     def pairs(self) -> list[PairUnderChoices]:
         """All pairs that are joined with at least 0.1 under some choice, the most probable first."""
@@ -170,7 +173,9 @@ class Sensitivity:
 
     def summary(self) -> str:
         """How many of the pairs found survive, in one sentence, and how many of the clear directions, in another."""
-        return f"{self._pairs_in_words()} {self.directions_kept()}".rstrip()
+        given = given_columns(self.exogenous)
+        parts = self._pairs_in_words(), self.directions_kept(), f"All of it {given}." if given else ""
+        return " ".join(filter(None, parts))
 
     def _pairs_in_words(self) -> str:
         fates = [pair.fate for pair in self.pairs()]
@@ -252,6 +257,7 @@ class Sensitivity:
             "variations": [list(own) for own in self.variations],
             "required": [list(pair) for pair in self.required],
             "left_out": list(self.left_out),
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -272,7 +278,8 @@ def sensitivity_from(
     compelled = arrays["compelled"].astype(np.float64) if "compelled" in arrays else None
     if compelled is not None and compelled.shape != joined.shape:
         raise ValueError(f"compelled directions of shape {compelled.shape}")
-    return Sensitivity(names, variations, joined, required, tuple(map(str, about["left_out"])), compelled)
+    left_out, exogenous = (tuple(map(str, about.get(key, ()))) for key in ("left_out", "exogenous"))
+    return Sensitivity(names, variations, joined, required, left_out, compelled, exogenous)
 
 
 def label_under_choices(pair: PairDirection, found: Sensitivity | None) -> str:

@@ -197,7 +197,7 @@ def _computed(fitted: Fitted) -> Sensitivity:
     required = tuple((names.index(parent), names.index(child)) for parent, child in fitted.settings["required"])
     joined = np.stack([own.joined for own in found])
     compelled = np.stack([own.compelled for own in found]) if _with_direction(fitted).any() else None
-    return Sensitivity(names, tuple(variations), joined, required, tuple(left_out), compelled)
+    return Sensitivity(names, tuple(variations), joined, required, tuple(left_out), compelled, fitted.exogenous)
 
 
 def _refitted(fitted: Fitted, refit: Refit) -> _Pairs:

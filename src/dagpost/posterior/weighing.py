@@ -126,6 +126,7 @@ def _weigh_all(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: 
     scores = local_scores(table, score, max_parents, engine=engine, reporter=reporter, checkpoint=kept)
     log_weights = scores.values
     log_weights += log_prior(table.names, scores.max_parents, prior, constraints)
+    constraints.leave_unmodelled(table.names, log_weights)
     return ExactWorkspace(log_weights, scores.max_parents, engine, reporter)
 
 

@@ -10,6 +10,8 @@ that leaves some 6 multiplications a graph and row.
 Products are taken of plain doubles, each family relative to the best one of its node in that row, so that none
 exceeds 1. A row whose sum is so small that products may have been lost is summed again in logs.
 
+Columns that are not modelled count as given, as those that were set from outside do: their factor is 1.
+
 For the levels of one column given the others, only the families of that column and of its children depend on the level:
 graphs that agree in those are summed first, once for all levels.
 
@@ -27,6 +29,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import has_method, kind
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of
 from dagpost.data.recipe import Recipe
 from dagpost.engines import Engine, engine_or_threads
@@ -66,6 +69,8 @@ def log_predictive(
 ) -> Floats:
     """Log p(row | training data) of each row, averaged over the graphs of a sample by their weights.
 
+    Of a sample with exogenous columns: log p(the other columns | these, training data).
+
     Parameters
     ----------
     statistics
@@ -94,6 +99,7 @@ def log_predictive(
     1.0
     """
     rows = encode_rows(data, statistics, unseen=unseen, recipe=recipe, interventions=interventions)
+    rows = _given_exogenous(rows, sample)
     log_totals = _log_totals(_plan_of(sample, statistics, score, -1, 1), rows, engine, reporter)
     return np.where(rows.gaps, np.nan, log_totals[0])
 
@@ -156,6 +162,7 @@ def log_predictive_of_target(
             f"The column {target!r} is continuous; only the levels of a discrete column can be predicted from the "
             "others. For continuous columns, log_predictive gives the density of whole rows."
         )
+    refuse_exogenous(target, kind(sample, "sample", DagSample, "a DagSample").exogenous)
     rows = encode_rows(data, statistics, unseen=unseen, target=target, recipe=recipe, interventions=interventions)
     set_from_outside = rows.interventions >> np.uint64(node) & np.uint64(1) == 1
     if set_from_outside.any():
@@ -164,8 +171,23 @@ def log_predictive_of_target(
             "is row 1), so that there is nothing to predict. Leave such rows out."
         )
     layout = _plan_of(sample, statistics, score, node, statistics.arities[node])
-    log_totals = _log_totals(layout, rows, engine, reporter)
+    log_totals = _log_totals(layout, _given_exogenous(rows, sample), engine, reporter)
     return np.where(rows.gaps, np.nan, log_totals)
+
+
+def refuse_exogenous(target: str, exogenous: tuple[str, ...]) -> None:
+    """Refuse to predict a column that is not modelled."""
+    if target in exogenous:
+        raise InputError(
+            f"The column {target!r} is exogenous: the model is conditional on it and does not predict it. Predict "
+            f"another column, or take it out of {bare('exogenous')} and fit again."
+        )
+
+
+def _given_exogenous(rows: NewRows, sample: DagSample) -> NewRows:
+    """The rows with exogenous columns as if they had been set in all of them."""
+    given = sum(1 << position_of(name, sample.names) for name in sample.exogenous)
+    return rows._replace(interventions=rows.interventions | np.uint64(given)) if given else rows
 
 
 def column_filler(statistics: Statistics, score: str | Score, wanted: Wanted, target: int) -> Fill:

@@ -12,6 +12,7 @@ and the levels of one column are compared by what they have in all, mixed before
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.summaries.given import masks_of_graph
-from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target
+from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target, refuse_exogenous
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network, mixed_network
 from dagpost.prediction.rows import encode_rows
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
+from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, resolve_score, scores_within
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ _STATISTICS = "statistics"
 
 
 def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
-    """Log p(row | data) of new rows, averaged over graphs."""
+    """Log p(row | data) of new rows, averaged over graphs; of the modelled columns given the exogenous ones."""
     sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
     rows = encode_rows(X, statistics, unseen=unseen, recipe=fitted.data.recipe, interventions=interventions)
@@ -58,6 +60,7 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     """Probability of every level of one column given the others, averaged over graphs."""
     import pandas as pd
 
+    refuse_exogenous(target, fitted.exogenous)
     sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
     how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe}
@@ -81,8 +84,11 @@ def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | Ga
     limit = workspace.max_parents if isinstance(workspace, MixedWorkspace) else None
     masks = fitted.likeliest() if graph is None else masks_of_graph(graph, fitted.names, limit)
     masks = masks.astype(np.uint64)
+    if fitted.exogenous:
+        Constraints(exogenous=fitted.exogenous).refuse_graph(fitted.names, masks)
     statistics = statistics_of(fitted, masks[None, :])
     networks = [bayesian_network(masks, statistics, score) for score in scores_within(resolve_score(fitted.score))]
+    networks = [replace(network, exogenous=fitted.exogenous) for network in networks]
     if not isinstance(workspace, MixedWorkspace):
         return networks[0]
     if workspace.log_joint(masks[None, :])[0] == -np.inf:

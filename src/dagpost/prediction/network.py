@@ -16,6 +16,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import kind, members, seed_number, texts, whole_number
+from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import names_in, position_of, shortened
 from dagpost.errors import InputError
 from dagpost.scores import Score
@@ -32,10 +33,12 @@ class _Network:
 
     names: tuple[str, ...]
     parents: tuple[tuple[str, ...], ...]
+    exogenous: tuple[str, ...]
 
     def __repr__(self) -> str:
-        names, edges = len(self.names), sum(map(len, self.parents))
-        return f"{type(self).__name__} of {names} variable{'s' * (names != 1)} and {edges} edge{'s' * (edges != 1)}"
+        names, edges, given = len(self.names), sum(map(len, self.parents)), given_columns(self.exogenous)
+        size = f"{names} variable{'s' * (names != 1)} and {edges} edge{'s' * (edges != 1)}"
+        return f"{type(self).__name__} of {size}{given and f', {given}'}"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -51,12 +54,14 @@ class BayesianNetwork(_Network):
     """Discrete variables, the parents of each, and its probabilities given them; make one with `bayesian_network`.
 
     `tables[i]` has one axis a parent, in the order of `parents[i]`, and the levels of variable i along the last axis.
+    Columns that are `exogenous` are not modelled: their tables are how often their levels occur, each by itself.
     """
 
     names: tuple[str, ...]
     levels: tuple[tuple[object, ...], ...]
     parents: tuple[tuple[str, ...], ...]
     tables: tuple[Floats, ...]
+    exogenous: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that everything fits together."""
@@ -68,6 +73,9 @@ class BayesianNetwork(_Network):
         ):
             object.__setattr__(self, field, members(getattr(self, field), field, "BayesianNetwork", allowed=allowed))
         texts(self.names, "names", "BayesianNetwork")
+        object.__setattr__(self, "exogenous", texts(self.exogenous, "exogenous", "BayesianNetwork"))
+        for name in self.exogenous:
+            position_of(name, self.names)
         for levels, parents, table in zip(self.levels, self.parents, self.tables, strict=False):
             members(levels, "levels", "BayesianNetwork", allowed="a list of the levels of each variable")
             texts(parents, "parents", "BayesianNetwork", allowed="a list of the names of the parents of each variable")
@@ -103,7 +111,7 @@ class BayesianNetwork(_Network):
         return pd.DataFrame(flat, rows if len(levels) > 1 else rows.get_level_values(0), columns)
 
     def sample(self, rows: int, seed: int | None = None) -> pd.DataFrame:
-        """Draw rows, as categories.
+        """Draw rows, as categories; exogenous columns one by one, though they may depend on each other.
 
         >>> coin = BayesianNetwork(("coin",), (("heads", "tails"),), ((),), (np.array([0.5, 0.5]),))
         >>> coin.sample(3, seed=1)["coin"].tolist()
@@ -128,11 +136,11 @@ class BayesianNetwork(_Network):
         """Write the network to a BIF (.bif), XMLBIF (.bifxml, .xmlbif, .xml) or DSL (.dsl) file.
 
         An older file is replaced whole. Names and levels that are not plain identifiers are replaced by identifiers; a
-        comment in the file says what they stand for, and `read` gives them back.
+        comment in the file says what they stand for and which are exogenous, and `read` gives that back.
         """
         from dagpost.prediction.network_files import Parts, write_network
 
-        write_network(Parts(self.names, self.levels, self.parents, self.tables), path)
+        write_network(Parts(self.names, self.levels, self.parents, self.tables, self.exogenous), path)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -162,6 +170,8 @@ class GaussianNetwork(_Network):
     intercepts: Floats
     #: The variances of the noise.
     variances: Floats
+    #: Columns that are not modelled: they have the mean and variance of the data, each by itself.
+    exogenous: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Coefficients by variable, in the rows, and parent; with intercept and residual variance."""

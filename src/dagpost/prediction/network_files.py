@@ -11,7 +11,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,8 @@ _RESERVED = {
 }  # fmt: skip
 _READERS: dict[str, Callable[[str, NetworkText], None]] = {".bif": read_bif, ".bifxml": read_xmlbif, ".dsl": read_dsl}
 _WRITERS: dict[str, Callable[..., str]] = {".bif": bif_text, ".bifxml": xmlbif_text, ".dsl": dsl_text}
+#: What marks a column in our comment that is not modelled.
+_EXOGENOUS = "exogenous"
 #: Memory for every byte of a file.
 _BYTES_A_BYTE = 20
 _COMMENT = re.compile(r"^(?://|<!--) dagpost (\[.*\])(?: -->)?$", re.MULTILINE)
@@ -49,6 +51,7 @@ class Parts(NamedTuple):
     levels: tuple[tuple[object, ...], ...]
     parents: tuple[tuple[str, ...], ...]
     tables: tuple[Floats, ...]
+    exogenous: tuple[str, ...] = ()
 
 
 def write_network(network: Parts, path: str | os.PathLike[str]) -> None:
@@ -64,9 +67,14 @@ def write_network(network: Parts, path: str | os.PathLike[str]) -> None:
     identifier_of = dict(zip(network.names, identifiers, strict=True))
     parents = [[identifier_of[parent] for parent in of] for of in network.parents]
     content = _WRITERS[suffix](identifiers, labels, parents, network.tables)
-    # Two hyphens would end a comment of XML.
-    note = json.dumps(list(zip(identifiers, network.names, labels, levels, strict=True))).replace("--", "-\\u002d")
-    content += f"\n<!-- dagpost {note} -->\n" if suffix == ".bifxml" else f"\n// dagpost {note}\n"
+    entries = [
+        [*entry, _EXOGENOUS] if entry[1] in network.exogenous else entry
+        for entry in zip(identifiers, network.names, labels, levels, strict=True)
+    ]
+    for words in (_about_exogenous(network, identifier_of), f"dagpost {json.dumps(entries)}"):
+        # Two hyphens would end a comment of XML.
+        note = words.replace("--", "-\\u002d")
+        content += "" if not note else f"\n<!-- {note} -->\n" if suffix == ".bifxml" else f"\n// {note}\n"
     write_text(path, content)
 
 
@@ -92,7 +100,18 @@ def read_network(path: str | os.PathLike[str]) -> Parts:
         names, levels = {each: each for each in identifiers}, tuple(network.labels[each] for each in identifiers)
     parents = tuple(tuple(names[parent] for parent in network.parents[each]) for each in identifiers)
     tables = tuple(network.tables[each] for each in identifiers)
-    return _in_order(Parts(tuple(names.values()), levels, parents, tables))
+    exogenous = tuple(
+        names[each] for each in identifiers if each in known and known[each][2] and not network.parents[each]
+    )
+    return _in_order(Parts(tuple(names.values()), levels, parents, tables, exogenous))
+
+
+def _about_exogenous(network: Parts, identifier_of: Mapping[str, str]) -> str:
+    """What readers of a file should know of columns that are not modelled; empty where there are none."""
+    if not network.exogenous:
+        return ""
+    listed = ", ".join(identifier_of[name] for name in network.exogenous)
+    return f"Not modelled, but given: {listed}. Their probabilities are how often each level occurs."
 
 
 def _labels(levels: Sequence[object]) -> list[str]:
@@ -142,18 +161,21 @@ def _in_order(network: Parts) -> Parts:
     return network._replace(parents=tuple(parents), tables=tuple(tables))
 
 
-def _known(content: str, network: NetworkText) -> dict[str, tuple[str, tuple[object, ...]]]:
-    """By identifier: the name and the levels that our comment in a file speaks of, where it fits the file."""
+def _known(content: str, network: NetworkText) -> dict[str, tuple[str, tuple[object, ...], bool]]:
+    """By identifier: name, levels and whether exogenous, as our comment in a file says, where it fits the file."""
     notes = _COMMENT.findall(content)
     try:
         entries = json.loads(notes[-1]) if notes else []
-        listed = [(str(entry[0]), str(entry[1]), tuple(entry[2]), tuple(entry[3])) for entry in entries]
-        plain = all(_is_level(level) for _, _, _, levels in listed for level in levels)
+        listed = [
+            (str(entry[0]), str(entry[1]), tuple(entry[2]), tuple(entry[3]), _EXOGENOUS in entry[4:])
+            for entry in entries
+        ]
+        plain = all(_is_level(level) for _, _, _, levels, _ in listed for level in levels)
     except (ValueError, LookupError, TypeError, RecursionError):
         return {}
     return {
-        identifier: (name, levels)
-        for identifier, name, labels, levels in listed
+        identifier: (name, levels, exogenous)
+        for identifier, name, labels, levels, exogenous in listed
         if plain and network.labels.get(identifier) == labels and len({*levels}) == len(labels) == len(levels)
     }
 

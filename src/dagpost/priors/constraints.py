@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Flags
+from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import different_texts, texts, whole_number
 from dagpost._tools.spelling import bare, quoted
 from dagpost._tools.text import names_in, nearest, shown
@@ -104,6 +104,17 @@ class Constraints:
         np.fill_diagonal(allowed, False)
         return ParentLists.of_matrix(allowed, max_parents)
 
+    def leave_unmodelled(self, names: tuple[str, ...], *log_weights: Floats) -> None:
+        """Give exogenous columns the weight 1 without parents and 0 with any, in place: no score or prior of theirs.
+
+        Rows are columns, and the first entry of a row is the empty set. So the weight of a graph is a product over the
+        columns that are modelled, given the others.
+        """
+        own = [name in self._exogenous_of(names) for name in names]
+        for weights in log_weights:
+            weights[own] = -np.inf
+            weights[own, 0] = 0.0
+
     def refuse_graph(self, names: tuple[str, ...], parents: NDArray[np.uint64]) -> None:
         """Refuse a graph, one mask of parents a node, that does not obey them."""
         required, forbidden = self.masks(names, len(names))
@@ -112,7 +123,8 @@ class Constraints:
                 raise InputError(f"The graph lacks the edge {parent} -> {child}, which {bare('required')} has.")
         for child, barred in zip(names, (forbidden & parents).tolist(), strict=True):
             for parent in names_in(barred, names):
-                rule = bare("forbidden") if (parent, child) in list(self.forbidden) else bare("tiers")
+                listed = (parent, child) in list(self.forbidden)
+                rule = bare("forbidden" if listed else "exogenous" if child in self.exogenous else "tiers")
                 raise InputError(f"The graph has the edge {parent} -> {child}, which {rule} rules out.")
 
     def _edges(self, setting: str, names: tuple[str, ...]) -> list[Edge]:
@@ -136,6 +148,11 @@ class Constraints:
                 raise InputError(
                     f"{quoted('exogenous')} has the name {name!r}, but there is no such column.{nearest(name, names)}"
                 )
+        if self.exogenous and set(self.exogenous) == set(names):
+            raise InputError(
+                f"{quoted('exogenous')} names every column, and nothing is left to model. Take out the columns whose "
+                "causes you ask for."
+            )
         return set(self.exogenous)
 
     def _tier_of(self, names: tuple[str, ...]) -> dict[str, int]:

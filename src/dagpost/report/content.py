@@ -101,6 +101,11 @@ class Content:
     #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
     mixture: Mapping[str, Any] | None = None
 
+    @property
+    def exogenous(self) -> tuple[str, ...]:
+        """The columns that are not modelled: all that is said is conditional on these."""
+        return tuple(self.settings.get("exogenous", ()))
+
 
 def gather(source: Fitted | DagSample) -> Content:
     """The numbers of a fitted model or of a sample."""

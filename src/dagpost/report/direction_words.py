@@ -36,10 +36,9 @@ def arrows(content: Content) -> str:
 
 def found(content: Content) -> str:
     """What a reader takes away from the picture: how many pairs are joined, and what is known of their directions."""
-    count = len(content.names)
     pairs = content.directions.pairs(FOUND)
     often = "with a probability" if content.target.posterior else "in a share of the replicates"
-    of_all = f"{len(pairs):,} of {counted(count * (count - 1) // 2, 'pair')} of variables"
+    of_all = f"{len(pairs):,} of {counted(int(content.directions.asked.sum()), 'pair')} of variables"
     text = f"{of_all} {'is' if len(pairs) == 1 else 'are'} joined {often} of at least {FOUND:g}."
     if content.trusted is False and not content.exact:
         return f"Not to be trusted yet: {text}"

@@ -23,7 +23,7 @@ from dagpost._tools.whole_files import check_place, write_text
 from dagpost._version import __version__
 from dagpost.errors import InputError
 from dagpost.plots.layering import acyclic_orientation
-from dagpost.plots.marks import LEGEND, for_layers, head_of, listed, mark
+from dagpost.plots.marks import EXOGENOUS, LEGEND, exogenous_mark, for_layers, head_of, listed, mark
 from dagpost.plots.small_graph import small_graph
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
@@ -94,10 +94,11 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
 
 def data_of(content: Content) -> dict[str, Any]:
     """The numbers that the script needs; variables are numbered as the columns are."""
-    total = len(content.names) * (len(content.names) - 1) // 2
+    total = int(content.directions.asked.sum())
     pairs = _pairs(content)
     return {
         "names": [printable(name) for name in content.names],
+        "exogenous": list(content.directions.exogenous),
         "pairs": pairs,
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
         "posterior": content.target.posterior,
@@ -178,6 +179,7 @@ def _legend(content: Content) -> str:
         line = f'<path d="M2 7H58" stroke="currentColor" stroke-width="{wide:.2f}" opacity="{strong:.2f}"/>'
         picture = f'<svg class="mark" viewBox="0 0 60 14" width="45" height="11" aria-hidden="true">{line}</svg>'
         items.append(f"{picture} {content.target.measure} {chance:g}")
+    items += [f"{exogenous_mark()} {EXOGENOUS}"] if content.exogenous else []
     return "".join(f"<li>{item}</li>" for item in items)
 
 

@@ -32,7 +32,7 @@ def pair_table(content: Content) -> str:
 
 
 def _caption(content: Content, listed: int) -> str:
-    left_out = len(content.names) * (len(content.names) - 1) // 2 - listed
+    left_out = int(content.directions.asked.sum()) - listed
     caption = f"{counted(listed, 'pair')} of variables, by the {measure_of(content)} an edge between them"
     if left_out:
         caption += f" ({left_out} more below {LEAST_SHOWN:g} are not listed)"

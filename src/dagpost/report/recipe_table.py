@@ -14,7 +14,7 @@ def recipe_table(content: Content) -> str:
         return ""
     rows = []
     for step in recipe.steps_:
-        _, what, done, levels = cells(step)
+        _, what, done, levels = cells(step, recipe.exogenous)
         rows.append(
             f"<tr><td>{name(step.name, whole=True)}</td><td>{text(what)}</td><td>{text(done)}</td>"
             f"<td><bdi>{text(levels)}</bdi></td></tr>"

@@ -12,7 +12,7 @@ from typing import Any
 
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.registry import Registry
-from dagpost._tools.setting_text import readable_setting
+from dagpost._tools.setting_text import conditional_on, given_columns, readable_setting
 from dagpost._tools.text import printable, shortened
 from dagpost.plots.sources import percent
 from dagpost.posterior.estimate import error_near_one_half
@@ -71,7 +71,7 @@ def summary(content: Content) -> str:
     parts = [f"{len(content.names)} variables"]
     if content.observations is not None:
         parts.append(f"{content.observations:,} observations")
-    return ", ".join([*parts, content.target.words])
+    return ", ".join(filter(None, [*parts, content.target.words, given_columns(content.exogenous)]))
 
 
 def counted(number: int, thing: str) -> str:
@@ -222,10 +222,11 @@ def prior(content: Content) -> str:
         parents = f" A variable has at most {counted(limit, 'parent')}."
     rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
+    given = conditional_on(content.exogenous)
     return (
         f"{content.target.explanation} The prior: {_in_words(settings.get('prior'), PRIORS)}. How well a graph fits "
-        f"the data is measured by {_in_words(settings.get('score'), SCORES)}.{parents}{fixed} Other choices give "
-        "other numbers."
+        f"the data is measured by {_in_words(settings.get('score'), SCORES)}.{parents}{fixed}"
+        f"{given and f' {given}'} Other choices give other numbers."
     )
 
 
@@ -244,9 +245,10 @@ def _in_words(description: Any, registry: Registry[Any]) -> str:
 
 
 def provenance_of_part(content: Content, exact: bool) -> str:
-    """Whether a part of the report is exact or estimated, and from what."""
+    """Whether a part of the report is exact or estimated, from what, and given what."""
+    words = "; ".join(filter(None, (content.target.words, given_columns(content.exogenous))))
     if exact:
-        return f"Exact; {content.target.words}."
+        return f"Exact; {words}."
     sample = content.sample
     if sample is None:
         return ""
@@ -254,8 +256,8 @@ def provenance_of_part(content: Content, exact: bool) -> str:
         return f"Shares of {counted(len(sample), 'bootstrap replicate')}, not posterior probabilities."
     if sample.listed:
         covered = f", {percent(sample.covered)} of the posterior" if math.isfinite(sample.covered) else ""
-        return f"Among {len(sample):,} of the most probable graphs only{covered}; {content.target.words}."
-    return f"Estimated from {counted(len(sample), 'graph')}{_worth(sample)}; {content.target.words}."
+        return f"Among {len(sample):,} of the most probable graphs only{covered}; {words}."
+    return f"Estimated from {counted(len(sample), 'graph')}{_worth(sample)}; {words}."
 
 
 def omitted(content: Content, part: str) -> str:
@@ -280,6 +282,8 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
             rows.append((f"{key.capitalize()} edges", shortened(edges)))
     if settings.get("tiers"):
         rows.append(("Tiers", " | ".join(", ".join(map(printable, tier)) for tier in settings["tiers"])))
+    if content.exogenous:
+        rows.append(("Exogenous", shortened([printable(name) for name in content.exogenous])))
     own = settings.get("method")
     if isinstance(own, Mapping):
         # How many replicates these results rest on stands below.

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
+from dagpost._tools.kernels import copy_into, inlined, kernel
+from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, count_bits
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
 from dagpost.scores.set_functions import Target, can_go_on, insert_sorted, write_set
@@ -32,10 +33,15 @@ _SCRATCH_BYTES = 60 * 2**20
 _MOST_COUNTERS = 2**22
 #: Merging rows costs about as much as counting three sets, so it has to serve a few more than that.
 _MERGE_FOR_SETS = 8
+#: A word of a bitmap is counted in half the time of a row.
+_WORDS_A_ROW = 2
 
 
 class Scratch(NamedTuple):
-    """What a running task writes: counters (always left zero), labels by level, and lists of merged rows."""
+    """What a running task writes: counters (always left zero), labels by level, and lists of merged rows.
+
+    Where a set is counted by bits (bitmaps.py), also the bitmaps of its labels and how many ones they have.
+    """
 
     counters: Counts
     new_label: Counts
@@ -43,10 +49,15 @@ class Scratch(NamedTuple):
     labels: Counts
     rows: Counts
     weights: Counts
+    bitmaps: Masks
+    sizes: Counts
 
 
 class Walk(NamedTuple):
-    """The path of the depth-first walk; index 0 is the empty set."""
+    """The path of the depth-first walk; index 0 is the empty set.
+
+    At each level there are labels for the rows, bitmaps for the labels, or both.
+    """
 
     label_count: Integers
     row_list: Integers
@@ -56,6 +67,8 @@ class Walk(NamedTuple):
     nodes: Integers
     has_wanted: Flags
     next_position: Integers
+    has_labels: Flags
+    has_bitmaps: Flags
 
 
 @inlined
@@ -144,8 +157,12 @@ def _merge_rows(
 
 
 @inlined
-def _start(top: int, rows: Rows, scratch: Scratch, walk: Walk) -> None:
+def _start(top: int, rows: Rows, bits: Bitmaps, scratch: Scratch, walk: Walk) -> None:
     """The empty set, with the rows merged that agree in all columns up to `top`."""
+    walk.has_labels[0] = True
+    walk.has_bitmaps[0] = bits.everyone.size > 0
+    copy_into(scratch.bitmaps[0], bits.everyone)
+    scratch.sizes[0, 0] = bits.observations
     count = rows.weights.size
     walk.label_count[0] = 1
     walk.row_list[0] = 0
@@ -189,7 +206,15 @@ def _too_many(level: int, position: int, rows: Rows, walk: Walk) -> bool:
 
 @inlined
 def _place(
-    size: int, position: int, write: bool, rows: Rows, cells: CellFunction, target: Target, scratch: Scratch, walk: Walk
+    size: int,
+    position: int,
+    write: bool,
+    rows: Rows,
+    bits: Bitmaps,
+    cells: CellFunction,
+    target: Target,
+    scratch: Scratch,
+    walk: Walk,
 ) -> None:
     """Add the column at `position` to the set of level `size - 1`, score it, and label the rows below it."""
     arity = rows.arities[position]
@@ -211,7 +236,31 @@ def _place(
     walk.has_wanted[size] = wanted
     insert_sorted(walk.nodes[size - 1], size - 1, node, walk.nodes[size])
     result = scratch.labels[size]
-    if cell_count <= 2 * length + 16 and cell_count < scratch.counters.size:
+    dense = cell_count <= 2 * length + 16 and cell_count < scratch.counters.size
+    words = bits.everyone.size
+    bitmaps, sizes = scratch.bitmaps[size - 1], scratch.sizes[size - 1]
+    new_bitmaps, new_sizes = scratch.bitmaps[size], scratch.sizes[size]
+    by_bits = walk.has_bitmaps[size - 1] and dense and bits.first[position] >= 0
+    may_merge = size > 1 and rows.prefix_counts[position] > 0
+    if by_bits and walk.has_labels[size - 1]:
+        by_bits = walk.label_count[size - 1] * (arity - 1) * words <= _WORDS_A_ROW * length
+        if by_bits and descend:
+            # Then the sets below, the largest ones, are counted by bits too, and nobody needs labels.
+            below = cell_count * bits.most * words
+            last = size + 1 == (target.max_size if wanted else target.max_size - 1)
+            by_bits = last and not may_merge and 0 < below <= _WORDS_A_ROW * length
+    if by_bits:
+        label_count = walk.label_count[size - 1]
+        occupied = scratch.occupied
+        found = count_bits(
+            position, arity, label_count, bits, bitmaps, sizes, descend, new_bitmaps, new_sizes, occupied
+        )
+        if write:
+            _write(size, found, scratch.occupied, cells, target, walk)
+        walk.label_count[size], walk.row_list[size], walk.length[size] = found, row_list, length
+        walk.has_labels[size], walk.has_bitmaps[size] = False, True
+        return
+    if dense:
         found = _count_dense(row_list, length, labels, column, np.uint64(arity), cell_count, scratch)
         if descend:
             for place in range(length):
@@ -225,8 +274,9 @@ def _place(
     if not descend:
         return
     walk.label_count[size], walk.row_list[size], walk.length[size] = found, row_list, length
+    walk.has_labels[size] = True
     prefix_count = rows.prefix_counts[position]
-    if size > 1 and prefix_count > 0 and found * prefix_count <= scratch.counters.size:
+    if may_merge and found * prefix_count <= scratch.counters.size:
         sets = 0
         for more in range(1, target.max_size - size + 1):
             sets += target.binomial[position, more]
@@ -234,11 +284,27 @@ def _place(
             walk.row_list[size] = size
             prefix = rows.prefixes[position]
             walk.length[size] = _merge_rows(row_list, size, length, result, prefix, np.uint64(prefix_count), scratch)
+    # More configurations only come: where they are too many for bits already, so they are below.
+    useful = walk.has_bitmaps[size - 1] and dense and bits.first[position] >= 0
+    useful = useful and found <= MOST_LABELS and found * words <= _WORDS_A_ROW * walk.length[size]
+    walk.has_bitmaps[size] = useful
+    if useful:
+        label_count = walk.label_count[size - 1]
+        occupied = scratch.occupied
+        count_bits(position, arity, label_count, bits, bitmaps, sizes, True, new_bitmaps, new_sizes, occupied)
 
 
 @kernel
 def count_sets(
-    top: int, first: int, last: int, rows: Rows, cells: CellFunction, target: Target, scratch: Scratch, cancel: Integers
+    top: int,
+    first: int,
+    last: int,
+    rows: Rows,
+    bits: Bitmaps,
+    cells: CellFunction,
+    target: Target,
+    scratch: Scratch,
+    cancel: Integers,
 ) -> None:
     """Score the sets of a task (see `tasks_of`); returns early, scores missing, once `cancel` is raised."""
     levels = target.max_size + 1
@@ -251,14 +317,16 @@ def count_sets(
         np.zeros((levels, levels), np.int64),
         np.zeros(levels, np.bool_),
         np.zeros(levels, np.int64),
+        np.zeros(levels, np.bool_),
+        np.zeros(levels, np.bool_),
     )
     if cancel[0] != 0:
         return
-    _start(top, rows, scratch, walk)
+    _start(top, rows, bits, scratch, walk)
     if top == 0:
         scratch.occupied[0] = rows.weights.sum()
         _write(0, np.int64(1), scratch.occupied, cells, target, walk)
-    _place(1, top, first == top - 1, rows, cells, target, scratch, walk)
+    _place(1, top, first == top - 1, rows, bits, cells, target, scratch, walk)
     level = 1
     walk.next_position[1] = first
     while level > 0:
@@ -273,19 +341,20 @@ def count_sets(
             continue
         if cancel[0] != 0:
             return
-        _place(size, position, True, rows, cells, target, scratch, walk)
+        _place(size, position, True, rows, bits, cells, target, scratch, walk)
         if can_go_on(size, position, wanted, target):
             level = size
             walk.next_position[level] = position - 1
 
 
-def scratch_pool(rows: Rows, max_size: int, workers: int) -> queue.SimpleQueue[Scratch]:
+def scratch_pool(rows: Rows, bits: Bitmaps, max_size: int, workers: int) -> queue.SimpleQueue[Scratch]:
     """Working memory for as many tasks at a time as fit; further workers wait their turn."""
     count = rows.weights.size
     arity = int(rows.arities.max())
     counters = max(arity, min(max(count * arity, 2**12), _MOST_COUNTERS))
     lists = max_size + 1 if rows.prefixes.shape[0] > 1 else 1
-    size = 8 * counters + 4 * count * (max_size + 2 + 2 * lists)
+    words = MOST_LABELS * bits.everyone.size
+    size = 8 * counters + 4 * count * (max_size + 2 + 2 * lists) + 8 * words * (max_size + 1)
     pool: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
     for _ in range(max(1, min(workers, _SCRATCH_BYTES // size))):
         pool.put(
@@ -296,6 +365,8 @@ def scratch_pool(rows: Rows, max_size: int, workers: int) -> queue.SimpleQueue[S
                 labels=np.empty((max_size + 1, count), dtype=np.uint32),
                 rows=np.empty((lists, count), dtype=np.uint32),
                 weights=np.empty((lists, count), dtype=np.uint32),
+                bitmaps=np.empty((max_size + 1, words), dtype=np.uint64),
+                sizes=np.empty((max_size + 1, MOST_LABELS), dtype=np.uint32),
             )
         )
     return pool

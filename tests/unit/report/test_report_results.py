@@ -478,3 +478,17 @@ def test_what_was_done_with_each_column_is_told(coronary: DagPosterior, tmp_path
     assert rows["systolic"][2] == "<140, >=140"
     assert "rows dropped for gaps" in page.sections["data"]
     assert "recipe" not in written(coronary, tmp_path).tables, "where levels are as they were, there is nothing to tell"
+
+
+def test_exogenous_columns_are_said_in_every_part_and_marked_for_the_graph(tmp_path: Path) -> None:
+    model = DagPosterior(score="bdeu", seed=1, samples=300, exogenous=["Family", "Smoking"])
+    model.fit(datasets.load("coronary"))
+    for source in (model, model.own_sample()):
+        page = written(source, tmp_path)
+        given = "given Family and Smoking"
+        assert f"Everything is conditional, {given}: exogenous columns are not modelled" in page.sections["trust"]
+        assert given in page.sections["pairs"]
+        assert "of 14 pairs of variables" in page.words
+        assert dict(page.tables["settings"][1:])["Exogenous"] == "Family, Smoking"
+        assert [page.numbers["names"][place] for place in page.numbers["exogenous"]] == ["Family", "Smoking"]
+        assert "exogenous: given, not modelled" in page.words

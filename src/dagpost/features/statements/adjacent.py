@@ -21,6 +21,7 @@ class Adjacent(Feature):
     second: str
 
     name = "adjacent"
+    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.first, self.second)

@@ -17,6 +17,7 @@ from dagpost.features.feature import Feature
 from dagpost.features.forms import Call, Form
 from dagpost.features.names import check_different, quoted
 from dagpost.features.reader import Reader
+from dagpost.features.reductions import all_in
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,7 @@ class CompelledEdge(Feature):
         return (Call("compelled", _read, ("compelled(A -> B)",)),)
 
     def holds_in(self, block: Block) -> Flags:
-        masks = block.shared(_compelled)[:, block.node(self.child)]
-        holds: Flags = masks >> np.uint64(block.node(self.parent)) & np.uint64(1) != 0
-        return holds
+        return all_in(block.mask([self.parent]))(block.shared(_compelled)[:, block.node(self.child)])
 
 
 def compelled(parent: str, child: str) -> CompelledEdge:
@@ -68,5 +67,5 @@ def _read(reader: Reader) -> CompelledEdge:
 
 def _compelled(block: Block) -> Masks:
     """The compelled edges of every graph, as masks of parents."""
-    masks: Masks = compelled_by_data(np.ascontiguousarray(block.parents.T)).astype(np.uint64)
+    masks: Masks = compelled_by_data(block.by_graph(block.parents)).astype(np.uint64)
     return masks

@@ -43,7 +43,7 @@ class Custom(Feature):
     def holds_in(self, block: Block) -> Flags:
         answers: dict[bytes, bool] = {}
         result = np.empty(block.count, dtype=np.bool_)
-        for place, row in enumerate(np.ascontiguousarray(block.parents.T)):
+        for place, row in enumerate(block.by_graph(block.parents)):
             key = row.tobytes()
             if key not in answers:
                 answers[key] = self._ask(block, row, block.start + place)

@@ -14,8 +14,9 @@ import numpy as np
 
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
-from dagpost.features.blocks import STRIP, Block, Flags, Masks
-from dagpost.features.feature import And, Feature, Not
+from dagpost.families.graph_lists import GraphLists
+from dagpost.features.blocks import STRIP, Block, Flags, Masks, WideBlock
+from dagpost.features.feature import And, Feature, Not, refuse_among
 from dagpost.features.forms import Form, Infix
 from dagpost.features.names import braced, names_of, quoted
 from dagpost.features.reader import Reader
@@ -32,6 +33,7 @@ class DSeparated(Feature):
     given: frozenset[str] = frozenset()
 
     name = "d_separated"
+    projects = True
     takes_bar = True
 
     def __post_init__(self) -> None:
@@ -54,10 +56,21 @@ class DSeparated(Feature):
     def forms(cls) -> tuple[Form, ...]:
         return (Infix("_||_", _read, ("A _||_ B | C, D", "{A, B} _||_ C")),)
 
+    def conditional(self, exogenous: frozenset[str]) -> Feature:
+        """Given all exogenous columns that it does not name itself: how these depend on each other is not modelled."""
+        if self.first & exogenous and self.second & exogenous:
+            refuse_among(DSeparated(self.first & exogenous, self.second & exogenous), exogenous)
+        return DSeparated(self.first, self.second, self.given | (exogenous - self.first - self.second))
+
     def holds_in(self, block: Block) -> Flags:
         result = np.empty(block.count, dtype=np.bool_)
-        first, second, given = (block.mask(side) for side in (self.first, self.second, self.given))
-        _separate(block.parents, block.ancestors(), first, second, given, result)
+        sides = (self.first, self.second, self.given)
+        if isinstance(block, WideBlock):
+            first, second, given = (np.array([name in side for name in block.names]) for side in sides)
+            _separate_lists(block.lists, first, second, given, result)
+        else:
+            first, second, given = map(block.mask, sides)
+            _separate(block.parents, block.ancestors(), first, second, given, result)
         return result
 
     def simpler(self, names: Sequence[str]) -> Feature:
@@ -140,3 +153,43 @@ def _separate(
             changed = difference != none
         for lane in range(stop - start):
             result[start + lane] = reached[lane] & second == none
+
+
+@kernel
+def _separate_lists(lists: GraphLists, first: Flags, second: Flags, given: Flags, result: Flags) -> None:
+    """The same on lists of parents, graph by graph."""
+    nodes = len(first)
+    relevant = np.empty(nodes, dtype=np.bool_)
+    reached = np.empty(nodes, dtype=np.bool_)
+    for graph in range(len(result)):
+        for node in range(nodes):
+            relevant[node] = first[node] or second[node] or given[node]
+            reached[node] = first[node]
+        for place in range(lists.ordered[graph] - 1, -1, -1):
+            node = lists.order[graph, place]
+            if relevant[node]:
+                for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+                    relevant[lists.members[edge]] = True
+        changed = True
+        while changed:
+            changed = False
+            for place in range(lists.ordered[graph]):
+                node = lists.order[graph, place]
+                if not relevant[node]:
+                    continue
+                start, stop = lists.starts[graph, node], lists.starts[graph, node + 1]
+                joins = reached[node]
+                for edge in range(start, stop):
+                    joins |= reached[lists.members[edge]]
+                if not joins:
+                    continue
+                if not given[node] and not reached[node]:
+                    reached[node] = changed = True
+                for edge in range(start, stop):
+                    parent = lists.members[edge]
+                    if not given[parent] and not reached[parent]:
+                        reached[parent] = changed = True
+        apart = True
+        for node in range(nodes):
+            apart &= not (reached[node] and second[node])
+        result[graph] = apart

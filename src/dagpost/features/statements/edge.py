@@ -20,6 +20,7 @@ class Edge(Feature):
     child: str
 
     name = "edge"
+    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.parent, self.child)

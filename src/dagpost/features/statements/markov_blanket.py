@@ -25,6 +25,7 @@ class InMarkovBlanket(Feature):
     of: str
 
     name = "in_markov_blanket"
+    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.member, self.of)

@@ -34,6 +34,7 @@ class _NodeSet(Feature):
 
     word: ClassVar[str]
     example: ClassVar[str]
+    projects = True
 
     def __post_init__(self) -> None:
         store_others(self, "members", self.node)
@@ -86,11 +87,12 @@ class DescendantSet(_NodeSet):
     word, example = "de", "de(B) = {}"
 
     def holds_in(self, block: Block) -> Flags:
-        shift = np.uint64(block.node(self.node))
-        descendants = np.zeros(block.count, dtype=np.uint64)
+        below = all_in(block.mask([self.node]))
+        members = {block.node(name) for name in self.members}
+        result = np.ones(block.count, dtype=np.bool_)
         for node, masks in enumerate(block.ancestors()):
-            descendants |= (masks >> shift & np.uint64(1)) << np.uint64(node)
-        return equal_to(block.mask(self.members))(descendants)
+            result &= below(masks) == (node in members)
+        return result
 
     def conjunctions(self, names: Sequence[str]) -> ParentConditions | None:
         if self.members:

@@ -29,6 +29,7 @@ class Path(Feature):
     longest: int | None = None
 
     name = "path"
+    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.source, self.target)

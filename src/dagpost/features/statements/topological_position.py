@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from dagpost._tools.checks import one_of, whole_number
 from dagpost._tools.kernels import copy_into, kernel
-from dagpost.features.blocks import STRIP, Block, Flags, Masks
+from dagpost.families.graph_lists import GraphLists
+from dagpost.features.blocks import STRIP, Block, Flags, Masks, WideBlock
 from dagpost.features.feature import Feature, Not
 from dagpost.features.forms import Call, Form
 from dagpost.features.names import check_text, quoted
@@ -37,6 +38,7 @@ class TopologicalPosition(Feature):
     value: int
 
     name = "topological_position"
+    projects = True
 
     def __post_init__(self) -> None:
         check_text(self.node)
@@ -91,7 +93,10 @@ def _read(reader: Reader) -> TopologicalPosition:
 def _positions(block: Block) -> NDArray[np.int64]:
     """The number of edges of the longest path that ends in each node."""
     positions = np.zeros((block.nodes, block.count), dtype=np.int64)
-    _longest_paths(block.parents, positions)
+    if isinstance(block, WideBlock):
+        _longest_paths_of_lists(block.lists, positions)
+    else:
+        _longest_paths(block.parents, positions)
     return positions
 
 
@@ -117,3 +122,14 @@ def _longest_paths(parents: Masks, positions: NDArray[np.int64]) -> None:
             copy_into(ending, following)
             if not following.any():
                 break
+
+
+@kernel
+def _longest_paths_of_lists(lists: GraphLists, positions: NDArray[np.int64]) -> None:
+    """One more than the highest position of a parent, which comes before."""
+    for graph in range(positions.shape[1]):
+        for place in range(lists.ordered[graph]):
+            node = lists.order[graph, place]
+            for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+                longer = positions[lists.members[edge], graph] + 1
+                positions[node, graph] = max(positions[node, graph], longer)

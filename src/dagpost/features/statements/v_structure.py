@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dagpost.features.blocks import Block, Flags
-from dagpost.features.feature import And, Feature
+from dagpost.features.feature import And, Feature, refuse_among
 from dagpost.features.forms import Form, Pattern
 from dagpost.features.names import check_different, quoted
 from dagpost.features.statements.adjacent import Adjacent
@@ -22,6 +22,7 @@ class VStructure(Feature):
     second: str
 
     name = "v_structure"
+    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.first, self.collider, self.second)
@@ -32,6 +33,11 @@ class VStructure(Feature):
     @classmethod
     def forms(cls) -> tuple[Form, ...]:
         return (Pattern("-> <-", cls, ("A -> C <- B",), called="a v-structure"),)
+
+    def conditional(self, exogenous: frozenset[str]) -> Feature:
+        """Whether two exogenous parents are adjacent is not modelled: refused."""
+        refuse_among(Adjacent(self.first, self.second), exogenous)
+        return self
 
     def holds_in(self, block: Block) -> Flags:
         return block.holds(self.simpler(block.names))

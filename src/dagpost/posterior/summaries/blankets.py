@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.DataFrame:
     """Probability that one variable is in the Markov blanket of another, for all pairs; the table is symmetric.
 
-    From the graphs of a sample, or of a model's own one; `at_a_time` of them are copied together.
+    From the graphs of a sample, or of a model's own one; `at_a_time` of them are copied together. What exogenous
+    columns are to each other is not modelled: nan.
 
     >>> from dagpost import DagPosterior, datasets
     >>> sample = DagPosterior().fit(datasets.load("coronary")).sample(1000, seed=1)
@@ -42,6 +43,8 @@ def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.
         masks = np.array(sample.parents[start : start + at_a_time], dtype=np.uint64, order="C")
         _add_blankets(masks, np.array(sample.weights[start : start + at_a_time]), total)
     matrix = np.clip(total + total.T, 0.0, 1.0)
+    given = np.array([name in sample.exogenous for name in sample.names])
+    matrix[given[:, None] & given[None, :] & ~np.eye(nodes, dtype=np.bool_)] = np.nan
     names = pd.Index(sample.names, name="variable")
     return pd.DataFrame(matrix, index=names, columns=pd.Index(sample.names, name="in its blanket"))
 

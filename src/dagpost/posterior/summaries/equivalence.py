@@ -135,6 +135,7 @@ def essential_graph(
     required: Iterable[Edge] = (),
     forbidden: Iterable[Edge] = (),
     tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None,
+    exogenous: str | Iterable[str] = (),
     targets: Iterable[Iterable[str]] = (),
 ) -> nx.DiGraph[str]:
     """What data can tell of one graph: its essential graph (CPDAG), or with rules its MPDAG.
@@ -145,7 +146,7 @@ def essential_graph(
     ----------
     graph
         A directed acyclic networkx graph, or pairs (parent, child) of names.
-    required, forbidden, tiers
+    required, forbidden, tiers, exogenous
         Rules, as `DagPosterior` takes them. The graph must obey them.
     targets
         Sets of names that are set from outside together in some rows; an empty set stands for rows in which nothing
@@ -173,7 +174,7 @@ def essential_graph(
     nodes = graph.nodes if isinstance(graph, nx.Graph) else (name for edge in graph for name in edge)
     names = tuple(dict.fromkeys(nodes))
     masks = masks_of_graph(graph, names)[None, :]
-    constraints = Constraints(required, forbidden, tiers)
+    constraints = Constraints(required, forbidden, tiers, exogenous)
     constraints.refuse_graph(names, masks[0])
     sets = [texts(own, "targets") for own in members(targets, "targets", allowed="a list of lists of names")]
     return pattern_graph(knowledge_from(names, constraints, sets).patterns(masks)[0], names)

@@ -56,13 +56,14 @@ Report.drawnNode = (node, colour) => {
   const { x, y } = node.position();
   const { width, height, lines, label } = node.data();
   const ink = colour("--ink");
+  const [rounding, fill] = node.hasClass("exogenous") ? [0, colour("--exogenous")] : [6, colour("--paper")];
   const texts = lines.map((line, number) => {
     const at = y + 5 + 17 * (number - (lines.length - 1) / 2);
     return `<text x="${x.toFixed(1)}" y="${at.toFixed(1)}" text-anchor="middle" fill="${ink}">${Report.escaped(line)}</text>`;
   });
   return `<g><title>${Report.escaped(label)}</title>` +
     `<rect x="${(x - width / 2).toFixed(1)}" y="${(y - height / 2).toFixed(1)}" width="${width.toFixed(1)}" ` +
-    `height="${height.toFixed(1)}" rx="6" fill="${colour("--paper")}" stroke="${ink}" stroke-width="1.2"/>${texts.join("")}</g>`;
+    `height="${height.toFixed(1)}" rx="${rounding}" fill="${fill}" stroke="${ink}" stroke-width="1.2"/>${texts.join("")}</g>`;
 };
 
 // Paper gets a drawing of lines instead of the pixels of a screen, always in the light colours. It is kept ready, for

@@ -38,7 +38,10 @@ Report.makeGraph = () => {
   const nodes = Report.data.names.map((name, place) => {
     const lines = Report.wrapped(name);
     const width = Math.max(...lines.map((line) => pen.measureText(line).width), 10) + 22;
-    return { data: { id: `n${place}`, place, label: name, lines, shown: lines.join("\n"), width, height: 14 + 18 * lines.length } };
+    return {
+      data: { id: `n${place}`, place, label: name, lines, shown: lines.join("\n"), width, height: 14 + 18 * lines.length },
+      classes: Report.data.exogenous.includes(place) ? "exogenous" : "",
+    };
   });
   const edges = Report.data.pairs.map((pair) => ({
     data: { id: `e${pair.from}-${pair.to}`, source: `n${pair.from}`, target: `n${pair.to}`, ...pair },
@@ -71,8 +74,8 @@ Report.colour = (name, palette) => getComputedStyle(palette).getPropertyValue(na
 
 // Colours come from the style sheet, so that dark screens and paper get their own.
 Report.paint = () => {
-  const colours = ["--ink", "--paper", "--strong"];
-  const [ink, paper, strong] = colours.map((name) => Report.colour(name, document.documentElement));
+  const colours = ["--ink", "--paper", "--strong", "--exogenous"];
+  const [ink, paper, strong, exogenous] = colours.map((name) => Report.colour(name, document.documentElement));
   const line = (edge) => Report.colour(Report.inks[edge.data("word")], document.documentElement);
   Report.cy.style([
     { selector: "node", style: {
@@ -81,6 +84,7 @@ Report.paint = () => {
       "font-size": 14, "font-family": "sans-serif", "text-valign": "center", "text-halign": "center",
       "text-wrap": "wrap", "text-max-width": 1000, "line-height": 1.15,
     } },
+    { selector: "node.exogenous", style: { "shape": "rectangle", "background-color": exogenous } },
     { selector: "node.marked", style: { "border-width": 3.5, "border-color": strong } },
     { selector: "edge", style: {
       "width": (edge) => 1 + 3.5 * edge.data("joined"),

@@ -12,6 +12,21 @@ Report.openPanel = (place) => {
   close.type = "button";
   close.addEventListener("click", () => Report.closePanel(true));
   panel.replaceChildren(close, title);
+  if (data.exogenous.includes(place)) {
+    panel.append(Report.element("p", "Exogenous: not modelled, and without parents. All numbers are given this variable.", "help"));
+  } else {
+    Report.addDetails(panel, place);
+  }
+  const opened = panel.hidden;
+  panel.hidden = false;
+  Report.panelOf = place;
+  Report.find("variable").value = String(place);
+  Report.mark(place);
+  if (opened) Report.makeRoom();
+};
+
+Report.addDetails = (panel, place) => {
+  const data = Report.data;
   const families = data.families && data.families[place].map(([parents, chance]) => [Report.setOf(parents), chance]);
   Report.addList(panel, "Parent sets", "Parents together", families, data.familiesNote);
   const blanket = data.blankets && data.blankets[place].slice(0, 12).map(([other, chance]) => [Report.name(other), chance]);
@@ -19,12 +34,6 @@ Report.openPanel = (place) => {
   panel.append(
     Report.element("p", "Once the variables of the blanket are known, no other one helps to predict this one.", "help"),
   );
-  const opened = panel.hidden;
-  panel.hidden = false;
-  Report.panelOf = place;
-  Report.find("variable").value = String(place);
-  Report.mark(place);
-  if (opened) Report.makeRoom();
 };
 
 Report.closePanel = (focus) => {

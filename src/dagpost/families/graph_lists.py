@@ -1,0 +1,155 @@
+"""Graphs of more than 64 columns as lists: the parents of each node one by one, and the nodes after their parents.
+
+Such graphs have few edges for the number of pairs, and often hundreds of columns without parents (exogenous ones, or
+those of earlier times). So whatever follows edges goes along lists: a graph takes as many steps as it has edges, not
+`n^2`. Memory: 2 bytes an edge and 10 bytes a node of each graph.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Integers, Masks
+from dagpost._tools.kernels import inline_no_refcount, kernel
+
+Columns = NDArray[np.int16]
+
+#: A block of graphs has about as many words: what is made of it takes a few times 8 MB.
+WORDS_IN_BLOCK = 1 << 20
+
+
+class GraphLists(NamedTuple):
+    """Some graphs as lists.
+
+    The parents of node `i` in graph `g` are `members[starts[g, i] : starts[g, i + 1]]`, ascending. The nodes that have
+    parents are `order[g, : ordered[g]]`, each behind those of its parents that have parents.
+    """
+
+    starts: Integers
+    members: Columns
+    order: Columns
+    ordered: Integers
+
+
+def graphs_together(nodes: int, words: int) -> int:
+    """How many graphs make a block."""
+    return max(1, WORDS_IN_BLOCK // (nodes * words))
+
+
+def lists_of(parents: Masks) -> tuple[GraphLists, int]:
+    """The lists of graphs (graphs, columns, words), and the first graph with a directed cycle, or -1.
+
+    >>> two_edges = np.zeros((1, 70, 2), dtype=np.uint64)
+    >>> two_edges[0, 3] = [1, 2]  # columns 0 and 65 are parents of column 3
+    >>> lists, cyclic = lists_of(two_edges)
+    >>> lists.members.tolist(), lists.order[0, : lists.ordered[0]].tolist(), cyclic
+    ([0, 65], [3], -1)
+    """
+    count, nodes, _ = parents.shape
+    starts = np.empty((count, nodes + 1), dtype=np.int64)
+    members = np.empty(_count_members(parents, starts), dtype=np.int16)
+    order = np.empty((count, nodes), dtype=np.int16)
+    ordered = np.zeros(count, dtype=np.int64)
+    cyclic: int = _fill(parents, starts, members, order, ordered)
+    return GraphLists(starts, members, order, ordered), cyclic
+
+
+def masks_of_lists(lists: GraphLists, chosen: NDArray[np.bool_], result: Masks) -> None:
+    """Write the chosen of the edges, one flag for each of `members`, as masks (graphs, columns, words)."""
+    result[:] = 0
+    _write_chosen(lists, chosen, result)
+
+
+@kernel
+def _count_members(parents: Masks, starts: Integers) -> int:
+    """Write where the parents of each node begin; how many there are in all."""
+    count, nodes, words = parents.shape
+    total = 0
+    for graph in range(count):
+        starts[graph, 0] = total
+        for node in range(nodes):
+            for word in range(words):
+                rest = parents[graph, node, word]
+                while rest != np.uint64(0):
+                    rest &= rest - np.uint64(1)
+                    total += 1
+            starts[graph, node + 1] = total
+    return total
+
+
+@kernel
+def _fill(parents: Masks, starts: Integers, members: Columns, order: Columns, ordered: Integers) -> int:
+    """Write the members and the order; returns the first graph with a cycle, or -1."""
+    count, nodes, words = parents.shape
+    # Of each node: 0 not seen, 1 among those that are followed up, 2 in the order.
+    state = np.empty(nodes, dtype=np.int64)
+    following = np.empty(nodes, dtype=np.int64)
+    stack = np.empty(nodes, dtype=np.int64)
+    for graph in range(count):
+        for node in range(nodes):
+            state[node] = 0
+            place = starts[graph, node]
+            following[node] = place
+            if place == starts[graph, node + 1]:
+                continue
+            for word in range(words):
+                rest = parents[graph, node, word]
+                while rest != np.uint64(0):
+                    bit = rest & (~rest + np.uint64(1))
+                    rest ^= bit
+                    members[place] = 64 * word + place_of_bit(bit)
+                    place += 1
+        found = 0
+        for node in range(nodes):
+            if state[node] != 0 or starts[graph, node] == starts[graph, node + 1]:
+                continue
+            stack[0], depth = node, 1
+            state[node] = 1
+            while depth > 0:
+                top = stack[depth - 1]
+                if following[top] == starts[graph, top + 1]:
+                    state[top] = 2
+                    order[graph, found] = top
+                    found += 1
+                    depth -= 1
+                    continue
+                parent = np.int64(members[following[top]])
+                following[top] += 1
+                if state[parent] == 1:
+                    return graph
+                if state[parent] == 0 and starts[graph, parent] < starts[graph, parent + 1]:
+                    state[parent] = 1
+                    stack[depth] = parent
+                    depth += 1
+        ordered[graph] = found
+    return -1
+
+
+@kernel
+def _write_chosen(lists: GraphLists, chosen: NDArray[np.bool_], result: Masks) -> None:
+    for graph in range(len(result)):
+        for place in range(lists.ordered[graph]):
+            node = lists.order[graph, place]
+            for edge in range(lists.starts[graph, node], lists.starts[graph, node + 1]):
+                if chosen[edge]:
+                    add_column(result[graph, node], lists.members[edge])
+
+
+@inline_no_refcount
+def add_column(words: Masks, column: int) -> None:
+    """Put a column into a set that is given as words."""
+    words[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+
+
+@inline_no_refcount
+def place_of_bit(bit: np.uint64) -> int:
+    """Which bit is set."""
+    place = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if bit >> np.uint64(step) != np.uint64(0):
+            bit >>= np.uint64(step)
+            place += step
+    return place

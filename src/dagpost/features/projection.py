@@ -1,0 +1,72 @@
+"""Conditions on parents where there are more columns than a mask has bits: a statement sees only what it names.
+
+The columns that a statement names get a bit each, and all others share one more bit: "some other column is a parent".
+So `pa(X) = {A, B}` is a condition on three bits and on the shared one, which must be 0. Whatever has to hold for the
+parents of every node, such as "X is a parent of none", is worked out for one node that stands for all that are not
+named. Both are right for statements that treat all these columns alike and do not count them; a statement says so with
+`Feature.projects`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Masks
+from dagpost._tools.text import position_of
+from dagpost.features.names import known_names
+from dagpost.features.reductions import Condition, ParentConditions, Term, parent_conditions
+
+if TYPE_CHECKING:
+    from dagpost.features.feature import Feature
+
+#: The most variables that a statement may name: with the others together they fill a word.
+_MOST_NAMED = 63
+
+
+class Projection(NamedTuple):
+    """A statement as conditions on the parents of single nodes, which take masks of projected sets.
+
+    The nodes in `conditions` are columns. `bits` has the bit of each column: the mask of a set is the bits of its
+    members joined by "or".
+    """
+
+    conditions: ParentConditions
+    bits: Masks
+
+
+def projected_conditions(feature: Feature, names: Sequence[str]) -> Projection | None:
+    """`parent_conditions` for any number of variables; None where the statement is not of that kind.
+
+    >>> from dagpost import parent_set
+    >>> names = [f"v{column}" for column in range(500)]
+    >>> conditions, bits = projected_conditions(parent_set("v7", ["v100", "v200"]), names)
+    >>> members = np.array([[100, 200], [100, 300]])  # two sets, as columns
+    >>> conditions.terms[0].conditions[7](np.bitwise_or.reduce(bits[members], axis=1))
+    array([ True, False])
+    """
+    names = known_names(names)
+    named = sorted(position_of(name, names) for name in feature.variables)
+    if not feature.projects or len(named) > _MOST_NAMED:
+        return None
+    others = "other"
+    while others in feature.variables:
+        others += "s"
+    found = parent_conditions(feature, (*(names[column] for column in named), others))
+    if found is None:
+        return None
+    bits = np.full(len(names), 1 << len(named), dtype=np.uint64)
+    bits[named] = np.uint64(1) << np.arange(len(named), dtype=np.uint64)
+    terms = tuple(Term(term.sign, _on_columns(term, named, len(names))) for term in found.terms)
+    return Projection(ParentConditions(found.constant, terms), bits)
+
+
+def _on_columns(term: Term, named: Sequence[int], columns: int) -> dict[int, Condition]:
+    """The conditions of a term by column; that of the node behind the named ones is that of all other columns."""
+    result = {named[node]: condition for node, condition in term.conditions.items() if node < len(named)}
+    if len(named) in term.conditions:
+        others = (column for column in range(columns) if column not in set(named))
+        result |= dict.fromkeys(others, term.conditions[len(named)])
+    return result
