@@ -143,12 +143,11 @@ def table_of(
 ) -> Table:
     """The table of cells; errors name the file that they came from."""
     from dagpost.data.conversion import checked_table, warn_of_many_levels
+    from dagpost.data.regimes import reading_regimes
     from dagpost.scores import table_for
 
-    if regimes is not None:
-        recipe = recipe.keeping_regimes(regimes.column)
     try:
-        read = checked_table(frame, counts, interventions, recipe)
+        read = checked_table(frame, counts, interventions, reading_regimes(recipe, regimes))
     except InputError as error:
         raise InputError(f"{source_name(source)}: {error.marked}") from None
     if not recipe.fitted:

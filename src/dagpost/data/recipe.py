@@ -65,7 +65,7 @@ class Recipe(Transformer):
     Attributes
     ----------
     steps_
-        One `Step` for every column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, gaps.
+        One `Step` a column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, rule, gaps.
     dropped_rows_, rows_
         How many rows were dropped for gaps, and how many there were.
 
@@ -87,7 +87,7 @@ class Recipe(Transformer):
     steps_: tuple[Step, ...]
     dropped_rows_: int
     rows_: int
-    _regimes: str | None = None
+    regimes_column: str | None = None
 
     def __init__(
         self,
@@ -254,12 +254,6 @@ class Recipe(Transformer):
             raise InputError(f"The recipe has no column {shown(name)}.{nearest(name, list(found))}")
         return found[name]
 
-    def keeping_regimes(self, column: str) -> Recipe:
-        """The recipe that also reads the column that names the regimes, whatever it looks like."""
-        recipe = copy.copy(self)
-        recipe._regimes = column
-        return recipe
-
     def with_steps(self, steps: tuple[Step, ...]) -> Recipe:
         """The fitted recipe with other steps."""
         return copy.copy(self)._adopt(steps, self.dropped_rows_, self.rows_)
@@ -314,7 +308,7 @@ class Recipe(Transformer):
             self.missing,
             self.unseen,
             names_of("exogenous", self.exogenous),
-            self._regimes,
+            self.regimes_column,
         )
 
 

@@ -8,6 +8,7 @@ most one indicator is 1 in a row, so that `t` of them have `t + 1` configuration
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,6 +89,15 @@ def resolve_regimes(regimes: Any) -> Regimes | None:
     if isinstance(regimes, Mapping) and regimes.keys() <= Regimes.__dataclass_fields__.keys() and "column" in regimes:
         return Regimes(**regimes)
     raise refusal(regimes, "regimes", None, "the name of a column, a Regimes(...), or None")
+
+
+def reading_regimes(recipe: Recipe, regimes: Regimes | None) -> Recipe:
+    """The recipe that also reads the column that names the regimes, whatever it looks like."""
+    if regimes is None:
+        return recipe
+    recipe = copy.copy(recipe)
+    recipe.regimes_column = regimes.column
+    return recipe
 
 
 def with_indicators(table: Table, regimes: Regimes) -> Table:

@@ -68,10 +68,10 @@ def table_for(
     `regimes`, indicators take its place.
     """
     from dagpost.data.recipe import cut_numbers, resolve_recipe
-    from dagpost.data.regimes import with_indicators
+    from dagpost.data.regimes import reading_regimes, with_indicators
 
     if regimes is not None and not isinstance(data, Table):
-        recipe = resolve_recipe(recipe).keeping_regimes(regimes.column)
+        recipe = reading_regimes(resolve_recipe(recipe), regimes)
     chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
     if regimes is not None:
         table = with_indicators(table, regimes)
