@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from dagpost._tools.checks import number, refusal, text, whole_number
 from dagpost._tools.spelling import either
 from dagpost._tools.text import nearest, shortened, shown
-from dagpost.data.encoding import number_text
+from dagpost.data.encoding import Cells, number_text
 from dagpost.data.recipe import Recipe
+from dagpost.data.recipe_reading import Source
 from dagpost.data.recipe_steps import Step
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
@@ -132,6 +133,25 @@ def with_indicators(table: Table, regimes: Regimes) -> Table:
         numbers=(*(table.numbers[other] for other in others), *none) if table.numbers else (),
         regimes=tuple(step.name for step in indicators),
     )
+
+
+def with_indicator_cells(source: Source, recipe: Recipe) -> Source:
+    """New rows with the indicators that a fitted recipe makes of the column that names their regimes."""
+    columns = dict(source.columns)
+    for step in recipe.steps_:
+        if step.use == "regimes" and step.name in columns:
+            cells = source.cells(step.name, as_text=step.as_text)
+            codes = step.codes(cells)
+            if (codes == len(step.levels or ())).any():
+                row = int((codes == len(step.levels or ())).argmax())
+                raise InputError(
+                    f"Row {row + 1} (the first row is row 1) is of the regime {cells.levels()[cells.places[row]]!r}, "
+                    f"which the model does not know: there are "
+                    f"{shortened([repr(level) for level in step.levels or ()])}. Drop such rows."
+                )
+            for own, column in zip(step.indicators, step.indicator_columns(codes), strict=True):
+                columns[own.name] = Cells("declared", np.where(codes < 0, -1, column), [0, 1])
+    return replace(source, columns=columns)
 
 
 def _place_of(table: Table, recipe: Recipe, column: str) -> int:

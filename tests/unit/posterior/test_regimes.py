@@ -178,6 +178,26 @@ def fitted_with_known(frame: pd.DataFrame) -> DagPosterior:
     return DagPosterior(score="k2", regimes=Regimes("regime", "r0")).fit(frame, interventions=targets)
 
 
+def test_prediction_knows_how_many_configurations_there_are() -> None:
+    """With one graph allowed, the evidence of one row more is the probability of that row."""
+    frame = random_frame(4, 2, 2)
+    indicators = ['"regime=r1"', '"regime=r2"']
+    rules = {
+        "required": [f"{own} -> v0" for own in indicators],
+        "forbidden": ["v0 -> v1", "v1 -> v0", *(f"{own} -> v1" for own in indicators)],
+    }
+    model = fitted(frame, **rules)
+    new = frame.iloc[[0, 1, 2, 20]]
+    gained = [fitted(pd.concat([frame, new.iloc[[row]]]), **rules).log_evidence_ for row in range(4)]
+    np.testing.assert_allclose(model.score_samples(new), np.array(gained) - model.log_evidence_, atol=1e-9)
+    chances = model.predict_proba(new, target="v0")
+    assert chances.shape == (4, 2)
+    with pytest.raises(InputError, match="lack the column 'regime'"):
+        model.score_samples(new.drop(columns="regime"))
+    with pytest.raises(InputError, match="is of the regime 'r9', which the model does not know"):
+        model.score_samples(new.assign(regime="r9"))
+
+
 def test_rules_may_name_regimes(model: DagPosterior) -> None:
     frame = random_frame(1, 3, 2, rows=400)
     ruled = fitted(frame, forbidden='"regime=r2" -> v0', required="'regime=r1' -> v2", tiers=[["v0"], ["v1", "v2"]])
