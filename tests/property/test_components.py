@@ -62,7 +62,7 @@ def dense(case: Case) -> Weights:
     result = np.full((nodes, len(sets)), -np.inf)
     for node in range(nodes):
         number = {mask: place for place, mask in enumerate(unsqueeze_all(sets, node).tolist())}
-        for place, mask in enumerate(lists.masks(node, np.arange(nodes)).tolist()):
+        for place, mask in enumerate(lists.masks(node, np.uint64(1) << np.arange(nodes, dtype=np.uint64)).tolist()):
             result[node, number[mask]] = weights[node][place]
     return result
 
@@ -185,7 +185,7 @@ def test_a_condition_splits_a_component() -> None:
     weights = tuple(np.random.default_rng(1).normal(size=count) for count in lists.counts.tolist())
     workspace = ComponentWorkspace(lists, weights, ENGINE, NO_PROGRESS)
     assert workspace.components.sizes == [6]
-    without = {2: lists.masks(2, np.arange(6)) & np.uint64(1 << 3) == 0}
+    without = {2: lists.masks(2, np.uint64(1) << np.arange(6, dtype=np.uint64)) & np.uint64(1 << 3) == 0}
     assert sorted(workspace.restricted(without).components.sizes) == [3, 3]
 
 

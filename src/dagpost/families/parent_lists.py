@@ -100,15 +100,15 @@ class ParentLists:
             places.append(place)
         return tuple(int(own[place]) for place in sorted(places))
 
-    def masks(self, node: int, bit_of: Integers) -> Masks:
-        """All parent sets of a node as masks, in which column `j` has bit `bit_of[j]`; several may share one.
+    def masks(self, node: int, bits: Masks) -> Masks:
+        """All parent sets of a node as masks, in which column `j` has the bit `bits[j]`; several may share one.
 
         >>> lists = ParentLists.of_matrix(~np.eye(3, dtype=bool), 2)
-        >>> lists.masks(1, np.arange(3)).tolist()
+        >>> lists.masks(1, np.array([1, 2, 4], dtype=np.uint64)).tolist()
         [0, 1, 4, 5]
         """
         result = np.zeros(family_count(len(self.candidates[node]), self.max_parents), dtype=np.uint64)
-        _fill_masks(self.members(node), bit_of[self.candidates[node]], result)
+        _fill_masks(self.members(node), bits[self.candidates[node]], result)
         return result
 
 
@@ -183,10 +183,10 @@ def _fill_members(universe: int, limit: int, result: Members) -> None:
 
 
 @kernel
-def _fill_masks(members: Members, bits: Integers, result: Masks) -> None:
+def _fill_masks(members: Members, bits: Masks, result: Masks) -> None:
     for number in range(len(members)):
         for place in range(members.shape[1]):
             member = members[number, place]
             if member < 0:
                 break
-            result[number] |= np.uint64(1) << np.uint64(bits[member])
+            result[number] |= bits[member]

@@ -16,8 +16,10 @@ from dagpost.features.feature import Or as Or
 from dagpost.features.language import Query as Query
 from dagpost.features.language import parse as parse
 from dagpost.features.language import resolve as resolve
+from dagpost.features.projection import ProjectedReach as ProjectedReach
 from dagpost.features.projection import Projection as Projection
 from dagpost.features.projection import projected_conditions as projected_conditions
+from dagpost.features.projection import projected_reach as projected_reach
 from dagpost.features.reductions import OneNodeReach as OneNodeReach
 from dagpost.features.reductions import Term as Term
 from dagpost.features.reductions import one_node_reach as one_node_reach

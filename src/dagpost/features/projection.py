@@ -1,7 +1,7 @@
-"""Conditions on parents where there are more columns than a mask has bits: a statement sees only what it names.
+"""Statements as conditions on masks where there are more columns than a mask has bits: they see only what they name.
 
-The columns that a statement names get a bit each, and all others share one more bit: "some other column is a parent".
-So `pa(X) = {A, B}` is a condition on three bits and on the shared one, which must be 0. Whatever has to hold for the
+With up to 64 columns every column has its own bit. Beyond that, the columns that a statement names get a bit each, and
+all others share one more bit: "some other column is a parent". So `pa(X) = {A, B}` is a condition on three bits and on the shared one, which must be 0. Whatever has to hold for the
 parents of every node, such as "X is a parent of none", is worked out for one node that stands for all that are not
 named. Both are right for statements that treat all these columns alike and do not count them; a statement says so with
 `Feature.projects`.
@@ -16,14 +16,24 @@ import numpy as np
 
 from dagpost._tools.arrays import Masks
 from dagpost._tools.text import position_of
+from dagpost.families.numbering import MAX_NODES
 from dagpost.features.names import known_names
-from dagpost.features.reductions import Condition, ParentConditions, Term, parent_conditions
+from dagpost.features.reductions import Condition, Direction, ParentConditions, Term, one_node_reach, parent_conditions
 
 if TYPE_CHECKING:
     from dagpost.features.feature import Feature
 
 #: The most variables that a statement may name: with the others together they fill a word.
 _MOST_NAMED = 63
+
+
+class ProjectedReach(NamedTuple):
+    """A statement as a condition on what one column reaches, which takes masks of projected sets."""
+
+    node: int
+    direction: Direction
+    condition: Condition
+    bits: Masks
 
 
 class Projection(NamedTuple):
@@ -48,19 +58,46 @@ def projected_conditions(feature: Feature, names: Sequence[str]) -> Projection |
     array([ True, False])
     """
     names = known_names(names)
+    seen = _seen(feature, names)
+    found = None if seen is None else parent_conditions(feature, seen.names)
+    if seen is None or found is None:
+        return None
+    terms = tuple(Term(term.sign, _on_columns(term, seen.named, len(names))) for term in found.terms)
+    return Projection(ParentConditions(found.constant, terms), seen.bits)
+
+
+def projected_reach(feature: Feature, names: Sequence[str]) -> ProjectedReach | None:
+    """`one_node_reach` for any number of variables; None where the statement is not of that kind."""
+    names = known_names(names)
+    seen = _seen(feature, names)
+    found = None if seen is None else one_node_reach(feature, seen.names)
+    if seen is None or found is None or found.node >= len(seen.named):
+        return None
+    return ProjectedReach(seen.named[found.node], found.direction, found.condition, seen.bits)
+
+
+class _Seen(NamedTuple):
+    """The names that a statement is read with, the columns of those it names, and the bit of every column."""
+
+    names: tuple[str, ...]
+    named: Sequence[int]
+    bits: Masks
+
+
+def _seen(feature: Feature, names: tuple[str, ...]) -> _Seen | None:
+    """What a statement sees; None where columns that it does not name may not be seen as one."""
+    if len(names) <= MAX_NODES:
+        everyone = range(len(names))
+        return _Seen(names, everyone, np.uint64(1) << np.arange(len(names), dtype=np.uint64))
     named = sorted(position_of(name, names) for name in feature.variables)
     if not feature.projects or len(named) > _MOST_NAMED:
         return None
     others = "other"
     while others in feature.variables:
         others += "s"
-    found = parent_conditions(feature, (*(names[column] for column in named), others))
-    if found is None:
-        return None
     bits = np.full(len(names), 1 << len(named), dtype=np.uint64)
     bits[named] = np.uint64(1) << np.arange(len(named), dtype=np.uint64)
-    terms = tuple(Term(term.sign, _on_columns(term, named, len(names))) for term in found.terms)
-    return Projection(ParentConditions(found.constant, terms), bits)
+    return _Seen((*(names[column] for column in named), others), named, bits)
 
 
 def _on_columns(term: Term, named: Sequence[int], columns: int) -> dict[int, Condition]:

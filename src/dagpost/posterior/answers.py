@@ -19,16 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
 from dagpost.exact import paths
-from dagpost.features import And, Edge, Feature, OneNodeReach, Path, Query, Term, one_node_reach, parent_conditions
+from dagpost.features import (
+    And,
+    Edge,
+    Feature,
+    Path,
+    ProjectedReach,
+    Query,
+    Term,
+    projected_conditions,
+    projected_reach,
+)
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import restricted
 from dagpost.posterior.results import ExactResults
-from dagpost.posterior.views import View, view_of
 from dagpost.posterior.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -130,23 +139,21 @@ def _answer(feature: Feature, names: Sequence[str], tables: Workspace, results: 
         value = _path(position_of(feature.source, names), position_of(feature.target, names), tables, results)
         if value is not None:
             return Answer(value, results.error_bound)
-    view = view_of(feature, names)
-    if view is None:
-        return None
-    conditions = parent_conditions(feature, view.names)
-    if conditions is not None and _affordable(conditions.terms, tables, results.modularity):
-        answers = [(term.sign, _conjunction(term, view, tables, results)) for term in conditions.terms]
+    found = projected_conditions(feature, names)
+    if found is not None and _affordable(found.conditions.terms, tables, results.modularity):
+        conditions, bits = found
+        answers = [(term.sign, _conjunction(term, bits, tables, results)) for term in conditions.terms]
         value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
         return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
-    reach = one_node_reach(feature, view.names)
+    reach = projected_reach(feature, names)
     if reach is not None:
-        found = _mixed_reach(reach, view, tables, results)
-        # Whichever prior: this comes from differences.
-        return None if found is None else Answer(found, results.error_bound)
-    if isinstance(feature, And):
-        found = _reach_under_conditions(feature, view, tables, results)
-        return None if found is None else Answer(found, results.error_bound)
-    return None
+        probability = _mixed_reach(reach, tables, results)
+    elif isinstance(feature, And):
+        probability = _reach_under_conditions(feature, names, tables, results)
+    else:
+        return None
+    # Whichever prior: this comes from differences.
+    return None if probability is None else Answer(probability, results.error_bound)
 
 
 def _with_error(value: float, results: ExactResults) -> Answer:
@@ -161,9 +168,9 @@ def _affordable(terms: Sequence[Term], tables: Workspace, modularity: str) -> bo
     return passes * tables.seconds(modularity) / 2.0 <= PATIENCE_SECONDS
 
 
-def _conjunction(term: Term, view: View, tables: Workspace, results: ExactResults) -> Answer:
+def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResults) -> Answer:
     """Probability that the parents of each node meet its condition."""
-    kept = _allowed_sets(term, view, tables)
+    kept = _allowed_sets(term, bits, tables)
     if len(kept) == 1:
         ((node, allowed),) = kept.items()
         return _with_error(float(results.families[node][allowed].sum()), results)
@@ -184,28 +191,28 @@ def _shares_left(log_evidences: Sequence[float], tables: Workspace, results: Exa
     return [math.exp(log_prior + log_evidence - results.log_evidence) for log_prior, log_evidence in pairs]
 
 
-def _allowed_sets(term: Term, view: View, tables: Workspace) -> dict[int, NDArray[np.bool_]]:
+def _allowed_sets(term: Term, bits: Masks, tables: Workspace) -> dict[int, NDArray[np.bool_]]:
     """For every node with a condition, which of its parent sets meet it."""
     part = tables.parts[0]
-    conditions = ((view.node(bit), condition) for bit, condition in term.conditions.items())
-    return {node: condition(part.masks_of_sets(node, view.bit_of)) for node, condition in conditions}
+    return {node: condition(part.masks_of_sets(node, bits)) for node, condition in term.conditions.items()}
 
 
-def _reach_under_conditions(feature: And, view: View, tables: Workspace, results: ExactResults) -> float | None:
+def _reach_under_conditions(
+    feature: And, names: Sequence[str], tables: Workspace, results: ExactResults
+) -> float | None:
     """Conditions on parents together with a statement about one node's reach: that holds under what they leave."""
-    names = view.names
     on_parents = [part for part in feature.parts if _is_conjunction(part, names)]
     others = [part for part in feature.parts if part not in on_parents]
-    reach = one_node_reach(_all_of(others), names) if on_parents and others else None
-    conditions = parent_conditions(_all_of(on_parents), names) if reach is not None else None
-    if reach is None or conditions is None:
+    reach = projected_reach(_all_of(others), names) if on_parents and others else None
+    found = projected_conditions(_all_of(on_parents), names) if reach is not None else None
+    if reach is None or found is None:
         return None
-    allowed = _allowed_sets(conditions.terms[0], view, tables)
+    allowed = _allowed_sets(found.conditions.terms[0], found.bits, tables)
     patience = PATIENCE_SECONDS / len(tables.parts)
     probabilities, log_evidences = [], []
     try:
         for left in restricted(tables, allowed, results.modularity):
-            probability = _reach(reach, view, left, results.modularity, patience)
+            probability = _reach(reach, left, results.modularity, patience)
             if probability is None:
                 return None
             probabilities.append(probability)
@@ -217,28 +224,31 @@ def _reach_under_conditions(feature: And, view: View, tables: Workspace, results
 
 
 def _is_conjunction(feature: Feature, names: Sequence[str]) -> bool:
-    conditions = parent_conditions(feature, names)
-    return conditions is not None and conditions.constant == 0 and [term.sign for term in conditions.terms] == [1]
+    found = projected_conditions(feature, names)
+    if found is None:
+        return False
+    conditions = found.conditions
+    return conditions.constant == 0 and [term.sign for term in conditions.terms] == [1]
 
 
 def _all_of(parts: Sequence[Feature]) -> Feature:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
-def _mixed_reach(reach: OneNodeReach, view: View, tables: Workspace, results: ExactResults) -> float | None:
+def _mixed_reach(reach: ProjectedReach, tables: Workspace, results: ExactResults) -> float | None:
     """The same under a mixture."""
     total = 0.0
     for share, part in zip(results.shares, tables.parts, strict=True):
-        found = _reach(reach, view, part, results.modularity, PATIENCE_SECONDS / len(tables.parts))
+        found = _reach(reach, part, results.modularity, PATIENCE_SECONDS / len(tables.parts))
         if found is None:
             return None
         total += share * found
     return total
 
 
-def _reach(reach: OneNodeReach, view: View, tables: SummingWorkspace, modularity: str, patience: float) -> float | None:
+def _reach(reach: ProjectedReach, tables: SummingWorkspace, modularity: str, patience: float) -> float | None:
     """Probability that the descendants or the ancestors of one node meet a condition."""
-    node = view.node(reach.node)
+    node, bits = reach.node, reach.bits
     if modularity == "structure":
         if not tables.structure_is_affordable() or tables.seconds(modularity) > patience:
             return None
@@ -250,13 +260,22 @@ def _reach(reach: OneNodeReach, view: View, tables: SummingWorkspace, modularity
         forward = exact.host_forward()
         columns = np.arange(exact.nodes)
         sets = paths.order_descendant_sets(forward, node, engine=tables.engine, reporter=tables.reporter)
-    masks = view.masks_of(columns)
-    beyond = view.mask_of(np.setdiff1d(tables.may_reach(node, reach.direction), columns))
+    masks = _masks_of(bits[columns])
+    elsewhere = np.setdiff1d(tables.may_reach(node, reach.direction), columns)
+    beyond = np.bitwise_or.reduce(bits[elsewhere], initial=np.uint64(0))
     met = reach.condition(masks)
     # What is reached in other components is not in the tables, so the condition must not depend on it.
     if beyond and (met != reach.condition(masks | beyond)).any():
         return None
     return float(sets[met].sum())
+
+
+def _masks_of(bits: Masks) -> Masks:
+    """All sets of some columns, by their number in a table of sets, as masks of the columns' bits."""
+    masks = np.zeros(1, dtype=np.uint64)
+    for bit in bits:
+        masks = np.concatenate([masks, masks | bit])
+    return masks
 
 
 def _path(source: int, target: int, tables: Workspace, results: ExactResults) -> float | None:

@@ -178,9 +178,9 @@ class ComponentWorkspace(Workspace):
         """The log weight of every parent set of a node."""
         return self.log_weights[node]
 
-    def masks_of_sets(self, node: int, bit_of: Integers) -> Masks:
-        """Every parent set of a node as a mask, in which column `j` has bit `bit_of[j]`."""
-        return self.lists.masks(node, bit_of)
+    def masks_of_sets(self, node: int, bits: Masks) -> Masks:
+        """Every parent set of a node as a mask, in which column `j` has the bit `bits[j]`."""
+        return self.lists.masks(node, bits)
 
     def parents_of_sets(self, node: int, numbers: Integers) -> list[tuple[int, ...]]:
         """Some parent sets of a node as columns."""

@@ -130,9 +130,9 @@ class ExactWorkspace(Workspace):
         weights: Floats = self.log_weights[node]
         return weights
 
-    def masks_of_sets(self, node: int, bit_of: Integers) -> Masks:
+    def masks_of_sets(self, node: int, bits: Masks) -> Masks:
         """Every parent set of a node as a mask, in which column `j` has bit `j`: there are at most 64 columns."""
-        del bit_of
+        del bits
         return unsqueeze_all(parent_sets(self.nodes - 1, self.max_parents), node)
 
     def parents_of_sets(self, node: int, numbers: Integers) -> list[tuple[int, ...]]:
