@@ -386,8 +386,8 @@ def _apply_cuts(table: Table) -> Table:
     numbers = list(table.numbers or (None,) * len(columns))
     steps = {step.name: step for step in recipe.steps_}
     for place, name in enumerate(table.names):
-        step = steps[name]
-        if levels[place] is None and step.cuts is not None:
+        step = steps.get(name)  # indicators of regimes have none of their own
+        if step is not None and levels[place] is None and step.cuts is not None:
             assert step.levels is not None
             numbers[place], bins = columns[place], step.bins(columns[place])
             columns[place] = np.where(bins < 0, step.missing_code, bins).astype(code_type(len(step.levels)))

@@ -12,7 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import regimes as naive
 
-from dagpost import BDeu, CustomPrior, DagPosterior, DagpostWarning, EdgePrior, InputError, Regimes, compare_targets
+from dagpost import (
+    BDeu,
+    CustomPrior,
+    DagPosterior,
+    DagpostWarning,
+    EdgePrior,
+    InputError,
+    Recipe,
+    Regimes,
+    compare_targets,
+)
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.base import Study
@@ -218,6 +228,18 @@ def test_numbers_with_regimes_say_that_only_means_shift() -> None:
     assert effects.table.loc["b", "y"] < 0.5
     assert "only shift the mean" in effects.note
     assert "only shift the mean" in repr(effects)
+
+
+def test_numbers_are_cut_for_a_score_of_levels() -> None:
+    generator = np.random.default_rng(0)
+    which = np.repeat(["a", "b"], 150)
+    first = generator.normal(size=300) + 2.0 * (which == "b")
+    frame = pd.DataFrame({"which": which, "x": first, "y": first + generator.normal(size=300)})
+    recipe = Recipe(columns=["x", "y"], cut={"x": (3, "quantile"), "y": (3, "quantile")})
+    model = DagPosterior(score="bdeu", regimes=Regimes("which", "a"), recipe=recipe).fit(frame)
+    assert model.regime_effects().table.loc["b", "x"] > 0.95
+    assert model.names_ == ("x", "y", "which=b")
+    assert model.sensitivity().variations
 
 
 def test_numbers_and_counts_name_regimes_as_well() -> None:
