@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from dagpost import BDeu, DagPosterior, DagpostWarning, Regimes, compare_targets
+from dagpost.posterior.regime_effects import log_odds_of
 
 REGIMES = ("cd3cd28", "icam2", "aktinhib", "g0076", "psitect", "u0126", "ly", "pma", "b2camp")
 REFERENCE = REGIMES[0]
@@ -55,6 +56,12 @@ def show(title: str, frame: pd.DataFrame, score: Any) -> None:
     effects = model.regime_effects()
     print(f"\n{title}: {seconds:.2f} CPU seconds, log evidence {model.log_evidence_:.1f}, exact: {model.exact_}")
     print(effects.table.round(2).assign(expected=effects.expected.round(1)).to_string())
+    changed = effects.probabilities >= 0.5
+    print(f"{changed.sum()} of {changed.size} pairs changed with probability 1/2 or more; the strongest, in nats:")
+    for regime in effects.regimes:
+        odds = log_odds_of(model.fitted_, effects, regime)
+        strongest = [f"{effects.variables[place]} {odds[place]:.0f}" for place in np.argsort(-odds)[:3]]
+        print(f"  {regime}: {', '.join(strongest)}")
     print("known targets in their regimes, by log odds (nats):")
     known, known_seconds = timed(
         frame.drop(columns="condition"),

@@ -21,6 +21,7 @@ from dagpost.data.regimes import resolve_regimes
 from dagpost.errors import InputError
 from dagpost.features import edge
 from dagpost.posterior.directions import FOUND
+from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.regime_effects import RegimeEffects, log_odds_of, regime_effects_of
 from dagpost.posterior.summaries.display import html_of
 
@@ -96,6 +97,9 @@ def compare_targets(
     """
     import pandas as pd
 
+    for own in (model, *([] if known_model is None else [known_model])):
+        if not isinstance(getattr(own, "fitted_", None), Fitted):
+            raise refusal(own, "model", "compare_targets", "a fitted DagPosterior")
     effects = regime_effects_of(model.fitted_)
     wanted = _checked(targets, effects)
     rows = []
@@ -121,6 +125,8 @@ def _checked(targets: Any, effects: RegimeEffects) -> list[tuple[str, str]]:
                 f"{quoted('targets')} names the regime {str(regime)!r}, which the model does not have."
                 f"{nearest(str(regime), effects.regimes)}"
             )
+        if not isinstance(named, str | Sequence):
+            raise refusal(named, "targets", "compare_targets", "a mapping from regimes to the variables they aimed at")
         for target in [named] if isinstance(named, str) else list(named):
             if target not in effects.variables:
                 raise InputError(

@@ -152,10 +152,10 @@ def regime_effects_of(fitted: Fitted) -> RegimeEffects:
     return RegimeEffects(step.name, reference, tuple(others), variables, edges, fitted.results.exact, note)
 
 
-def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str) -> Floats:
+def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str, *, summed_from: float = _NEARLY_SURE) -> Floats:
     """Log of the odds that a regime changed each variable, in nats.
 
-    Where the probability is one to the last digit, the graphs without that edge are summed by themselves.
+    Where the probability is above `summed_from`, the graphs without that edge are summed by themselves.
     """
     place = effects.regimes.index(regime)
     indicator = fitted.names.index(f"{effects.column}={regime}")
@@ -165,7 +165,7 @@ def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str) -> Floats:
     if sums is None:
         return odds
     workspace, whole = sums
-    for number in np.flatnonzero(effects.probabilities[place] > _NEARLY_SURE):
+    for number in np.flatnonzero(effects.probabilities[place] > summed_from):
         child = fitted.names.index(effects.variables[number])
         without = [
             part.restricted({child: _without(part, child, indicator)}).log_evidence(fitted.modularity)
@@ -178,7 +178,7 @@ def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str) -> Floats:
 
 def _without(part: Any, child: int, parent: int) -> Flags:
     """The parent sets of a node that lack a column."""
-    bit_of = np.zeros(part.nodes, dtype=np.int64)
-    bit_of[parent] = 1
-    lacking: Flags = part.masks_of_sets(child, bit_of) & np.uint64(2) == 0
+    bits = np.zeros(part.nodes, dtype=np.uint64)
+    bits[parent] = np.uint64(1) << np.uint64(parent % 64)
+    lacking: Flags = part.masks_of_sets(child, bits) & bits[parent] == 0
     return lacking

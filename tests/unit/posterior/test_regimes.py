@@ -26,6 +26,7 @@ from dagpost import (
 from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.methods.base import Study
+from dagpost.posterior.regime_effects import log_odds_of
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.priors import log_prior, log_prior_of_lists
 from dagpost.priors.constraints import Constraints
@@ -172,6 +173,16 @@ def test_known_targets_are_compared_with_what_was_found(model: DagPosterior) -> 
         compare_targets(model, {"r9": "v0"})
     with pytest.raises(InputError, match="not a variable"):
         compare_targets(model, {"r2": "regime=r1"})
+
+
+def test_odds_are_those_of_the_probabilities_and_tell_sure_ones_apart(model: DagPosterior) -> None:
+    effects = model.regime_effects()
+    chances = effects.probabilities[0]
+    summed = log_odds_of(model.fitted_, effects, "r1", summed_from=0.0)
+    np.testing.assert_allclose(summed, np.log(chances / (1.0 - chances)), atol=1e-7)
+    sure = log_odds_of(model.fitted_, effects, "r2")
+    assert sure.argmax() == 0
+    assert np.isfinite(sure).all()
 
 
 def test_known_and_unknown_targets_go_together() -> None:
