@@ -11,6 +11,8 @@ from dagpost.data import discretise as discretise
 from dagpost.data import read_table as read_table
 from dagpost.data.recipe import Recipe as Recipe
 from dagpost.data.regimes import Regimes as Regimes
+from dagpost.data.unroll import unroll as unroll
+from dagpost.data.unrolled import Unrolled as Unrolled
 from dagpost.engines import Engine as Engine
 from dagpost.engines import ThreadEngine as ThreadEngine
 from dagpost.engines.cuda.engine import CudaEngine as CudaEngine
@@ -29,6 +31,7 @@ from dagpost.features.statements.node_sets import ancestor_set as ancestor_set
 from dagpost.features.statements.node_sets import descendant_set as descendant_set
 from dagpost.features.statements.node_sets import parent_set as parent_set
 from dagpost.features.statements.path import path as path
+from dagpost.features.statements.path_in_time import path_in_time as path_in_time
 from dagpost.features.statements.topological_position import topological_position as topological_position
 from dagpost.features.statements.v_structure import v_structure as v_structure
 from dagpost.files.arviz import to_arviz as to_arviz

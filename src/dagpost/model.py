@@ -20,7 +20,7 @@ from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe, resolve_recipe
 from dagpost.data.regimes import Regimes
 from dagpost.engines import Engine
-from dagpost.engines.registry import EngineSetting, resolve_engine
+from dagpost.engines.registry import EngineSetting
 from dagpost.errors import InputError, collected_warnings
 from dagpost.features import resolve
 from dagpost.methods.base import Method
@@ -60,6 +60,7 @@ class DagPosterior(Estimator):
     """The posterior over all Bayesian network structures of a table.
 
     Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
+    With tiers or exogenous columns, exact for up to 1,024: what counts is the largest group in which a cycle can close.
 
     Parameters
     ----------
@@ -89,8 +90,7 @@ class DagPosterior(Estimator):
         Names of columns that are not modelled, such as age or study arm: they may be parents and have none, and every
         answer is conditional on them. Those that the recipe names are exogenous too.
     regimes
-        The column that names the experiment of each row, where it is not known what an experiment changed; or an object
-        such as ``Regimes("condition", reference="control")``. `regime_effects` says which variables each changed.
+        The column that names the experiment of each row, if its targets are unknown; or ``Regimes(...)``.
     engine, threads
         Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
         processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
@@ -101,8 +101,7 @@ class DagPosterior(Estimator):
     progress
         None: bars on a terminal for what takes longer than two seconds; True, False, or a function (stage, done, all).
     recipe
-        What is done with each column of a table: a ``Recipe``, fitted or not, or the path of a recipe file. None: the
-        rules of the guide (docs/tables.md).
+        What is done with each column: a ``Recipe``, fitted or not, or the path of a recipe file. None: docs/tables.md.
     missing
         What is done about gaps, whatever the recipe says: ``"drop"`` incomplete rows, ``"level"``, ``"refuse"``.
 
@@ -131,8 +130,7 @@ class DagPosterior(Estimator):
     >>> DagPosterior(score="bdeu").fit(datasets.load("coronary")).probability("Smoking ~> Pressure")
     0.5169 (exact; each graph counted once)
 
-    Reference: He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17
-    (2016).
+    Reference: He, Tian & Wu (2016), Structure learning in Bayesian networks of moderate size by efficient sampling.
     """
 
     engine: Any = EngineSetting()
@@ -175,8 +173,7 @@ class DagPosterior(Estimator):
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress
         self.required, self.forbidden, self.tiers, self.exogenous = required, forbidden, tiers, exogenous
-        self.regimes = regimes
-        self.engine, self.threads, self.recipe, self.missing = engine, threads, recipe, missing
+        self.engine, self.threads, self.recipe, self.missing, self.regimes = engine, threads, recipe, missing, regimes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -219,21 +216,14 @@ class DagPosterior(Estimator):
         return self._adopt(fitting.fit_scores(self, scores, checkpoint))
 
     def plan(self, table: Any, *, counts: Any = None, interventions: Any = None) -> Plan:
-        """What fitting a table, its edges and the model's own sample take: method, reason, time, memory, by stage.
-
-        Some methods compute edges and sample when they are first used, not in `fit`.
-        """
+        """What a fit, its edges and own sample (for some methods when first used) take: method, why, time, memory."""
         from dagpost.posterior.plan import plan_fit
 
         method = fitting.checked_method(self)
         with collected_warnings():  # they come with the fit
             data = fitting.table_of(self, table, counts, interventions)
-        nodes = len(data.names)
-        engine = resolve_engine(self.engine, self.threads, nodes)
-        score = fitting.settled_score(self, method, nodes)
-        levels = [len(own) for own in data.levels if own is not None]
-        settings = self.modularity, nodes, data.rows, self.max_parents, self.samples
-        return plan_fit(method, *settings, engine, score, levels)
+        study, engine = fitting.study_of(self, method, data)
+        return plan_fit(method, self.modularity, study, self.samples, engine)
 
     def sample(
         self,
@@ -304,14 +294,34 @@ class DagPosterior(Estimator):
         """
         return lists.relation_table(self._fitted(), relation)
 
+    def lagged_edges(self) -> pd.DataFrame:
+        """The edges of a model fitted to `unroll(...)`, folded back to its series, most probable first.
+
+        Columns: `from` and `to` are series, `lag` is how many steps ago the parent was (0: now; missing: a static
+        column), `probability`, and `edge` says it in words: ``"X -> Y at lag 1"``. Exact where the edges are.
+        """
+        from dagpost.posterior.time_edges import lagged_edges
+
+        fitted = self._fitted()
+        return lagged_edges(fitted.names, fitted.results.edges, contemporaneous=not fitted.settings.get("apart"))
+
+    def series_edges(self) -> pd.DataFrame:
+        """How probably one series is a parent of another at any lag, now included; on the diagonal, of its own future.
+
+        Rows are parents. Not the sum of the lags: an edge at one does not rule out another. Exact where that can be.
+        """
+        from dagpost.posterior.time_edges import series_edges
+
+        return series_edges(self._fitted().names, self.probability)
+
     def directions(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Which way each pair points, and who says so: the data, the rules, or nobody. One row a pair.
 
         Columns: `from`, `to`; `joined`, the probability of an edge between the two; `by_data`, that it is there and the
         data compel it to lead from `from` to `to` (`by_data_back`: the other way; `lower` and `upper` bound `by_data`
-        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with the required and
-        forbidden edges and the tiers; `reversible`, that nothing decides it; and `direction`, all of it in a word:
-        "clear" if `by_data` has at least 90% of `joined`, "leaning" from 60% on, "rules", or "open".
+        with this confidence); `by_rules` and `by_rules_back`, that its direction follows only with your rules;
+        `reversible`, that nothing decides it; and `direction`, all of it in a word: "clear" if `by_data` has at least
+        90% of `joined`, "leaning" from 60% on, "rules", or "open".
 
         Compelled by the data is what has the same direction in all graphs of the equivalence class, where columns
         were set from outside in all graphs that say the same of those rows. No hidden common cause is assumed.
@@ -327,14 +337,8 @@ class DagPosterior(Estimator):
         return directions_of(self._fitted(), confidence).table()
 
     def regime_effects(self) -> RegimeEffects:
-        """Which variables each regime changed, with probabilities, where the model has ``regimes=...``.
-
-        `table` has regimes in the rows and variables in the columns, `pairs` a row for each of both, `expected` how
-        many variables each regime is expected to have changed. `compare_targets` sets known targets beside it.
-        """
-        from dagpost.posterior.regime_effects import regime_effects_of
-
-        return regime_effects_of(self._fitted())
+        """Which variables each regime changed, with probabilities: `table`, `pairs`, `expected` (``regimes=...``)."""
+        return lists.regime_effects(self._fitted())
 
     def family_probabilities(self, child: str) -> pd.Series[float]:
         """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""
@@ -480,10 +484,10 @@ class DagPosterior(Estimator):
         return write_report(self._fitted(), path, title)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the graph, in `ax` or in a new figure: `dagpost.plots.graph` says how to read it and has the options."""
-        from dagpost.plots.graph_plot import graph
+        """Draw the graph in `ax` or a new figure; `plots.graph`, or with time `plots.in_time`, have the options."""
+        from dagpost.plots.time_plot import picture_of
 
-        return graph(self, ax=ax, **options)
+        return picture_of(self, ax, options)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The settings, as scikit-learn shows them, and of a fitted model what it found."""

@@ -178,7 +178,7 @@ def test_the_number_of_threads_makes_no_difference() -> None:
         (np.array([[0, 0]]), "2 dimensions of int64"),
         (np.zeros(3, dtype=np.uint8), "1 dimensions of uint8"),
         ([[0, 1]], "must be an array of masks"),
-        (np.zeros((1, 65), dtype=np.uint64), "1 to 64 nodes"),
+        (np.zeros((1, 65, 2), dtype=np.uint64), "at most 64 variables"),
     ],
 )
 def test_what_is_no_graph_is_an_error_that_says_so(parents: object, words: str) -> None:

@@ -41,7 +41,7 @@ from dagpost.families.masks import (
     matrix_of_masks,
     rows_equal_to,
 )
-from dagpost.features import ancestors, evaluate, projected_conditions, weighted_matrix
+from dagpost.features import ancestors, evaluate, projected_conditions, projected_reach, weighted_matrix
 from dagpost.features.statements.custom import Custom
 
 COLUMNS = 131
@@ -300,6 +300,14 @@ def test_compelled_edges_are_those_of_the_graph_without_the_other_columns(
 
     by_data, by_data_wide = compelled_by_data(dags, targets), compelled_by_data(wide, wide_targets)
     assert (by_data_wide == naive.place_among_given(by_data, places, columns)).all()
+    # Some nodes without parents count as joined with each other.
+    roots = [node for node in range(nodes) if rng.random() < 0.5]
+    dags_of_roots = dags.copy()
+    dags_of_roots[:, roots] = 0
+    wide_of_roots = naive.place_among_given(dags_of_roots, places, columns)
+    given = compelled_by_data(dags_of_roots, targets, roots)
+    given_wide = compelled_by_data(wide_of_roots, wide_targets, [places[node] for node in roots])
+    assert (given_wide == naive.place_among_given(given, places, columns)).all()
     ruled = compelled_with_rules(dags, by_data, settled, targets)
     ruled_wide = compelled_with_rules(wide, by_data_wide, sets_at(settled, places, columns), wide_targets)
     assert (ruled_wide == naive.place_among_given(ruled, places, columns)).all()
@@ -326,3 +334,29 @@ def test_compelled_edges_of_sixty_nodes_are_the_same_among_more_columns(seed: in
     ruled = compelled_with_rules(wide, by_data_wide, masks_of_matrix(settled))
     assert (ruled[:, :64, 0] == compelled_with_rules(narrow, by_data, masks_of_matrix(settled[:64, :64]))).all()
     assert (ruled != by_data_wide).any()
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32))
+def test_conditions_on_projected_reach_say_in_which_graphs_a_statement_holds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dags = naive.random_wide(70, 12, 12, 3, seed)
+    names = [f"v{column}" for column in range(70)]
+    graphs = [naive.graph_of_wide(dag, names) for dag in dags]
+    leaves = [leaf for leaf in statements_about(graphs[0], rng) if not isinstance(leaf, Custom)]
+    parts = [leaf for leaf in leaves if projected_reach(leaf, names) is not None]
+    assert len(parts) > 5
+    for feature in (*leaves, parts[0] & ~parts[1], parts[2] | parts[3]):
+        found = projected_reach(feature, names)
+        if found is not None:
+            reach = nx.descendants if found.direction == "descendants" else nx.ancestors
+            sets = [[names.index(name) for name in reach(graph, names[found.node])] for graph in graphs]
+            masks = np.array([np.bitwise_or.reduce(found.bits[one], initial=np.uint64(0)) for one in sets])
+            assert found.condition(masks).tolist() == evaluate([feature], dags, names)[0].tolist(), feature
+
+
+def test_a_path_of_limited_length_is_not_one_of_any_length() -> None:
+    names = [f"v{column}" for column in range(70)]
+    # Two edges are all that is possible among the columns that it names and one other, but there are 68 others.
+    assert projected_reach(path("v0", "v1", longest=2), names) is None
+    assert projected_reach(path("v0", "v1", longest=69), names) is not None

@@ -5,11 +5,14 @@ Settings come in the form in which files hold them as JSON.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from dagpost._tools.text import printable, shown
 
+#: Names of earlier values in a table with time (data/time_columns.py).
+_EARLIER = re.compile(r"\[t-[1-9]\d*\]$")
 #: Smaller shares are not listed one by one.
 _LEAST_SHARE = 0.005
 #: Exogenous columns that are named one by one.
@@ -82,7 +85,11 @@ def given_columns(exogenous: Sequence[str]) -> str:
     ('given age and sex', 'given age', '')
     >>> given_columns([f"gene {number}" for number in range(200)])
     'given 200 exogenous columns'
+    >>> given_columns(["salt[t-1]", "pressure[t-1]", "sex"])
+    'given sex and earlier values'
     """
+    own = [name for name in exogenous if not _EARLIER.search(name)]
+    exogenous = [*own, "earlier values"] if len(own) < len(exogenous) else own
     if not exogenous or len(exogenous) > _NAMED:
         return f"given {len(exogenous)} exogenous columns" if exogenous else ""
     *first, last = map(printable, exogenous)

@@ -30,6 +30,7 @@ from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
+from dagpost.families.masks import refuse_wide
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
@@ -273,6 +274,7 @@ def _prior_of(score: str | Score) -> ParameterPrior:
 
 def _check_names(sample: DagSample, table: Table) -> None:
     kind(sample, "sample", DagSample, "a DagSample")
+    refuse_wide(len(sample.names), "Effects are computed")
     if sample.names != table.names:
         raise InputError(
             f"The graphs and the table must have the same variables in the same order. The graphs have "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,25 @@ def parse_tiers(texts: list[str] | None) -> list[list[str]] | None:
     if len(tiers) == 1:
         raise InputError("One --tier alone says nothing. Give one for each group of columns, the earliest first.")
     return tiers
+
+
+def columns_of_tiers(tiers: list[list[str]] | None, names: Sequence[str]) -> list[list[str]] | None:
+    """The tiers with the columns that a pattern stands for: `*` is any text, unless a column has that very name.
+
+    >>> columns_of_tiers([["sex"], ["*_30"], ["*_60"]], ["sex", "smoking_30", "lung_30", "lung_60"])
+    [['sex'], ['smoking_30', 'lung_30'], ['lung_60']]
+    """
+    return tiers and [[name for written in tier for name in _matching(written, names)] for tier in tiers]
+
+
+def _matching(written: str, names: Sequence[str]) -> list[str]:
+    if "*" not in written or written in names:
+        return [written]
+    pattern = re.compile(".*".join(map(re.escape, written.split("*"))), re.DOTALL)
+    found = [name for name in names if pattern.fullmatch(name)]
+    if not found:
+        raise InputError(f"--tier has {shown(written)}, but no column has a name like that.{nearest(written, names)}")
+    return found
 
 
 def parse_edges(texts: list[str] | None, option: str) -> list[tuple[str, str]]:

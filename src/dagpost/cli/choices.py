@@ -141,4 +141,4 @@ def _names_in(file: str) -> list[str]:
 
 def _quoted(name: str) -> str:
     """A name as the language takes it (features.names.quoted, which loads numba, is more careful)."""
-    return name if re.fullmatch(r"\w+", name) else json.dumps(name, ensure_ascii=False)
+    return name if re.fullmatch(r"\w+(\[t-[1-9]\d*\])?", name) else json.dumps(name, ensure_ascii=False)

@@ -34,8 +34,8 @@ def list_data(quiet: QuietOption = False, as_json: JsonOption = False) -> None:
 def export(
     name: Annotated[str, argument("NAME", "As `dagpost data list` says.", autocompletion=complete_dataset)],
     output: Annotated[Path | None, output_option("A new file; standard output unless given.")] = None,
-    rows: Annotated[int | None, option("NUMBER", "How many rows, of data that is drawn (asia).")] = None,
-    seed: Annotated[int | None, option("NUMBER", "Seed of data that is drawn (asia); 0 unless given.")] = None,
+    rows: Annotated[int | None, option("NUMBER", "How many rows, of data that is drawn (asia, cohort).")] = None,
+    seed: Annotated[int | None, option("NUMBER", "Seed of data that is drawn (asia, cohort); 0 unless given.")] = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write a bundled data set as CSV.

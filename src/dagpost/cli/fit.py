@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import parse_edges, parse_method, parse_regimes, parse_score, parse_tiers
+from dagpost.cli.arguments import columns_of_tiers, parse_edges, parse_method, parse_regimes, parse_score, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -51,12 +51,27 @@ from dagpost.cli.options import (
 from dagpost.cli.output import as_content, assumptions, edge_list, print_json, summary
 from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
 from dagpost.cli.sensitivity import Tried, print_tried, try_other_choices
+from dagpost.cli.time import (
+    ContemporaneousOption,
+    LagsOption,
+    StaticOption,
+    StepOption,
+    SubjectOption,
+    TimeOption,
+    TimeOptions,
+    WideOption,
+    folded_content,
+    folded_edges,
+    print_folded,
+    show_unrolling,
+)
 from dagpost.cli.unfinished import checkpoint_for, how_to_resume, keeping, saving
 from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
     from dagpost.checkpoints import Checkpoint
+    from dagpost.features import Feature
     from dagpost.model import DagPosterior
 
 _SHOWN = 10
@@ -88,6 +103,13 @@ def fit(
     reference: ReferenceOption = None,
     expected_targets: ExpectedTargetsOption = None,
     max_regimes: MaxRegimesOption = None,
+    time: TimeOption = None,
+    subject: SubjectOption = None,
+    lags: LagsOption = None,
+    static: StaticOption = None,
+    step: StepOption = None,
+    wide: WideOption = None,
+    contemporaneous: ContemporaneousOption = None,
     columns: ColumnsOption = None,
     drop: DropOption = None,
     keep: KeepOption = None,
@@ -133,6 +155,9 @@ def fit(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
     experiments = parse_regimes(regimes, reference, expected_targets, max_regimes)
+    tiered = parse_tiers(tiers)
+    moments = TimeOptions(time, subject, lags, static, step, wide, contemporaneous)
+    moments.check()
     with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
         model = DagPosterior(
             score=parse_score(score, ess),
@@ -143,7 +168,7 @@ def fit(
             samples=samples,
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
-            tiers=parse_tiers(tiers),
+            tiers=tiered,
             exogenous=parse_names("--exogenous", exogenous) or (),
             regimes=experiments,
             engine=where,
@@ -151,8 +176,10 @@ def fit(
             seed=seed,
             progress=False if quiet else None,
         )
-        data = read_table(table, done, model.score, counts, interventions, experiments)
+        data = read_table(table, done, model.score, counts, interventions, time=moments, regimes=experiments)
+        model.tiers = columns_of_tiers(tiered, data.names)
         if not quiet:
+            show_unrolling([] if data.time is None else data.time.sentences())
             show_recipe(table, data)
         checkpoint = checkpoint_for(model_file, quiet=quiet)
         with keeping(checkpoint):
@@ -181,17 +208,20 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.posterior.directions import quick_directions
 
-    found = quick_directions(model.fitted_)
+    found, folded = quick_directions(model.fitted_), folded_edges(model)
     if as_json:
         content = as_content(model, edge_list(model.edge_probabilities_), model_file)
         sensitivity = None if tried.found is None else tried.found.to_json()
-        regimes = regimes_content(model.fitted_)
-        print_json({**content, **pairs_content(found), **regimes, "sensitivity": sensitivity})
+        more = {**folded_content(folded), **regimes_content(model.fitted_)}
+        print_json({**content, **pairs_content(found), **more, "sensitivity": sensitivity})
         return
     pairs = found.pairs()
-    print_pairs(found, pairs[:_SHOWN], tried=tried.found)
-    if len(pairs) > _SHOWN:
-        typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
+    if folded is not None:
+        print_folded(folded, _SHOWN)
+    else:
+        print_pairs(found, pairs[:_SHOWN], tried=tried.found)
+        if len(pairs) > _SHOWN:
+            typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
     print_regimes(model.fitted_)
     for line in summary(model):
         typer.echo(printable(line))
@@ -201,17 +231,26 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
     if not quiet:
-        _hint(model.names_[pairs[0].source], model.names_[pairs[0].target], model_file)
+        _hint(_question(model, pairs[0].source, pairs[0].target, folded), model_file)
 
 
-def _hint(source: str, target: str, model_file: Path | None) -> None:
-    """Suggest the next command, ready to be pasted into a shell."""
+def _question(model: DagPosterior, source: int, target: int, folded: Any) -> Feature:
+    """A statement that is worth asking: about the most probable pair."""
     from dagpost.features import path
+    from dagpost.features.statements.path_in_time import path_in_time
 
+    if folded is None or model.fitted_.data.time is None:
+        return path(model.names_[source], model.names_[target])
+    likely = folded[folded["from"] != folded["to"]].iloc[0]
+    return path_in_time(likely["from"], likely["to"], model.fitted_.data.time.lags)
+
+
+def _hint(statement: Feature, model_file: Path | None) -> None:
+    """Suggest the next command, ready to be pasted into a shell."""
     if model_file is None:
         typer.echo("Next: add -o FILE to keep the model and ask it more", err=True)
         return
-    question = shell_command("query", model_file, printable(path(source, target)))
+    question = shell_command("query", model_file, printable(statement))
     picture = shell_command("report", model_file, "-o", Path(model_file.with_suffix(".html").name))
     typer.echo(f"Next: {printable(question)}\n  or: {printable(picture)}", err=True)
 

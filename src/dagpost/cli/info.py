@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,6 @@ from dagpost._tools.setting_text import (
 from dagpost._tools.text import printable, shortened
 from dagpost.cli.files import may_write, shell_command
 from dagpost.cli.info_table import costs_of, look_at
-from dagpost.cli.messages import in_words
 from dagpost.cli.options import (
     BinsOption,
     ColumnsOption,
@@ -103,13 +101,8 @@ def info(
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)
-    costs: list[dict[str, Any]] = []
-    if about_table.table is not None:
-        try:
-            costs = costs_of(about_table.table, max_parents, threads)
-        except InputError as error:
-            # Too many columns without rules that keep the sums small.
-            about_table = replace(about_table, problem=in_words(error.marked))
+    table = None if about_table.problem else about_table.table
+    costs = [] if table is None else costs_of(table, max_parents, threads)
     if as_json:
         print_json({**about_table.content(), "costs": costs})
         return
@@ -147,6 +140,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
+        *_in_time(about.get("time")),
         ("score", readable_setting(settings["score"])),
         *_averaged(about.get("mixture")),
         ("prior", readable_setting(settings["prior"])),
@@ -169,6 +163,13 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
 def _averaged(mixture: dict[str, Any] | None) -> list[Line]:
     """How probable each value is that the score averages over."""
     return [] if mixture is None else [(mixture["setting"], readable_shares(mixture["values"], mixture["shares"]))]
+
+
+def _in_time(described: dict[str, Any] | None) -> list[Line]:
+    """How the table was unrolled in time."""
+    from dagpost.data.unrolled import Unrolling
+
+    return [] if described is None else [("time", line) for line in Unrolling.from_json(described).sentences()]
 
 
 def _seed(seed: int | None) -> str:
@@ -219,6 +220,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
     if about.get("chains") is not None:
         lines.append(("chains", f"{len(about['chains']['lengths'])}, which --resume continues"))
         lines.append(("checked", checked_words(about["chains"].get("checks"))))
+    lines += _in_time(origin.get("time"))
     for key, words in (("data_fingerprint", "fingerprint"), ("score", "score"), ("prior", "prior")):
         if key in origin:
             lines.append((words, readable_setting(origin[key])))

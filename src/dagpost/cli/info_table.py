@@ -15,6 +15,7 @@ from dagpost.cli.messages import in_words
 from dagpost.cli.output import print_columns
 from dagpost.cli.recipe import load_frame, table_of
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
@@ -67,7 +68,17 @@ def look_at(source: str, recipe: Recipe, counts: str | None, interventions: str 
         described = recipe.describe(frame, counts=counts, interventions=interventions)
         return AboutTable(None, described, in_words(error.marked))
     assert table.recipe is not None
-    return AboutTable(table, table.recipe)
+    return AboutTable(table, table.recipe, _problem(table))
+
+
+def _problem(table: Table) -> str:
+    """Why a table cannot be fitted without rules; empty if it can."""
+    if len(table.names) <= MAX_NODES:
+        return ""
+    return (
+        f"More than {MAX_NODES} columns need rules that keep cycles inside small parts of the table: --tiers, or "
+        "--exogenous for columns that are not to be modelled. Or choose --columns."
+    )
 
 
 def _facts(table: Table) -> dict[str, Any]:

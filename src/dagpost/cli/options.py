@@ -146,7 +146,8 @@ TiersOption = Annotated[
     list[str] | None,
     option(
         "NAMES",
-        "Columns of one tier, as A,B; may be repeated, earliest first: no edge leads back to an earlier tier.",
+        "Columns of one tier, as A,B or *_30 (names that end in _30); may be repeated, earliest first: no edge leads "
+        "back to an earlier tier.",
         "--tier",
     ),
 ]

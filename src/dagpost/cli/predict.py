@@ -87,7 +87,8 @@ def _new_rows(model: DagPosterior, source: str, interventions: str | None, *, qu
 
     refuse_results(source)
     frame = frame_of(source)
-    known = {*model.feature_names_in_, interventions}
+    time = model.fitted_.data.time
+    known = {*model.feature_names_in_, interventions, *(() if time is None else (time.time, time.subject))}
     extra = [name for name in narwhals.from_native(frame, eager_only=True).columns if name and name not in known]
     if extra and not quiet:
         names = shortened([repr(name) for name in extra])

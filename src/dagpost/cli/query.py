@@ -30,17 +30,20 @@ def edges(
     """Show how probably each pair is joined, and which way.
 
     In a fitted model, or in a sample. Beside it stand the probabilities of the edges both ways, whatever decides them.
+    Of a model with time: the edges between its series, by their lags.
 
     \b
     Example: dagpost edges coronary.dagpost --minimum 0.1
     """
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
     from dagpost.cli.regimes import print_regimes, regimes_content
+    from dagpost.cli.time import folded_content, folded_edges, print_folded
     from dagpost.posterior.directions import directions_of_sample, quick_directions
     from dagpost.posterior.sample import DagSample
     from dagpost.posterior.variations import known_sensitivity
 
     origin = load_source(source, quiet=quiet)
+    folded = folded_edges(origin, minimum)
     if isinstance(origin, DagSample):
         table, found, about = origin.edge_frequencies(), directions_of_sample(origin), about_sample(origin)
         tried = recipe = None
@@ -53,7 +56,12 @@ def edges(
             sample_content(origin, likely) if isinstance(origin, DagSample) else as_content(origin, likely, source)
         )
         regimes = {} if isinstance(origin, DagSample) else regimes_content(origin.fitted_)
-        print_json({**content, **pairs_content(found, minimum), **regimes})
+        print_json({**content, **pairs_content(found, minimum), **folded_content(folded), **regimes})
+        return
+    if folded is not None:
+        print_folded(folded)
+        for line in about:
+            typer.echo(printable(line))
         return
     shown = found.pairs(minimum)
     print_pairs(found, shown, table.to_numpy(), tried=tried)
@@ -91,6 +99,7 @@ def query(
     A in mb(B)    A is in the Markov blanket of B
     pa(B) = {A}   A is the only parent of B
     A _||_ B | C  C separates A from B
+    A[t-1] -> B, A -> B at lag 1, A ~> B within 2 steps  with time
     f & g, f | g, !f, P(f | g)
     "M. Work"     names that are not plain words stand in quotes
 

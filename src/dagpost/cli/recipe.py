@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from dagpost.data.files import source_name
 from dagpost.errors import InputError, collected_warnings, warn
 
 if TYPE_CHECKING:
+    from dagpost.cli.time import TimeOptions
     from dagpost.data.recipe import Recipe
     from dagpost.data.regimes import Regimes
     from dagpost.data.table import Table
@@ -118,10 +121,24 @@ def read_table(
     score: str | Score,
     counts: str | None,
     interventions: str | None,
+    time: TimeOptions | None = None,
     regimes: Regimes | None = None,
 ) -> Table:
     """The table of a file or of standard input, as a score wants it; its recipe says what was done."""
-    return table_of(load_frame(source), source, recipe, score, counts, interventions, regimes)
+    frame = load_frame(source)
+    if time is not None and time.given:
+        with named_after(source):
+            frame = time.unrolled(frame)
+    return table_of(frame, source, recipe, score, counts, interventions, regimes)
+
+
+@contextmanager
+def named_after(source: str) -> Iterator[None]:
+    """Errors that name the file that a table came from."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{source_name(source)}: {error.marked}") from None
 
 
 def load_frame(source: str) -> Any:
@@ -146,10 +163,8 @@ def table_of(
     from dagpost.data.regimes import reading_regimes
     from dagpost.scores import table_for
 
-    try:
+    with named_after(source):
         read = checked_table(frame, counts, interventions, reading_regimes(recipe, regimes))
-    except InputError as error:
-        raise InputError(f"{source_name(source)}: {error.marked}") from None
     if not recipe.fitted:
         warn_of_many_levels(read)
     with collected_warnings():  # of cuts, which the recipe shows
@@ -160,10 +175,13 @@ def show_recipe(source: str, table: Table) -> None:
     """Say what is done with the columns, where that is more than taking each value as a level."""
     from dagpost.data.column_kinds import stray_levels
     from dagpost.data.recipe_words import cells, notice_of_reading
+    from dagpost.data.time_columns import series_and_lag
 
     recipe = table.recipe
     assert recipe is not None
-    told = [step for step in recipe.steps_ if step.use != "levels" or step.gaps or stray_levels(step.levels or ())]
+    # Earlier values are treated as present ones are.
+    once = [step for step in recipe.steps_ if table.time is None or not series_and_lag(step.name)[1]]
+    told = [step for step in once if step.use != "levels" or step.gaps or stray_levels(step.levels or ())]
     if not told:
         return
     typer.echo(f"What is done with the columns of {printable(source_name(source))}:", err=True)

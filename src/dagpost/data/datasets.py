@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dagpost._tools.checks import refusal, whole_number
 from dagpost._tools.spelling import quoted
 from dagpost._tools.text import shown
+from dagpost.data.cohort import COHORT_EDGES, COHORT_ROWS, cohort
 from dagpost.data.cutting import interval_names
 from dagpost.data.table import Table
 from dagpost.errors import InputError
@@ -44,13 +45,25 @@ _BLANK, _NOUGHT, _CROSS = 0, 1, 2
 
 _ASIA_COLUMNS = ("asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp")
 _ASIA_ROWS = 1000
+_ASIA_EDGES = (
+    ("asia", "tub"),
+    ("smoke", "lung"),
+    ("smoke", "bronc"),
+    ("tub", "either"),
+    ("lung", "either"),
+    ("either", "xray"),
+    ("either", "dysp"),
+    ("bronc", "dysp"),
+)
 
 
 @dataclass(frozen=True)
 class _Entry:
     make: Callable[..., Table]
     description: str
-    sampled: bool = False
+    #: Of data that is drawn: how many rows unless the user says otherwise, and the graph that it is drawn from.
+    rows: int | None = None
+    edges: tuple[tuple[str, str], ...] = ()
 
 
 def load(name: str, *, rows: int | None = None, seed: int | None = None) -> Table:
@@ -59,21 +72,21 @@ def load(name: str, *, rows: int | None = None, seed: int | None = None) -> Tabl
     Parameters
     ----------
     name
-        One of "coronary", "tic-tac-toe", "iris", "wine", "asia".
+        One of "coronary", "tic-tac-toe", "iris", "wine", "asia", "cohort".
     rows, seed
-        For the sampled data set, asia: how many rows (1,000 unless given) and the seed (0 unless given). The
-        first rows are the same however many are drawn.
+        For data that is drawn, asia and cohort: how many rows (1,000 and 1,500 unless given) and the seed (0 unless
+        given). The first rows are the same however many are drawn.
 
     >>> load("asia", rows=200, seed=1).names
     ('asia', 'tub', 'smoke', 'lung', 'bronc', 'either', 'xray', 'dysp')
     """
     entry = _entry(name)
-    if entry.sampled:
-        return entry.make(_ASIA_ROWS if rows is None else rows, 0 if seed is None else seed)
+    if entry.rows is not None:
+        return entry.make(entry.rows if rows is None else rows, 0 if seed is None else seed)
     if rows is not None or seed is not None:
         raise InputError(
             f"The data set {name!r} is what it is: {quoted('rows')} and {quoted('seed')} are for data that is drawn, "
-            "such as 'asia'. Leave them out."
+            f"such as {_of_drawn_data()}. Leave them out."
         )
     return entry.make()
 
@@ -82,7 +95,7 @@ def names() -> tuple[str, ...]:
     """The names of the bundled data sets.
 
     >>> names()
-    ('coronary', 'tic-tac-toe', 'iris', 'wine', 'asia')
+    ('coronary', 'tic-tac-toe', 'iris', 'wine', 'asia', 'cohort')
     """
     return tuple(_ENTRIES)
 
@@ -94,6 +107,25 @@ def describe(name: str) -> str:
     '150 irises: four measurements in 3 equal-width bins, and the species; scikit-learn (Fisher 1936).'
     """
     return _entry(name).description
+
+
+def true_edges(name: str) -> tuple[tuple[str, str], ...]:
+    """The graph that a drawn data set comes from, as pairs (cause, effect), to compare a posterior with.
+
+    >>> true_edges("asia")[:3]
+    (('asia', 'tub'), ('smoke', 'lung'), ('smoke', 'bronc'))
+    """
+    edges = _entry(name).edges
+    if not edges:
+        raise InputError(
+            f"Nobody knows the true graph of {name!r}: these are real data. It is known of data that is drawn: "
+            f"{_of_drawn_data()}."
+        )
+    return edges
+
+
+def _of_drawn_data() -> str:
+    return " and ".join(repr(name) for name, entry in _ENTRIES.items() if entry.edges)
 
 
 def _entry(name: str) -> _Entry:
@@ -223,6 +255,14 @@ _ENTRIES = {
         _asia,
         "Rows drawn from the 8-node chest clinic network, any number of them (Lauritzen & Spiegelhalter, "
         "Journal of the Royal Statistical Society B 1988).",
-        sampled=True,
+        rows=_ASIA_ROWS,
+        edges=_ASIA_EDGES,
+    ),
+    "cohort": _Entry(
+        cohort,
+        "A simulated cohort, any number of people: 36 columns from childhood and from exams at 30, 45 and 60, drawn "
+        "from a known graph (made up for the guide of dagpost: nobody in it ever lived).",
+        rows=COHORT_ROWS,
+        edges=COHORT_EDGES,
     ),
 }

@@ -27,7 +27,9 @@ from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
 from dagpost.data.recipe_settings import names_of, plain, rule_of
 from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, variable_steps
+from dagpost.data.slices import cut_alike
 from dagpost.data.table import Table
+from dagpost.data.time_columns import series_and_lag
 from dagpost.errors import InputError, warn
 
 #: What a column is cut by: one point, several, or a number of bins with a strategy.
@@ -244,7 +246,8 @@ class Recipe(Transformer):
 
     def rule_of(self, name: str) -> Rule:
         """How a column of numbers is cut."""
-        own = self._choices().cut.get(text(name, "name", "rule_of"))
+        given, cut = text(name, "name", "rule_of"), self._choices().cut
+        own = cut.get(given, cut.get(series_and_lag(given)[0]))
         return Rule(bins=self.bins, strategy=self.strategy) if own is None else own
 
     def step(self, name: str) -> Step:
@@ -308,7 +311,7 @@ class Recipe(Transformer):
             self.missing,
             self.unseen,
             names_of("exogenous", self.exogenous),
-            self.regimes_column,
+            () if self.regimes_column is None else (self.regimes_column,),
         )
 
 
@@ -348,8 +351,9 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
     steps = {step.name: step for step in recipe.steps_}
     for name, column, levels in zip(table.names, table.columns, table.levels, strict=True):
         if levels is None and steps[name].cuts is None:
-            steps[name] = steps[name].cut(column, table.counts, own.get(name, usual))
-            decided += [] if name in own else [steps[name]]
+            alike = None if table.time is None else cut_alike(steps[name], column, steps)
+            steps[name] = alike or steps[name].cut(column, table.counts, own.get(name, usual))
+            decided += [] if name in own or alike else [steps[name]]
     cut = _apply_cuts(replace(table, recipe=_with_steps(recipe, steps)))
     said = words.notice_of_cuts(decided)
     if notify and said:

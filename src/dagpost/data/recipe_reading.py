@@ -21,9 +21,12 @@ from dagpost.data.column_kinds import is_coded, verdict
 from dagpost.data.encoding import Cells, cells_of, code_type
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells, no_name
-from dagpost.data.recipe_steps import Rule, Step
+from dagpost.data.recipe_steps import Rule, Step, with_indicators
 from dagpost.data.rows import intervention_masks, row_counts
+from dagpost.data.slices import at_all_times, decided_alike
 from dagpost.data.table import Table
+from dagpost.data.time_columns import series_and_lag
+from dagpost.data.unrolled import Unrolled, Unrolling
 from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
 
@@ -38,8 +41,7 @@ class Choices(NamedTuple):
     missing: str
     unseen: str
     exogenous: tuple[str, ...] = ()
-    #: The column that names the regimes, which is used whatever it looks like.
-    regimes: str | None = None
+    regimes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Source:
     targets: Any = None
     #: Whether it is a `Table`, whose columns are what they are.
     is_table: bool = False
+    time: Unrolling | None = None
 
     def cells(self, name: str, *, as_text: bool = False) -> Cells:
         """One column."""
@@ -77,15 +80,18 @@ def source_of(data: Any, counts: Any, interventions: Any) -> Source:
                 "give them to as_table or read_table, or start again from table.to_pandas()."
             )
         return _source_of_table(data)
-    names, cells = named_cells(frame_of(data) if isinstance(data, str | os.PathLike) else data)
-    rows = len(cells[0]) if cells else 0
+    time = None
+    if isinstance(data, Unrolled):
+        named, rows, time = dict(data.columns), data.rows, data.record
+    else:
+        names, cells = named_cells(frame_of(data) if isinstance(data, str | os.PathLike) else data)
+        named, rows = dict(zip(names, cells, strict=True)), len(cells[0]) if cells else 0
     if rows == 0:
-        raise InputError(f"The table is empty: {len(names)} columns and {rows} rows. At least one row is needed.")
-    named = dict(zip(names, cells, strict=True))
+        raise InputError(f"The table is empty: {len(named)} columns and {rows} rows. At least one row is needed.")
     if isinstance(counts, str):
         counts = _taken_out(named, counts, "counts")
     targets = _taken_out(named, interventions, "interventions") if isinstance(interventions, str) else interventions
-    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets)
+    return Source(named, rows, None if counts is None else row_counts(counts, rows), targets, time=time)
 
 
 def _source_of_table(table: Table) -> Source:
@@ -101,18 +107,21 @@ def _source_of_table(table: Table) -> Source:
         different, place = np.unique(masks, return_inverse=True)
         named = [names_in(int(mask), table.names) for mask in different]
         targets = [named[i] for i in place]
-    return Source(columns, table.rows, table.counts, targets, is_table=True)
+    return Source(columns, table.rows, table.counts, targets, is_table=True, time=table.time)
 
 
 def _taken_out(named: dict[str, Any], name: str, what: str) -> Any:
     if name not in named:
         raise InputError(f"{quoted(what)} names the column {name!r}, which is not there.{nearest(name, list(named))}")
-    return named.pop(name)
+    for column in [column for column in named if column != name and series_and_lag(column)[0] == name]:
+        del named[column]
+    found = named.pop(name)
+    return np.array([*found.levels(), None], dtype=object)[found.places] if isinstance(found, Cells) else found
 
 
 def decide(source: Source, choices: Choices) -> Reading:
     """Decide what is done with each column, and do it; numbers are not cut yet."""
-    _check_choices(source, choices)
+    choices = _checked(source, choices)
     decided, complete = _settled(_one_by_one(source, choices), source, choices)
     whole = bool(complete.all())
     read = [
@@ -130,7 +139,7 @@ def describe(source: Source, choices: Choices) -> tuple[tuple[Step, ...], int]:
 
     A column may be unreadable: it is left out. Rows may be too few, columns too many.
     """
-    _check_choices(source, choices)
+    choices = _checked(source, choices)
     decided = _one_by_one(source, choices, unreadable_left_out=True)
     complete = np.ones(source.rows, dtype=bool)
     # With too few rows without gaps, levels are those of all rows.
@@ -179,7 +188,8 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
                 _refuse_unseen(step, cells, unseen & ~incomplete)
             gap = gap | (unseen & ~incomplete)
             column = np.where(gap | unseen, step.missing_code, column)
-        if choices.missing == "level" and gap.any() and step.missing_code < 0 and not _is_uncut(step):
+        uncut = step.use == "number" and step.cuts is None
+        if choices.missing == "level" and gap.any() and step.missing_code < 0 and not uncut:
             raise InputError(
                 f"Column {step.name!r} has no value in row {int(gap.argmax()) + 1} (the first row is row 1), and had "
                 f"one in every row when the recipe was made. Drop such rows: {setting('missing', 'drop')}."
@@ -197,10 +207,6 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
     ]
     counted = {step.name: step for step, _ in kept}
     return _assembled(source, tuple(counted.get(step.name, step) for step in steps), kept, complete)
-
-
-def _is_uncut(step: Step) -> bool:
-    return step.use == "number" and step.cuts is None
 
 
 def _refuse_unseen(step: Step, cells: Cells, unseen: NDArray[np.bool_]) -> None:
@@ -226,6 +232,8 @@ def _one_by_one(
             if not unreadable_left_out:
                 raise
             decided.append((Step(name, "left out", f"cannot be read: {error}"), None))
+    if source.time is not None:
+        decided = decided_alike(decided)
     used = [cells for step, cells in decided if step.used and cells is not None]
     if not used or not is_coded(used):
         return decided
@@ -252,7 +260,7 @@ def _settled(
             for step, cells in used
             if not complete.all()
             and cells.kind != "declared"
-            and step.name not in {*choices.keep, *choices.cut, choices.regimes}
+            and step.name not in {*choices.keep, *choices.cut, *choices.regimes}
             and len(np.unique(cells.places[seen])) < 2
         }
         if not emptied:
@@ -267,10 +275,10 @@ def _settled(
 def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells | None]:
     if name in choices.drop:
         return Step(name, "left out", "dropped as asked"), None
-    if choices.columns is not None and name not in (*choices.columns, choices.regimes):
+    if choices.columns is not None and name not in (*choices.columns, *choices.regimes):
         return Step(name, "left out", "not among the columns asked for"), None
     cells = source.cells(name)
-    use, why = verdict(name, cells, source.counts, keep=name in (*choices.keep, *choices.cut, choices.regimes))
+    use, why = verdict(name, cells, source.counts, keep=name in (*choices.keep, *choices.cut, *choices.regimes))
     if source.is_table:
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
     if name in choices.cut:
@@ -281,11 +289,10 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
     return Step(name, use, why, gaps=int(cells.missing.sum())), cells
 
 
-def _check_choices(source: Source, choices: Choices) -> None:
+def _checked(source: Source, choices: Choices) -> Choices:
+    """The choices, once each is about a column; those about a series hold at all its times."""
     named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
-    named["exogenous"] = choices.exogenous
-    if choices.regimes is not None:
-        named["regimes"] = (choices.regimes,)
+    named["exogenous"], named["regimes"] = choices.exogenous, choices.regimes
     for what, names in named.items():
         for name in names:
             if name not in source.columns:
@@ -295,6 +302,7 @@ def _check_choices(source: Source, choices: Choices) -> None:
     both = [name for name in (*choices.keep, *choices.cut) if name in choices.drop]
     if both:
         raise InputError(f"Column {both[0]!r} is both dropped and kept or cut. Take it out of one of these.")
+    return choices if source.time is None else at_all_times(choices, list(source.columns))
 
 
 def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing: str, least: int) -> NDArray[np.bool_]:
@@ -346,7 +354,7 @@ def _narrow(step: Step, column: NDArray[Any]) -> NDArray[Any]:
 def _assembled(
     source: Source, steps: tuple[Step, ...], columns: list[tuple[Step, NDArray[Any]]], kept: NDArray[np.bool_]
 ) -> Reading:
-    columns, regimes = _with_indicators(columns)
+    columns, regimes = with_indicators(columns)
     names = tuple(step.name for step, _ in columns)
     left_out = {step.name: step.why for step in steps if not step.used}
     _check_number(names, left_out, source.rows)
@@ -364,19 +372,9 @@ def _assembled(
         counts=counts,
         interventions=masks if masks is not None and masks.any() else None,
         regimes=regimes,
+        time=source.time,
     )
     return Reading(table, steps, int((~kept).sum()))
-
-
-def _with_indicators(
-    columns: list[tuple[Step, NDArray[Any]]],
-) -> tuple[list[tuple[Step, NDArray[Any]]], tuple[str, ...]]:
-    """The columns with indicators, which come last, in the place of one that names regimes; and their names."""
-    ordinary = [(step, column) for step, column in columns if step.used]
-    indicators = [
-        own for step, column in columns for own in zip(step.indicators, step.indicator_columns(column), strict=True)
-    ]
-    return ordinary + indicators, tuple(step.name for step, _ in indicators)
 
 
 def _check_number(names: tuple[str, ...], left_out: Mapping[str, str], rows: int) -> None:

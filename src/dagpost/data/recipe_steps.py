@@ -195,6 +195,17 @@ def variable_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
     return used + tuple(own for step in steps for own in step.indicators)
 
 
+def with_indicators(
+    columns: Sequence[tuple[Step, NDArray[Any]]],
+) -> tuple[list[tuple[Step, NDArray[Any]]], tuple[str, ...]]:
+    """The columns with indicators, which come last, in the place of one that names regimes; and their names."""
+    ordinary = [(step, column) for step, column in columns if step.used]
+    indicators = [
+        own for step, column in columns for own in zip(step.indicators, step.indicator_columns(column), strict=True)
+    ]
+    return ordinary + indicators, tuple(step.name for step, _ in indicators)
+
+
 def _fault(described: Any) -> str:
     """What is wrong with the description of a step; empty if nothing is."""
     known = {field.name for field in fields(Step)}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import printable, shortened
 from dagpost.data.encoding import number_text
+from dagpost.data.recipe_settings import names_of
 from dagpost.data.recipe_steps import Step
 
 #: Columns that a notice names.
@@ -62,7 +63,7 @@ def cells(step: Step, exogenous: Sequence[str] = ()) -> tuple[str, str, str, str
     done = {"levels": "levels", "number": "stays a number", "regimes": "indicators", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
-    if step.used and step.name in exogenous:
+    if step.used and step.name in names_of("exogenous", exogenous):
         done += "; exogenous"
     levels = "" if step.levels is None else shortened([number_text(level) for level in step.levels])
     return step.name, f"{step.why}{gaps}", done, levels

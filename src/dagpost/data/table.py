@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
     from dagpost.data.recipe import Recipe
+    from dagpost.data.unrolled import Unrolling
 
 
 _DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
@@ -54,6 +55,8 @@ class Table:
     recipe: Recipe | None = None
     #: The numbers that columns were cut from, None for other columns; empty where no column was cut.
     numbers: tuple[NDArray[np.float64] | None, ...] = ()
+    #: How it was unrolled, where it has present and earlier values.
+    time: Unrolling | None = None
     #: The columns that are indicators of regimes: at most one of them is 1 in a row (regimes.py).
     regimes: tuple[str, ...] = ()
     #: How many other columns, and how many indicators, a parent set of interest has at most: others need no score.

@@ -42,12 +42,18 @@ _AT_A_TIME = 65_536
 
 
 def compelled_by_data(
-    parents: UnsignedMasks, targets: Sequence[int] = (), *, at_a_time: int = _AT_A_TIME
+    parents: UnsignedMasks,
+    targets: Sequence[int] = (),
+    exogenous: Sequence[int] = (),
+    *,
+    at_a_time: int = _AT_A_TIME,
 ) -> UnsignedMasks:
     """The compelled edges of every DAG, as masks of parents.
 
     `targets` are the sets of nodes, as masks, that were set from outside together in some row; 0 stands for rows in
-    which nothing was set, and no sets at all for data that were only observed.
+    which nothing was set, and no sets at all for data that were only observed. `exogenous` are nodes without parents.
+    How they depend on each other is not modelled, so that data do not show two of them to be apart: they count as
+    joined, and no v-structure has both its parents among them.
 
     >>> chain, collider = [0, 1, 2], [0, 5, 0]  # A -> B -> C, and A -> B <- C
     >>> graphs = np.array([chain, collider], dtype=np.uint8)
@@ -63,18 +69,24 @@ def compelled_by_data(
     directed acyclic graphs. Journal of Machine Learning Research 13.
     """
     check_masks(parents)
-    always, apart = _told_apart(targets, parents.shape[1])
+    nodes = parents.shape[1]
+    always, apart = _told_apart(targets, nodes)
+    unmodelled = np.zeros(nodes, dtype=np.bool_)
+    unmodelled[list(exogenous)] = True
+    # Where sets are numbers, exogenous nodes are joined by edges from the first to the last, which no rule will direct.
+    among = masks_of_matrix(np.triu(np.outer(unmodelled, unmodelled), 1) & (parents.ndim == 2))
 
     def compelled(graphs: Masks) -> tuple[Masks, int]:
+        graphs |= among
         found = np.zeros_like(graphs)
-        cyclic = _compel(graphs, found)
+        cyclic = _compel(graphs, unmodelled, found)
         if cyclic < 0 and (apart.any() or always.any()):
-            graphs[:, always] = 0
+            graphs[:, always & ~unmodelled] = 0
             found[:] = 0
-            _compel(graphs, found)
-            found |= graphs & apart
-            _close(graphs, found)
-        return found, cyclic
+            _compel(graphs, unmodelled, found)
+            found |= graphs & apart & ~among
+            _close(graphs, unmodelled, found)
+        return found & ~among, cyclic
 
     return _in_blocks(parents, compelled, at_a_time)
 
@@ -109,7 +121,8 @@ def compelled_with_rules(
         found = known | (graphs & settled)
         unseen = found[:, always]
         graphs[:, always] = found[:, always] = 0
-        _close(graphs, found)
+        # Rules direct all edges from exogenous nodes, so it does not matter here that they count as joined.
+        _close(graphs, np.zeros(len(always), dtype=np.bool_), found)
         found[:, always] = unseen
         return found, -1
 
@@ -182,15 +195,17 @@ def _told_apart(targets: Sequence[int], nodes: int) -> tuple[Flags, Masks]:
     return always, masks_of_matrix(differs & ~always)
 
 
-def _compel(parents: Masks, compelled: Masks) -> int:
+def _compel(parents: Masks, exogenous: Flags, compelled: Masks) -> int:
     """Write the compelled edges of each DAG (Chickering 1995); returns the first graph with a cycle, or -1."""
-    cyclic: int = (compel_wide if parents.ndim == 3 else _compel_masks)(parents, compelled)
-    return cyclic
+    return compel_wide(parents, exogenous, compelled) if parents.ndim == 3 else _compel_masks(parents, compelled)
 
 
-def _close(parents: Masks, compelled: Masks) -> None:
+def _close(parents: Masks, exogenous: Flags, compelled: Masks) -> None:
     """Add to the compelled edges of each DAG all that follow by Meek's rules."""
-    (close_wide if parents.ndim == 3 else _close_masks)(parents, compelled)
+    if parents.ndim == 3:
+        close_wide(parents, exogenous, compelled)
+    else:
+        _close_masks(parents, compelled)
 
 
 def _add_turned(reversible: Masks, patterns: Masks) -> None:

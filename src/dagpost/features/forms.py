@@ -6,6 +6,7 @@
 | `Pattern` | `A -> C <- B` | all names of a chain with exactly these arrows |
 | `Membership` | `A in mb(B)` | the two names |
 | `Call` | `pos(A) <= 1` | the reader, which stands at the word |
+| `Suffix` | `A ~> B within 2 steps` | the reader, which stands at the word, and the two names |
 | `Infix` | `{A, B} _||_ C` | the reader, behind the symbol; the first token; the names on the left |
 """
 
@@ -57,6 +58,13 @@ class Pattern(Form):
 
 
 @dataclass(frozen=True)
+class Suffix(Form):
+    """A word behind one arrow with its two variables; `arrow` is what that arrow makes without it."""
+
+    arrow: Callable[..., Feature]
+
+
+@dataclass(frozen=True)
 class Membership(Form):
     """`A in word(B)`."""
 
@@ -81,6 +89,7 @@ class Vocabulary:
         self._forms = [form for statement in statements for form in statement.forms()]
         self.arrows = self._by_sign(Arrow)
         self.patterns = self._by_sign(Pattern)
+        self.suffixes = self._by_sign(Suffix)
         self.memberships = self._by_sign(Membership)
         self.calls = self._by_sign(Call)
         self.infixes = self._by_sign(Infix)

@@ -5,6 +5,7 @@ What single statements look like is written in their own files, `statements/`. T
 | text | holds when |
 | --- | --- |
 | `A -> B -> C`, `A ~> B ~> C` | every step of the chain holds |
+| `A[t-1] -> B` | `A[t-1]` is the name of a column: A a step earlier, in a table with time |
 | `!f`, `f & g`, `f | g`, `(f)` | not, and, or; `!` binds tightest, then `&`, then `|` |
 | `P(f | g)` | f, among the DAGs in which g holds; only around the whole text |
 
@@ -18,8 +19,10 @@ The grammar, read by recursive descent in one pass, in time linear in the length
     disjunction = conjunction { "|" conjunction }
     conjunction = negation { "&" negation }
     negation    = "!" negation  |  "(" disjunction ")"  |  statement
-    statement   = name arrow name { arrow name }  |  name "in" word "(" name ")"  |  word "(" ...  |  side infix ...
+    statement   = name arrow name { arrow name }  |  name arrow name suffix ...
+                |  name "in" word "(" name ")"  |  word "(" ...  |  side infix ...
     side        = name  |  "{" name { "," name } "}"
+    name        = ( word | quoted ) [ "[" "t" [ "-" number ] "]" ]
 
 Arrows, words and infixes, and what follows a word or an infix, come from the registered statements (`forms.py`).
 """
@@ -28,10 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.features.feature import And, Feature, Not, Or, as_feature, bracketed, check_variables
+from dagpost.features.forms import Arrow
 from dagpost.features.names import known_names
 from dagpost.features.reader import Reader, one_of
 from dagpost.features.tokens import Token
@@ -212,6 +217,9 @@ class _Grammar(Reader):
         pattern = self.vocabulary.patterns.get(" ".join(arrow.sign for _, arrow, _ in arrows))
         if pattern is not None and not any(read for _, _, read in arrows):
             return self.build(places[-1], pattern.make, *names)
+        if self.at_suffix(arrows):
+            ends = names if arrows[0][1].direction == "right" else names[::-1]
+            return self.vocabulary.suffixes[self.next.value].make(self, *ends)
         steps: list[Feature] = []
         for place, (token, arrow, read) in enumerate(arrows):
             if arrow.direction != arrows[0][1].direction:
@@ -221,6 +229,11 @@ class _Grammar(Reader):
                 ends.reverse()
             steps.append(self.build(places[place + 1], arrow.make, *ends, *read))
         return And(tuple(steps)) if len(steps) > 1 else steps[0]
+
+    def at_suffix(self, arrows: list[tuple[Token, Arrow, tuple[Any, ...]]]) -> bool:
+        """Whether a word comes next that says more about the one arrow before it."""
+        found = self.vocabulary.suffixes.get(self.next.value) if self.next.kind == "name" else None
+        return found is not None and len(arrows) == 1 and arrows[0][1].make == found.arrow and not arrows[0][2]
 
     def mixed_chain(self) -> str:
         allowed = [f"{pattern.examples[0]} ({pattern.called})" for pattern in self.vocabulary.patterns.values()]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.checks import texts
 from dagpost._tools.text import position_of, shown
+from dagpost.data.time_columns import earlier, series_and_lag
 from dagpost.errors import InputError
 from dagpost.families.masks import masks_of_integers
 from dagpost.features.forms import vocabulary
@@ -22,9 +23,12 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 def quoted(name: str) -> str:
     """A name as the language writes it: in quotes unless it is a plain word.
 
-    >>> quoted("Smoking"), quoted("M. Work"), quoted("in")
-    ('Smoking', '"M. Work"', '"in"')
+    >>> quoted("Smoking"), quoted("M. Work"), quoted("in"), quoted("Smoking[t-1]")
+    ('Smoking', '"M. Work"', '"in"', 'Smoking[t-1]')
     """
+    series, lag = series_and_lag(name)
+    if lag and not series_and_lag(series)[1]:
+        return earlier(quoted(series), lag)
     if _PLAIN.fullmatch(name) and name not in vocabulary().reserved:
         return name
     return f'"{name.translate(_ESCAPES)}"'
@@ -38,6 +42,27 @@ def braced(names: Iterable[str]) -> str:
 def known_names(names: object) -> tuple[str, ...]:
     """The names of all variables, as they are given to a function."""
     return names if isinstance(names, tuple) and all(isinstance(name, str) for name in names) else texts(names, "names")
+
+
+class SomeNames(tuple[str, ...]):
+    """The variables that a statement names, and one that stands for all others; `total` is how many there are in all.
+
+    >>> number_of(SomeNames(["A", "B", "others"], total=500)), number_of(["A", "B"])
+    (500, 2)
+    """
+
+    total: int
+
+    def __new__(cls, names: Iterable[str], total: int) -> SomeNames:
+        """Names, and the number of all variables."""
+        made = super().__new__(cls, names)
+        made.total = total
+        return made
+
+
+def number_of(names: Sequence[str]) -> int:
+    """How many variables there are."""
+    return names.total if isinstance(names, SomeNames) else len(names)
 
 
 def names_of(names: str | Iterable[str]) -> frozenset[str]:

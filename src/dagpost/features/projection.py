@@ -1,10 +1,10 @@
 """Statements as conditions on masks where there are more columns than a mask has bits: they see only what they name.
 
 With up to 64 columns every column has its own bit. Beyond that, the columns that a statement names get a bit each, and
-all others share one more bit: "some other column is a parent". So `pa(X) = {A, B}` is a condition on three bits and on the shared one, which must be 0. Whatever has to hold for the
-parents of every node, such as "X is a parent of none", is worked out for one node that stands for all that are not
-named. Both are right for statements that treat all these columns alike and do not count them; a statement says so with
-`Feature.projects`.
+all others share one more bit: "some other column is a parent". So `pa(X) = {A, B}` is a condition on three bits and on
+the shared one, which must be 0. Whatever has to hold for the parents of every node, such as "X is a parent of none", is
+worked out for one node that stands for all that are not named. Both are right for statements that treat all these
+columns alike and do not count them; a statement says so with `Feature.projects`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Masks
 from dagpost._tools.text import position_of
 from dagpost.families.numbering import MAX_NODES
-from dagpost.features.names import known_names
+from dagpost.features.names import SomeNames, known_names
 from dagpost.features.reductions import Condition, Direction, ParentConditions, Term, one_node_reach, parent_conditions
 
 if TYPE_CHECKING:
@@ -28,12 +28,16 @@ _MOST_NAMED = 63
 
 
 class ProjectedReach(NamedTuple):
-    """A statement as a condition on what one column reaches, which takes masks of projected sets."""
+    """A statement as a condition on what one column reaches, which takes masks of projected sets.
+
+    `told_apart` are the columns of which the condition may look at each; of the others only whether any is there.
+    """
 
     node: int
     direction: Direction
     condition: Condition
     bits: Masks
+    told_apart: Sequence[int]
 
 
 class Projection(NamedTuple):
@@ -73,7 +77,8 @@ def projected_reach(feature: Feature, names: Sequence[str]) -> ProjectedReach | 
     found = None if seen is None else one_node_reach(feature, seen.names)
     if seen is None or found is None or found.node >= len(seen.named):
         return None
-    return ProjectedReach(seen.named[found.node], found.direction, found.condition, seen.bits)
+    told_apart = [position_of(name, names) for name in feature.variables] if feature.projects else range(len(names))
+    return ProjectedReach(seen.named[found.node], found.direction, found.condition, seen.bits, told_apart)
 
 
 class _Seen(NamedTuple):
@@ -97,7 +102,7 @@ def _seen(feature: Feature, names: tuple[str, ...]) -> _Seen | None:
         others += "s"
     bits = np.full(len(names), 1 << len(named), dtype=np.uint64)
     bits[named] = np.uint64(1) << np.arange(len(named), dtype=np.uint64)
-    return _Seen((*(names[column] for column in named), others), named, bits)
+    return _Seen(SomeNames((*(names[column] for column in named), others), len(names)), named, bits)
 
 
 def _on_columns(term: Term, named: Sequence[int], columns: int) -> dict[int, Condition]:

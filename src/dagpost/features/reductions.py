@@ -101,7 +101,8 @@ def one_node_reach(feature: Feature, names: Sequence[str]) -> OneNodeReach | Non
     >>> found.condition(np.array([0b010, 0b110], dtype=np.uint64))
     array([ True, False])
     """
-    found = reaches(_checked(feature), texts(names, "names"))
+    texts(names, "names")
+    found = reaches(_checked(feature), names)
     return found[0] if found else None
 
 

@@ -19,6 +19,7 @@ STATEMENTS: Registry[Feature] = Registry(
     [
         "dagpost.features.statements.edge:Edge",
         "dagpost.features.statements.path:Path",
+        "dagpost.features.statements.path_in_time:PathInTime",
         "dagpost.features.statements.adjacent:Adjacent",
         "dagpost.features.statements.v_structure:VStructure",
         "dagpost.features.statements.compelled:CompelledEdge",

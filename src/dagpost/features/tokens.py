@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from dagpost._tools.text import unescaped
+from dagpost.data.time_columns import earlier
 from dagpost.errors import InputError
 
+#: `[t-1]` behind a name; `[t]` is the present.
+_EARLIER = re.compile(r"\s*\[\s*t\s*(?:-\s*(?P<lag>[0-9]{1,4})\s*)?\]")
 #: Symbols with a meaning in every text; statements bring their own.
 _PUNCTUATION = ("<=", ">=", *"<>=&|!(){},")
 
@@ -31,6 +34,8 @@ def tokens_of(text: str, symbols: tuple[str, ...]) -> list[Token]:
 
     >>> [token.value for token in tokens_of("A -> 'M. Work'", ("->",))]
     ['A', '->', 'M. Work', '']
+    >>> [token.value for token in tokens_of("A[t - 1] -> 'M. Work'[t]", ("->",))]
+    ['A[t-1]', '->', 'M. Work', '']
     """
     part = _part_of(symbols)
     tokens: list[Token] = []
@@ -43,10 +48,12 @@ def tokens_of(text: str, symbols: tuple[str, ...]) -> list[Token]:
         kind = str(match.lastgroup)
         value = match[kind]
         start = match.start(kind)
+        place = match.end()
         if kind == "quoted":
             value = unescaped(value[1:-1])
+        if kind in ("name", "quoted") and (before := _EARLIER.match(text, place)):
+            value, place = earlier(value, int(before["lag"] or 0)), before.end()
         tokens.append(Token(kind, value, start))
-        place = match.end()
     return tokens
 
 
@@ -72,6 +79,8 @@ def _why_unreadable(character: str) -> str:
         return "This quote is never closed."
     if character in "~^":
         return f"The character {character!r} means nothing here. Write ! for 'not'."
+    if character in "[]":
+        return "Earlier values are written A[t-1]. Put a name with other brackets in quotes."
     return f"The character {character!r} means nothing here. Put a name that contains it in quotes."
 
 

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,23 +24,25 @@ from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_steps import variable_steps
 from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
+from dagpost.data.unrolled import Unrolling
 from dagpost.engines import Engine
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
-from dagpost.files import archive
+from dagpost.files import allowed_families, archive
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.results import ExactResults, Results
+from dagpost.posterior.results import ExactResults, Families, Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
 from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
@@ -50,6 +52,9 @@ from dagpost.prediction.statistics import DiscreteStatistics, Statistics, statis
 from dagpost.priors.registry import PRIORS
 from dagpost.scores import resolve_score
 from dagpost.scores.registry import SCORES
+
+if TYPE_CHECKING:
+    from dagpost.posterior.workspace import SummingWorkspace
 
 _SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY = "sample_", "statistics_", "rows_", "sensitivity_"
 
@@ -61,15 +66,13 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     results, workspace, data = fitted.results, fitted.workspace, fitted.data
     arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0)}
     small_size = None
-    if isinstance(workspace, MixedWorkspace):
-        arrays |= {_part_name(place): part.log_weights for place, part in enumerate(workspace.parts)}
-    elif isinstance(workspace, ExactWorkspace):
-        arrays["log_weights"] = workspace.log_weights
+    if workspace.parts:
+        arrays |= _arrays_of_weights(workspace)
     else:
         weights, small_size = workspace.weights, workspace.weights.small_size
         arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
     if results.sums is not None:
-        arrays["families"] = results.sums.families
+        arrays["families"] = allowed_families.flat(results.sums.families)
         if results.sums.paths is not None:
             arrays["paths"] = results.sums.paths
     about: dict[str, Any] = {
@@ -80,6 +83,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "interventions": data.interventions,
         "targets": [list(names) for names in data.targets],
         "recipe": None if data.recipe is None else data.recipe.to_json(),
+        "time": None if data.time is None else data.time.to_json(),
         "settings": dict(fitted.settings),
         "max_parents": workspace.max_parents,
         "small_size": small_size,
@@ -106,6 +110,13 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     archive.write_archive(path, "model", about, arrays)
 
 
+def _arrays_of_weights(workspace: Workspace) -> Arrays:
+    """The weights of all families of a model, or of each value that its score averages over."""
+    mixed = isinstance(workspace, MixedWorkspace)
+    parts = {_part_name(place) if mixed else "log_weights": part for place, part in enumerate(workspace.parts)}
+    return allowed_families.arrays_of_parts(parts)
+
+
 def load_model(
     path: str | os.PathLike[str], engine: Any, threads: int | None, progress: Any, known_settings: Sequence[str]
 ) -> tuple[Fitted, dict[str, Any]]:
@@ -114,7 +125,7 @@ def load_model(
     with archive.complete(path, "model", REMEDIES["model"]):
         settings = dict(about["settings"])
         names = tuple(about["names"])
-        if unknown := settings.keys() - set(known_settings):
+        if unknown := settings.keys() - {*known_settings, "apart"}:
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
@@ -136,6 +147,7 @@ def load_model(
             bool(about.get("interventions", False)),
             _targets(about, table),
             recipe,
+            None if about.get("time") is None else Unrolling.from_json(about["time"]),
         )
         if settings.get("regimes") is not None:
             chosen["regimes"] = resolve_regimes(settings["regimes"])
@@ -153,7 +165,15 @@ def load_model(
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_SENSITIVITY] is not None:
             remember_sensitivity(fitted, sensitivity_from(names, *parts[_SENSITIVITY]))
-    return fitted, {**settings, **chosen}
+    return fitted, {**_own_settings(settings, data), **chosen}
+
+
+def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
+    """The settings that a person gave: what follows from time comes with the table."""
+    brought = () if data.time is None else data.time.exogenous
+    exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
+    own = {name: value for name, value in settings.items() if name != "apart"}
+    return {**own, "exogenous": exogenous} if brought else own
 
 
 def recipe_in(about: dict[str, Any]) -> Recipe | None:
@@ -252,7 +272,10 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
     evidence = math.nan if about["log_evidence"] is None else float(about["log_evidence"])
     sums, shares = None, _shares(fitted.workspace, about)
     if "families" in arrays:
-        families = _floats("families", arrays)
+        families: Families = _floats("families", arrays)
+        if allowed_families.are_in(arrays):
+            lists = allowed_families.lists_in(arrays, int(about["max_parents"]))
+            families = allowed_families.by_node("families", arrays, lists)
         paths = _floats("paths", arrays) if "paths" in arrays else None
         sums = ExactResults(fitted.modularity, evidence, families, paths, float(about["error_bound"]), shares)
         if fitted.modularity == "structure":
@@ -299,7 +322,7 @@ def _workspace(
     if about.get("mixture") is not None:
         workspace = _mixed_workspace(about, arrays, names, engine, reporter, score)
     elif about["small_size"] is None:
-        workspace = _exact_workspace(arrays["log_weights"], max_parents, names, engine, reporter)
+        workspace = _summing_workspace("log_weights", arrays, max_parents, names, engine, reporter)
     else:
         candidates, inner, small = arrays["candidates"].astype(np.int64), _floats("inner", arrays), arrays["small"]
         weights = FamilyWeights(max_parents, about["small_size"], candidates, inner, small.astype(np.float64))
@@ -312,9 +335,13 @@ def _workspace(
     return workspace
 
 
-def _exact_workspace(
-    log_weights: NDArray[Any], max_parents: int, names: tuple[str, ...], engine: Engine, reporter: Reporter
-) -> ExactWorkspace:
+def _summing_workspace(
+    name: str, arrays: Arrays, max_parents: int, names: tuple[str, ...], engine: Engine, reporter: Reporter
+) -> SummingWorkspace:
+    if allowed_families.are_in(arrays):
+        lists = allowed_families.lists_in(arrays, max_parents)
+        return ComponentWorkspace(lists, allowed_families.by_node(name, arrays, lists), engine, reporter)
+    log_weights = arrays[name]
     check_weights(log_weights, max_parents, names)
     return ExactWorkspace(log_weights.astype(np.float64), max_parents, engine, reporter)
 
@@ -328,7 +355,7 @@ def _mixed_workspace(
     max_parents, evidences = int(about["max_parents"]), about["mixture"]["structure_log_evidences"]
     parts = []
     for place, evidence in zip(range(len(mixture.values)), evidences, strict=True):
-        part = _exact_workspace(arrays[_part_name(place)], max_parents, names, engine, reporter)
+        part = _summing_workspace(_part_name(place), arrays, max_parents, names, engine, reporter)
         part.structure_log_evidence = None if evidence is None else float(evidence)
         parts.append(part)
     return MixedWorkspace(mixture, parts, engine, reporter)

@@ -30,10 +30,8 @@ from dagpost._tools.schema import (
     described_method,
     edges,
     graphs,
-    level,
     list_of,
     mapping,
-    masks,
     number,
     numbers,
     one_of,
@@ -47,10 +45,11 @@ from dagpost._tools.schema import (
     whole,
     wholes,
 )
+from dagpost.data.unrolled import RULE
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
-from dagpost.families.parent_lists import MOST_COLUMNS
-from dagpost.files import archive
+from dagpost.files import allowed_families, archive
+from dagpost.files.data_schema import LEVELS, NAMES, check_rows, check_sensitivity, check_statistics, sizes_of
 from dagpost.files.parent_columns import check_parents
 from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
 from dagpost.mcmc.checks import CHECKS
@@ -70,11 +69,6 @@ REMEDIES = {"model": "Fit the model again.", "sample": "Draw it again."}
 #: How the arrays begin that say where chains stand.
 STANDING = "standing_"
 
-_NAMES = list_of(text, "nodes", distinct=True)
-_LEVELS = Rule(
-    "a list of different levels",
-    lambda value, sizes: list_of(level, distinct=True).holds(value, sizes) and len(value) > 0,
-)
 _SEED = optional(whole(most=2**256))
 _TARGETS = list_of(list_of(text, distinct=True))
 #: Numbers of nats: log weights and log evidences.
@@ -83,13 +77,14 @@ _NATS = 1e15
 # Models
 
 MODEL_FIELDS: Mapping[str, Rule] = {
-    "names": _NAMES,
-    "levels": list_of(optional(_LEVELS), "nodes"),
+    "names": NAMES,
+    "levels": list_of(optional(LEVELS), "nodes"),
     "observations": optional(whole()),
     "data_fingerprint": text,
     "interventions": truth,
     "targets": _TARGETS,
     "recipe": optional(mapping({}, more=anything)),
+    "time": optional(RULE),
     "settings": mapping(
         {
             "score": choice,
@@ -102,13 +97,14 @@ MODEL_FIELDS: Mapping[str, Rule] = {
             "forbidden": edges,
             "tiers": tiers,
             "exogenous": list_of(text, distinct=True),
+            "apart": list_of(text, distinct=True),
             "regimes": regimes,
             "seed": _SEED,
             "recipe": optional(mapping({}, more=anything)),
             "missing": optional(text),
         },
         more=anything,
-        may_lack=("recipe", "missing", "exogenous", "regimes"),
+        may_lack=("recipe", "missing", "exogenous", "apart", "regimes"),
     ),
     "max_parents": whole(most=MOST_PARENTS),
     "small_size": optional(whole(most=MOST_PARENTS)),
@@ -135,7 +131,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
 }
 #: Optional parts, and fields of which the first versions knew nothing.
 _MODEL_LACKS = (
-    *("interventions", "targets", "recipe", "exact", "engine", "verdict", "mixture"),
+    *("interventions", "targets", "recipe", "time", "exact", "engine", "verdict", "mixture"),
     *("sample", "statistics", "rows", "sensitivity"),
 )
 
@@ -145,8 +141,7 @@ MODEL_ARRAYS: Mapping[str, ArrayRule] = {
     "families": probabilities("nodes", "families", optional=True),
     "paths": probabilities("nodes", "nodes", optional=True),
 }
-#: The weights of all families, or of those among candidates.
-_ALL_WEIGHTS: Mapping[str, ArrayRule] = {"log_weights": _WEIGHTS}
+#: The weights of families among candidates.
 _CANDIDATE_WEIGHTS: Mapping[str, ArrayRule] = {
     "candidates": wholes("nodes", "candidates", most=MAX_NODES - 1),
     "inner": numbers("nodes", "inner families", least=-_NATS, most=_NATS, minus_infinity=True),
@@ -166,9 +161,11 @@ _PROVENANCE = mapping(
         "forbidden": edges,
         "tiers": tiers,
         "exogenous": list_of(text, distinct=True),
+        "apart": list_of(text, distinct=True),
         "regimes": regimes,
         "interventions": truth,
         "targets": _TARGETS,
+        "time": RULE,
         "method": choice,
         "seed": _SEED,
         "seeds": list_of(_SEED),
@@ -179,11 +176,12 @@ _PROVENANCE = mapping(
     more=anything,
     may_lack=(
         *("data_fingerprint", "observations", "score", "prior", "max_parents", "required", "forbidden", "tiers"),
-        *("exogenous", "regimes", "interventions", "targets", "method", "seed", "seeds", "engine", "tied"),
+        *("exogenous", "apart", "regimes", "interventions", "targets", "time", "method", "seed", "seeds", "engine"),
+        "tied",
     ),
 )
 SAMPLE_FIELDS: Mapping[str, Rule] = {
-    "names": _NAMES,
+    "names": NAMES,
     "modularity": text,
     "method": text,
     "draws": one_of("independent", "weighted", "chains", "listed"),
@@ -217,46 +215,6 @@ _CHAIN_ARRAYS: Mapping[str, ArrayRule] = {
     "state_edges": probabilities("chains", "nodes", "nodes", optional=True),
 }
 
-# What was counted, rows, other choices
-
-STATISTICS_FIELDS: Mapping[str, Mapping[str, Rule]] = {
-    "discrete": {"names": _NAMES, "levels": list_of(_LEVELS, "nodes")},
-    "gaussian": {"names": _NAMES},
-}
-STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
-    "discrete": {
-        "children": wholes("counted families"),
-        "parents": masks("counted families"),
-        "starts": wholes("ends of families"),
-        "cells": wholes("cells", most=2**63 - 1),
-        "counts": wholes("cells", least=1),
-    },
-    "gaussian": {
-        "centre": numbers("nodes"),
-        "deviations": numbers("nodes", least=1e-300, optional=True),
-        "group_of": wholes("nodes", most=MOST_COLUMNS),
-        "observations": numbers("groups", least=0.0, most=2.0**53),
-        "means": numbers("groups", "nodes"),
-        "scatters": numbers("groups", "nodes", "nodes"),
-    },
-}
-ROWS_FIELDS: Mapping[str, Rule] = {"names": _NAMES, "levels": list_of(optional(_LEVELS), "nodes")}
-ROWS_ARRAYS: Mapping[str, ArrayRule] = {
-    "counts": wholes("rows", optional=True),
-    "interventions": masks("rows", optional=True),
-}
-SENSITIVITY_FIELDS: Mapping[str, Rule] = {
-    "summary": text,
-    "variations": list_of(list_of(text, 3), "variations"),
-    "required": list_of(list_of(whole(0, "nodes", 1), 2)),
-    "left_out": list_of(text),
-    "exogenous": list_of(text),
-}
-SENSITIVITY_ARRAYS: Mapping[str, ArrayRule] = {
-    "joined": probabilities("choices", "nodes", "nodes"),
-    "compelled": probabilities("choices", "nodes", "nodes", nan=True, optional=True),
-}
-
 
 def read_checked(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What a file of a kind holds, once it is what it must be."""
@@ -268,19 +226,15 @@ def read_checked(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any
 
 def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     """Refuse what a model file must not hold, with a `ValueError`."""
-    sizes = _sizes_of(about)
+    sizes = sizes_of(about)
     check_fields(MODEL_FIELDS, about, sizes, may_lack=_MODEL_LACKS)
-    nodes, max_parents, small_size = sizes["nodes"], about["max_parents"], about["small_size"]
-    require(nodes <= MAX_NODES, f"{nodes} variables")
-    sizes["families"] = family_count(nodes - 1, max_parents)
-    check_arrays(MODEL_ARRAYS, arrays, sizes)
-    if about.get("mixture") is not None:
-        check_arrays({f"part{part}_log_weights": _WEIGHTS for part in range(sizes["values"])}, arrays, sizes)
-    elif small_size is None:
-        check_arrays(_ALL_WEIGHTS, arrays, sizes)
+    mixed = about.get("mixture") is not None
+    weights = [f"part{part}_log_weights" for part in range(sizes["values"])] if mixed else ["log_weights"]
+    if allowed_families.are_in(arrays):
+        require(about["settings"]["modularity"] == "structure", "sums by components where orders count")
+        allowed_families.check_allowed(arrays, sizes, about["max_parents"], dict.fromkeys(weights, _NATS))
     else:
-        check_arrays(_CANDIDATE_WEIGHTS, arrays, sizes)
-        _check_candidates(arrays["candidates"], sizes, small_size, max_parents)
+        _check_weights(about, arrays, sizes, dict.fromkeys(weights, _WEIGHTS))
     require("families" not in arrays or about["error_bound"] is not None, "error_bound")
     set_together = {name for names in about.get("targets", []) for name in names}
     require(set_together <= set(about["names"]), "targets of other variables")
@@ -289,9 +243,22 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
             own(about[part], {k.removeprefix(f"{part}_"): a for k, a in arrays.items() if k.startswith(f"{part}_")})
 
 
+def _check_weights(about: Mapping[str, Any], arrays: Arrays, sizes: Sizes, weights: Mapping[str, ArrayRule]) -> None:
+    """The weights of all families, or of those among candidates, and what was found with them."""
+    nodes, max_parents, small_size = sizes["nodes"], about["max_parents"], about["small_size"]
+    require(nodes <= MAX_NODES, f"{nodes} variables")
+    sizes["families"] = family_count(nodes - 1, max_parents)
+    check_arrays(MODEL_ARRAYS, arrays, sizes)
+    if small_size is None or about.get("mixture") is not None:
+        check_arrays(weights, arrays, sizes)
+    else:
+        check_arrays(_CANDIDATE_WEIGHTS, arrays, sizes)
+        _check_candidates(arrays["candidates"], sizes, small_size, max_parents)
+
+
 def check_sample(about: Mapping[str, Any], arrays: Arrays) -> None:
     """Refuse what a sample file must not hold, with a `ValueError`."""
-    sizes = _sizes_of(about)
+    sizes = sizes_of(about)
     check_fields(SAMPLE_FIELDS, about, sizes, may_lack=("draws", "chains"))
     if sizes["nodes"] <= MAX_NODES:
         check_arrays(_GRAPHS, arrays, sizes)
@@ -340,56 +307,12 @@ def _chain_method(about: Mapping[str, Any]) -> ChainMethod | None:
     return method  # type: ignore[return-value]
 
 
-def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
-    """The same for what was counted for predictions."""
-    kind = about.get("kind")
-    require(isinstance(kind, str) and kind in STATISTICS_FIELDS, f"no statistics of kind {kind!r} are known")
-    sizes = _sizes_of(about)
-    check_fields(STATISTICS_FIELDS[str(kind)], about, sizes, within="statistics: ")
-    check_arrays(STATISTICS_ARRAYS[str(kind)], arrays, sizes)
-
-
-def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
-    """The same for the rows of a table."""
-    sizes = _sizes_of(about)
-    check_fields(ROWS_FIELDS, about, sizes, within="rows: ")
-    for place, levels in enumerate(about["levels"]):
-        last = 0 if levels is None else len(levels) - 1
-        # A gap in a column of numbers is nan.
-        column = numbers("rows", nan=True) if levels is None else ArrayRule(("rows",), "u", 0, last)
-        own = {f"column{place}": column, f"numbers{place}": numbers("rows", nan=True, optional=True)}
-        check_arrays(own, arrays, sizes)
-    require(sizes["rows"] > 0, "it has no rows")
-    check_arrays(ROWS_ARRAYS, arrays, sizes)
-    if "counts" in arrays:
-        total = sum(arrays["counts"].tolist())
-        require(0 < total < 2**53, f"its rows stand for {total} observations")
-
-
-def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:
-    """The same for the table of other choices."""
-    sizes = Sizes()
-    if "joined" in arrays and arrays["joined"].ndim == 3:
-        sizes["nodes"] = arrays["joined"].shape[1]
-    check_fields(SENSITIVITY_FIELDS, about, sizes, may_lack=("exogenous",), within="sensitivity: ")
-    sizes["choices"] = 1 + sizes["variations"]
-    check_arrays(SENSITIVITY_ARRAYS, arrays, sizes)
-
-
 _PARTS = {
     "sample": check_sample,
     "statistics": check_statistics,
     "rows": check_rows,
     "sensitivity": check_sensitivity,
 }
-
-
-def _sizes_of(about: Mapping[str, Any]) -> Sizes:
-    """How many nodes there are, once that is a possible number."""
-    sizes = Sizes()
-    check_fields({"names": _NAMES}, about, sizes)
-    require(1 <= sizes["nodes"] <= MOST_COLUMNS, f"{sizes['nodes']} variables")
-    return sizes
 
 
 def _check_candidates(candidates: NDArray[Any], sizes: Sizes, small_size: int, max_parents: int) -> None:

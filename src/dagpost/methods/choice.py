@@ -115,14 +115,19 @@ def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, 
 
     limit = min(max_parents, nodes - 1)
     if method is not None:
-        try:
-            method.check_room(nodes, limit, engine)
-        except ResourceError as error:
-            chain = PartialOrderMCMC if method.modularity == "order" else PartitionMCMC
-            raise ResourceError(f"{error.marked} For instance: {setting('method', chain.name)}.") from None
+        require_room(method, nodes, limit, engine)
     if method.needs_orders if method is not None else backend_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES
+
+
+def require_room(method: Method, nodes: int, max_parents: int, engine: Engine) -> None:
+    """Refuse what a method cannot hold in memory, and name one that can."""
+    try:
+        method.check_room(nodes, max_parents, engine)
+    except ResourceError as error:
+        chain = PartialOrderMCMC if method.modularity == "order" else PartitionMCMC
+        raise ResourceError(f"{error.marked} For instance: {setting('method', chain.name)}.") from None
 
 
 def target_named(name: str) -> Target:

@@ -14,5 +14,6 @@ from dagpost.plots.edge_chart import edges
 from dagpost.plots.effect_plot import effect_density
 from dagpost.plots.graph_plot import graph
 from dagpost.plots.heat_map_plot import heat_map
+from dagpost.plots.time_plot import in_time
 
-__all__ = ["comparison", "convergence", "edges", "effect_density", "graph", "heat_map", "r_hat", "traces"]
+__all__ = ["comparison", "convergence", "edges", "effect_density", "graph", "heat_map", "in_time", "r_hat", "traces"]

@@ -7,6 +7,7 @@ computed when they are drawn, from the boxes as they are then: axes may be resiz
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,31 +46,20 @@ def head_size(probability: float) -> tuple[float, float]:
     return _HEAD[0], width_of(probability) + _HEAD[1]
 
 
-class EdgeArrow(Artist):
-    """The line of one pair, from the upper variable to the lower one; `word` says what is known of its direction.
+class Line(Artist, ABC):
+    """A line of one pair; `word` says what is known of its direction. `path` says where it runs.
 
-    Where the layout turns a line against its direction, `turned` puts the head, if it has one, at the upper end.
-    `stretches` (x, top, bottom), in data coordinates, lead it through the layers between, from box to box, leaving
-    the parent's box below and entering the child's above at `ports`, shares of their widths; None for a straight line.
+    Where the layout turns a line against its direction, `turned` puts the head, if it has one, at its beginning.
     """
 
-    def __init__(
-        self,
-        parent: Text,
-        child: Text,
-        probability: float,
-        word: Word,
-        turned: bool,
-        stretches: Sequence[Stretch] | None,
-        ports: tuple[float, float] = (0.5, 0.5),
-        scale: float = 1.0,
-    ) -> None:
+    #: How far along the line its number stands.
+    number_at = 0.5
+
+    def __init__(self, probability: float, word: Word, turned: bool, scale: float = 1.0) -> None:
         super().__init__()
-        self.parent, self.child = parent, child
-        self.probability, self.word = probability, word
-        #: Whether the heads at the parent and at the child are filled; None for no head.
+        self.probability, self.word, self.scale = probability, word, scale
+        #: Whether the heads at the beginning and at the end are filled; None for no head.
         self.filled = (head_of(word), None) if turned else (None, head_of(word))
-        self.stretches, self.ports, self.scale = stretches, ports, scale
         self.width = width_of(probability)
         self.colour = grey_of(probability)
         # It lies between boxes, which take part in the layout of the figure.
@@ -103,15 +93,65 @@ class EdgeArrow(Artist):
         context.restore()
         self.stale = False
 
+    @abstractmethod
     def path(self, renderer: Any) -> tuple[Path, list[tuple[Any, bool]]] | None:
         """The line between its heads, and corners of each head and whether it is filled, in pixels.
 
-        None if there is no room. The head at the parent comes first.
+        None if there is no room. The head at the beginning comes first.
         """
-        boxes = [_box(text, renderer) for text in (self.parent, self.child)]
-        pixel = renderer.points_to_pixels(self.scale)
-        length, width = (pixel * size for size in head_size(self.probability))
-        sizes = [(0.0, 0.0) if filled is None else (length, width) for filled in self.filled]
+
+    def sizes(self, renderer: Any) -> list[tuple[float, float]]:
+        """Length and width of the heads at both ends, in pixels; nothing where there is none."""
+        length, width = (renderer.points_to_pixels(self.scale) * size for size in head_size(self.probability))
+        return [(0.0, 0.0) if filled is None else (length, width) for filled in self.filled]
+
+    def heads(self, ends: Sequence[Any], ways: Sequence[Any], sizes: Sequence[Any]) -> list[tuple[Any, bool]]:
+        """The corners of each head that there is, pointing along its way, and whether it is filled."""
+        return [
+            (_corners(tip, way, *size), filled)
+            for tip, way, size, filled in zip(ends, ways, sizes, self.filled, strict=True)
+            if filled is not None
+        ]
+
+    def middle(self, renderer: Any) -> tuple[float, float] | None:
+        """The point for a number on the line, about half-way, in pixels."""
+        found = self.path(renderer)
+        if found is None:
+            return None
+        points = np.concatenate(found[0].to_polygons(closed_only=False))
+        lengths = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+        half = lengths[-1] * self.number_at
+        return float(np.interp(half, lengths, points[:, 0])), float(np.interp(half, lengths, points[:, 1]))
+
+
+class EdgeArrow(Line):
+    """The line of one pair, from the upper variable to the lower one.
+
+    `stretches` (x, top, bottom), in data coordinates, lead it through the layers between, from box to box, leaving
+    the parent's box below and entering the child's above at `ports`, shares of their widths; None for a straight line.
+    """
+
+    def __init__(
+        self,
+        parent: Text,
+        child: Text,
+        probability: float,
+        word: Word,
+        turned: bool,
+        stretches: Sequence[Stretch] | None,
+        ports: tuple[float, float] = (0.5, 0.5),
+        scale: float = 1.0,
+    ) -> None:
+        super().__init__(probability, word, turned, scale)
+        self.parent, self.child = parent, child
+        self.stretches, self.ports = stretches, ports
+        # Straight lines meet in the middle of a circle: there the numbers would lie on each other.
+        self.number_at = 0.5 if stretches is not None else 0.38
+
+    def path(self, renderer: Any) -> tuple[Path, list[tuple[Any, bool]]] | None:
+        """Straight from box to box, or through the layers between."""
+        boxes = [box_around(text, renderer) for text in (self.parent, self.child)]
+        sizes = self.sizes(renderer)
         if self.stretches is None:
             ends = _between(*boxes)
             if ends is None:
@@ -124,23 +164,7 @@ class EdgeArrow(Artist):
             down = np.array([0.0, -1.0 if ends[0][1] > ends[1][1] else 1.0])
             inner = [ends[0] + sizes[0][0] * down, ends[1] - sizes[1][0] * down]
             path, ways = self._through_layers(*inner), (-down, down)
-        heads = [
-            (_corners(tip, way, *size), filled)
-            for tip, way, size, filled in zip(ends, ways, sizes, self.filled, strict=True)
-            if filled is not None
-        ]
-        return path, heads
-
-    def middle(self, renderer: Any) -> tuple[float, float] | None:
-        """The point for a number on the line, about half-way, in pixels."""
-        found = self.path(renderer)
-        if found is None:
-            return None
-        points = np.concatenate(found[0].to_polygons(closed_only=False))
-        lengths = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
-        # Straight lines meet in the middle of a circle: there the numbers would lie on each other.
-        half = lengths[-1] * (0.5 if self.stretches is not None else 0.38)
-        return float(np.interp(half, lengths, points[:, 0])), float(np.interp(half, lengths, points[:, 1]))
+        return path, self.heads(ends, ways, sizes)
 
     def _at_ports(self, upper: Bbox, lower: Bbox) -> list[Any]:
         xs = [
@@ -167,7 +191,7 @@ class EdgeNumber(Text):
     Where the probability of one direction is not known (nan), that of the other one is the least that both can have.
     """
 
-    def __init__(self, arrow: EdgeArrow, least: bool, **settings: Any) -> None:
+    def __init__(self, arrow: Line, least: bool, **settings: Any) -> None:
         shown = f"{'≥' if least else ''}{arrow.probability:.2f}"
         super().__init__(0.0, 0.0, shown, ha="center", va="center", **settings)
         self.arrow = arrow
@@ -234,7 +258,8 @@ class SampleHandler(HandlerBase):
         return artists
 
 
-def _box(text: Text, renderer: Any) -> Bbox:
+def box_around(text: Text, renderer: Any) -> Bbox:
+    """The box of a name as it is drawn now, in pixels."""
     text.update_bbox_position_size(renderer)
     patch = text.get_bbox_patch()
     assert patch is not None

@@ -6,21 +6,19 @@ direction (`dagpost.plots.marks`). Layers follow the heads of the lines; those w
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import truth
-from dagpost._tools.text import printable, shown
-from dagpost.errors import InputError
+from dagpost._tools.text import printable
 from dagpost.plots import placing
+from dagpost.plots.explanation import LineLegend, caption_strip, explain
 from dagpost.plots.figures import SMALL, axes_for, escaped, family_for, say, wrapped
 from dagpost.plots.layering import Edge, acyclic_orientation
-from dagpost.plots.marks import EXOGENOUS, EXOGENOUS_FILL, LEGEND, for_layers, listed
+from dagpost.plots.marks import EXOGENOUS_FILL, for_layers, listed
 from dagpost.plots.readable_part import readable_part
 from dagpost.plots.sources import directions_at_hand, probabilities_of
 
@@ -29,11 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from dagpost.plots.sources import Source
-    from dagpost.posterior.directions import PairDirection, Word
+    from dagpost.posterior.directions import PairDirection
 
 #: Pairs that are joined with less probability than this are not drawn unless asked for.
 THRESHOLD = 0.1
-_LAYOUTS = ("layered", "circle", "graphviz")
 _FONT = 10.0
 _PAD = 0.35
 #: Room for the end of a line on a box, in letters.
@@ -41,8 +38,6 @@ _ROOM = 1.0
 _MARGIN = 6.0
 #: Fewer expected edges than this are not mentioned.
 _WORTH_TELLING = 0.01
-#: What compelled directions rest on.
-_TITLE = "its direction, assuming no hidden common causes"
 #: Up to this many lines have their number written on them.
 _NUMBERED = 12
 #: The smallest and the largest figure that is opened, in points.
@@ -98,7 +93,7 @@ def graph(
     truth(legend, "legend", "graph")
     # An unknown probability is not guessed: a pair is joined at least as often as the direction that is known.
     edges = np.nan_to_num(shown.matrix, nan=0.0)
-    positions = _given_positions(layout, shown.names)
+    positions = placing.given_positions(layout, shown.names)
     visible, hidden = _visible_pairs(edges, threshold, shown.share)
     directions, remark = directions_at_hand(source, shown)
     part = readable_part(edges + edges.T, visible, threshold, most_pairs=_MOST_PAIRS, most_nodes=_MOST_NODES)
@@ -116,13 +111,13 @@ def graph(
     if layout == "layered" and placing.too_dense(oriented, len(names)):
         layout = "circle"
     least = _least_widths(oriented, len(names)) if layout == "layered" else [0.0] * len(names)
-    exogenous = {shown.names[node] for node in directions.exogenous}
+    exogenous = {shown.names[node] for node in directions.exogenous} & {*names}
     nodes, key = _node_texts(ax, names, least, exogenous)
     given = None if positions is None else [positions[node] for node in part.nodes]
     place = _placed(layout, given, oriented, _sizes(ax, nodes, least))
     caption = [" ".join(filter(None, told)), *key] if legend else []
     largest = _LARGEST if part.whole else _LARGEST_OF_MANY
-    words = _Legend(shown.share, listed(pair.word for pair in said), bool(exogenous.intersection(names)))
+    words = LineLegend(shown.share, listed(pair.word for pair in said), bool(exogenous.intersection(names)))
     scale = _fit(ax, largest if own else None, place, nodes, caption, words)
     _draw_edges(ax, shown.matrix[inside], dict(zip(oriented, said, strict=True)), place, nodes, scale, numbers)
     return ax
@@ -131,27 +126,6 @@ def graph(
 def _numbered(pair: PairDirection, local: Mapping[int, int]) -> PairDirection:
     """What is said of a pair, with the numbers that its ends have among the columns that are drawn."""
     return pair._replace(source=local[pair.source], target=local[pair.target])
-
-
-def _given_positions(layout: Any, names: Sequence[str]) -> list[tuple[float, float]] | None:
-    if isinstance(layout, str) and layout in _LAYOUTS:
-        return None
-    if not isinstance(layout, Mapping):
-        raise InputError(
-            f"The 'layout' must be one of {', '.join(map(repr, _LAYOUTS))}, or a dict with a position (x, y) for each "
-            f"name. Got {shown(layout)} instead."
-        )
-    layout = {str(name): position for name, position in layout.items()}
-    missing = [name for name in names if name not in layout]
-    if missing:
-        raise InputError(f"The 'layout' has no position for {missing[0]!r}. Give one for each of the {len(names)}.")
-    try:
-        found = [(float(layout[name][0]), float(layout[name][1])) for name in names]
-    except (TypeError, ValueError, IndexError, KeyError) as wrong:
-        raise InputError(f"A position in 'layout' must be two numbers (x, y): {wrong}.") from wrong
-    if not np.isfinite(found).all():
-        raise InputError("A position in 'layout' must be two finite numbers (x, y). Some are not finite.")
-    return found
 
 
 def _visible_pairs(edges: Floats, threshold: float, share: bool) -> tuple[list[Edge], list[str]]:
@@ -239,27 +213,13 @@ def _placed(layout: Any, positions: Any, oriented: Sequence[Edge], sizes: Any) -
     return placing.layered(oriented, sizes)
 
 
-@dataclass(frozen=True)
-class _Legend:
-    """What the legend explains: what the numbers are, the words for directions, and columns that are not modelled."""
-
-    share: bool
-    words: Sequence[Word]
-    exogenous: bool = False
-
-    @property
-    def height(self) -> float:
-        """In letters: a title, the longer one of two columns, and a line below them."""
-        return 1.45 * (1 + max(3, len(self.words)) + self.exogenous)
-
-
 def _fit(
     ax: Axes,
     largest: tuple[float, float] | None,
     place: placing.Placing,
     nodes: Sequence[Text],
     caption: Sequence[str],
-    legend: _Legend,
+    legend: LineLegend,
 ) -> float:
     """Put boxes, legend and caption into the axes; how much smaller letters became for want of room.
 
@@ -269,13 +229,13 @@ def _fit(
     wide, high = place.width + 2 * _MARGIN, place.height + 2 * _MARGIN
     if largest is not None:
         width = min(max(wide, _SMALLEST[0]), largest[0])
-        strip = _strip(width, caption, legend)[1]
+        strip = caption_strip(width, caption, legend)[1]
         height = min(max(high, _SMALLEST[1]), largest[1]) + strip
         figure.set_size_inches((width + 8.0) / 72.0, (height + 8.0) / 72.0)
     else:
         extent = ax.get_window_extent()
         width, height = (side * 72.0 / figure.dpi for side in (extent.width, extent.height))
-    lines, strip = _strip(width, caption, legend)
+    lines, strip = caption_strip(width, caption, legend)
     # In small axes the words must not take what the picture needs.
     small = SMALL if largest is not None or not caption else SMALL * min(1.0, width / 340.0, 0.35 * height / strip)
     strip *= small / SMALL
@@ -286,80 +246,8 @@ def _fit(
         text.set_position(centre)
         text.set_fontsize(_FONT * scale)
     if caption:
-        _explain(ax, lines, small, legend)
+        explain(ax, lines, small, legend)
     return scale
-
-
-def _strip(width: float, caption: Sequence[str], legend: _Legend) -> tuple[list[str], float]:
-    """The lines of the caption, and the height in points that they and the legend need."""
-    if not caption:
-        return [], 0.0
-    letters = max(int(width / (0.62 * SMALL)), 30)
-    lines = [line for part in caption for line in textwrap.wrap(part, letters, break_on_hyphens=False)]
-    return lines, 1.25 * SMALL * len(lines) + legend.height * SMALL + 16.0
-
-
-def _explain(ax: Axes, lines: Sequence[str], size: float, legend: _Legend) -> None:
-    from matplotlib.legend import Legend
-    from matplotlib.patches import Patch
-    from matplotlib.transforms import ScaledTranslation
-
-    from dagpost.plots.arrows import SampleHandler, SampleLine
-
-    ax.text(
-        0.0,
-        0.0,
-        "\n".join(lines),
-        transform=ax.transAxes,
-        fontsize=size,
-        va="bottom",
-        color="0.2",
-        linespacing=1.15,
-        family=family_for(lines),
-        gid="caption",
-    )
-    what = "share with an edge" if legend.share else "probability of an edge"
-    # How far to the right and up, in letters.
-    columns: list[tuple[float, float, str, list[Any], list[str]]] = [
-        (0.0, legend.height, what, [SampleLine(chance) for chance in (0.25, 0.5, 1.0)], ["0.25", "0.5", "1"]),
-        (
-            14.0,
-            legend.height,
-            _TITLE if set(legend.words) != {"unknown"} else "its direction",
-            [SampleLine(1.0, word) for word in legend.words],
-            [LEGEND[word] for word in legend.words],
-        ),
-    ]
-    # Without lines there is nothing to be said of directions.
-    columns = columns if legend.words else columns[:1]
-    if legend.exogenous:
-        box_of_one = Patch(facecolor=EXOGENOUS_FILL, edgecolor="0.25")
-        columns.append((0.0, 1.45, "", [box_of_one], [EXOGENOUS]))
-    for left, up, title, handles, labels in columns:
-        # Both columns begin at the same height, whichever is longer.
-        bottom = 1.25 * size * len(lines) + 5.0 + size * up
-        away = ScaledTranslation(left * size / 72.0, bottom / 72.0, ax.figure.dpi_scale_trans)
-        box = Legend(
-            ax,
-            handles,
-            labels,
-            title=title or None,
-            title_fontsize=size,
-            alignment="left",
-            handler_map={SampleLine: SampleHandler()},
-            loc="upper left",
-            bbox_to_anchor=(0.0, 0.0),
-            bbox_transform=ax.transAxes + away,
-            fontsize=size,
-            frameon=False,
-            borderpad=0.0,
-            borderaxespad=0.0,
-            labelspacing=0.4,
-            handlelength=4.4,
-            handletextpad=0.6,
-        )
-        box.set_zorder(5)
-        ax.add_artist(box)
 
 
 def _draw_edges(

@@ -10,11 +10,13 @@ import math
 import shutil
 import subprocess
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from dagpost._tools.text import shown
 from dagpost.errors import InputError
 from dagpost.plots import coordinates
 from dagpost.plots.layering import Edge, bends_needed, in_layers
@@ -24,6 +26,8 @@ Size = tuple[float, float]
 #: A way straight down: x, top and bottom.
 Stretch = tuple[float, float, float]
 
+#: Layouts of our own.
+LAYOUTS = ("layered", "circle", "graphviz")
 _GAP = 16.0
 _BETWEEN = 32.0
 _BEND_WIDTH = 7.0
@@ -116,6 +120,28 @@ def by_graphviz(edges: Sequence[Edge], sizes: Sequence[Size]) -> Placing:
         raise InputError(f"The program 'dot' of graphviz failed: {done.stderr.strip()}. Use layout='layered'.")
     found = {int(row[1]): (72.0 * float(row[2]), 72.0 * float(row[3])) for row in rows}
     return _framed([found[node] for node in range(len(sizes))], sizes)
+
+
+def given_positions(layout: Any, names: Sequence[str]) -> list[Point] | None:
+    """The positions that a user gives for all names; None for one of our own layouts."""
+    if isinstance(layout, str) and layout in LAYOUTS:
+        return None
+    if not isinstance(layout, Mapping):
+        raise InputError(
+            f"The 'layout' must be one of {', '.join(map(repr, LAYOUTS))}, or a dict with a position (x, y) for each "
+            f"name. Got {shown(layout)} instead."
+        )
+    layout = {str(name): position for name, position in layout.items()}
+    missing = [name for name in names if name not in layout]
+    if missing:
+        raise InputError(f"The 'layout' has no position for {missing[0]!r}. Give one for each of the {len(names)}.")
+    try:
+        found = [(float(layout[name][0]), float(layout[name][1])) for name in names]
+    except (TypeError, ValueError, IndexError, KeyError) as wrong:
+        raise InputError(f"A position in 'layout' must be two numbers (x, y): {wrong}.") from wrong
+    if not np.isfinite(found).all():
+        raise InputError("A position in 'layout' must be two finite numbers (x, y). Some are not finite.")
+    return found
 
 
 def as_given(positions: Sequence[Point], sizes: Sequence[Size]) -> Placing:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from dagpost._tools.text import printable
 from dagpost.plots.marks import EXOGENOUS, EXOGENOUS_FILL, LEGEND, dashes_of, head_of, listed
@@ -51,12 +52,13 @@ def small_graph(
     # The most probable ones last, on top of the others.
     said = [pair for pair in found if (pair.source, pair.target) in kept][:_MOST_EDGES][::-1]
     drawn = [_edge(points, names, pair, label_under_choices(pair, tried)) for pair in said]
-    given = frozenset(directions.exogenous).intersection(points)
+    given = frozenset(directions.exogenous) & {*points}
     labels = [_label(point, names[node], square=node in given) for node, point in points.items()]
     words = listed(pair.word for pair in said)
-    legend = [_explained(word, _HEIGHT + _LINE * (number + 0.5)) for number, word in enumerate(words)]
-    legend += [_explained_square(_HEIGHT + _LINE * (len(legend) + 0.5))] if given else []
-    legend += [_told(text, _HEIGHT + _LINE * (len(legend) + row + 0.5)) for row, text in enumerate(part.remarks)]
+    explained: list[Callable[[float], str]] = [partial(_explained, word) for word in words]
+    explained += [_explained_square] if given else []
+    explained += [partial(_told, text) for text in part.remarks]
+    legend = [explain(_HEIGHT + _LINE * (number + 0.5)) for number, explain in enumerate(explained)]
     height = _HEIGHT + _LINE * len(legend)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {height:.0f}" '
@@ -111,15 +113,15 @@ def _explained(word: Word, height: float) -> str:
     return f'<g>{line}<text x="42" y="{height + 3.5:.1f}" font-size="10">direction {LEGEND[word]}</text></g>'
 
 
+def _told(text: str, height: float) -> str:
+    """A remark below the legend."""
+    return f'<text x="4" y="{height + 3.5:.1f}" font-size="10">{html.escape(text)}</text>'
+
+
 def _explained_square(height: float) -> str:
     """The line of the legend on columns that are not modelled."""
     words = f'<text x="42" y="{height + 3.5:.1f}" font-size="10">{EXOGENOUS}</text>'
     return f"<g>{_dot((20.0, height), square=True)}{words}</g>"
-
-
-def _told(text: str, height: float) -> str:
-    """A remark below the legend."""
-    return f'<text x="4" y="{height + 3.5:.1f}" font-size="10">{html.escape(text)}</text>'
 
 
 def _corners(before: Point, tip: Point, size: float) -> tuple[Point, Point]:

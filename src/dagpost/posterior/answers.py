@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.text import position_of
 from dagpost.errors import NoGraphError, PrecisionError, ResourceError
-from dagpost.exact import paths
+from dagpost.exact import paths, structure
 from dagpost.features import (
     And,
     Edge,
@@ -34,6 +34,7 @@ from dagpost.features import (
     projected_conditions,
     projected_reach,
 )
+from dagpost.features.statements.path_in_time import PathInTime
 from dagpost.posterior.estimate import Estimate, exact_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import restricted
@@ -46,8 +47,10 @@ if TYPE_CHECKING:
 
 #: An exact answer that would take longer than this is left to samples.
 PATIENCE_SECONDS = 30.0
+#: The most columns outside a component of which all sets are tried.
+_MOST_BEYOND = 8
 #: A conditional probability that rounding may have moved by more than this is not called exact.
-_LARGEST_ERROR = 1e-7
+_LARGEST_ERROR = structure.LARGEST_ERROR
 #: Relative error that a ratio of two evidences is taken to have; 1e-10 is the most that was seen.
 _RATIO_ERROR = 1e-8
 
@@ -68,6 +71,8 @@ def exact_sums(fitted: Fitted) -> tuple[Workspace, ExactResults] | None:
 
 def exact_answer(query: Query, fitted: Fitted) -> Estimate | None:
     """The exact probability of a statement, or None where only a sample can tell in reasonable time and memory."""
+    if isinstance(query.feature, PathInTime) and fitted.settings.get("apart"):
+        query = replace(query, feature=query.feature.by_lagged_edges(fitted.names))
     found = exact_sums(fitted)
     if found is None:
         if not fitted.results.exact or query.given is not None or not isinstance(query.feature, Edge):
@@ -262,12 +267,22 @@ def _reach(reach: ProjectedReach, tables: SummingWorkspace, modularity: str, pat
         sets = paths.order_descendant_sets(forward, node, engine=tables.engine, reporter=tables.reporter)
     masks = _masks_of(bits[columns])
     elsewhere = np.setdiff1d(tables.may_reach(node, reach.direction), columns)
-    beyond = np.bitwise_or.reduce(bits[elsewhere], initial=np.uint64(0))
+    beyond = _bits_beyond(bits, elsewhere, reach.told_apart)
+    if len(beyond) > _MOST_BEYOND:
+        return None
     met = reach.condition(masks)
     # What is reached in other components is not in the tables, so the condition must not depend on it.
-    if beyond and (met != reach.condition(masks | beyond)).any():
+    if any((met != reach.condition(masks | some)).any() for some in _masks_of(beyond)[1:]):
         return None
     return float(sets[met].sum())
+
+
+def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> Masks:
+    """The bits of some columns: one by one where a condition may look at each, the others together."""
+    named = np.isin(columns, list(told_apart))
+    together = np.bitwise_or.reduce(bits[columns[~named]], initial=np.uint64(0))
+    found: Masks = np.append(bits[columns[named]], together)
+    return found[found != 0]
 
 
 def _masks_of(bits: Masks) -> Masks:

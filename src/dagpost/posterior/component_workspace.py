@@ -33,6 +33,7 @@ from dagpost.exact.components import (
 )
 from dagpost.exact.kbest import BestDags, tie_tolerance
 from dagpost.exact.order import no_graph
+from dagpost.exact.structure import memory_needed
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import ParentLists, all_others, words_of
 from dagpost.methods.choice import PATIENCE_SECONDS
@@ -98,7 +99,10 @@ class ComponentWorkspace(Workspace):
     @property
     def by_components(self) -> str:  # type: ignore[override]
         """The parts over which sums are taken, in words."""
-        return f"a cycle can close only within {in_words(self.components)}"
+        if self.largest == 1:
+            return "no cycle can close, so each variable is summed by itself"
+        rest = ", so each is summed by itself" if sum(size > 1 for size in self.components.sizes) > 1 else ""
+        return f"a cycle can close only within {in_words(self.components)}{rest}"
 
     @property
     def parts(self) -> tuple[ComponentWorkspace, ...]:
@@ -124,9 +128,18 @@ class ComponentWorkspace(Workspace):
             return _Part(columns, inside, None)
         limit = min(self.max_parents, len(columns) - 1)
         workspace = ExactWorkspace(inside, limit, self.engine, self.reporter.part(self._label(number)))
-        workspace.sharing = self.sharing * len(self.components.parts)
+        workspace.sharing = self.sharing * math.ceil(self._bytes_of_tables / self._size(len(columns)))
         workspace.checkpoint = CheckpointPart(self.checkpoint, self._label(number))
         return _Part(columns, inside, workspace)
+
+    def _size(self, columns: int) -> int:
+        """Bytes of the tables of a component."""
+        return memory_needed(columns, min(self.max_parents, columns - 1), self.engine.workers)
+
+    @cached_property
+    def _bytes_of_tables(self) -> int:
+        """Bytes of the tables of all components together."""
+        return sum(self._size(columns) for columns in self.components.sizes if columns > 1)
 
     def _label(self, number: int) -> str:
         return f"part {number + 1} of {len(self.components.parts)}"

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import printable, shortened
-from dagpost.families.masks import distinct_rows
+from dagpost.families.masks import distinct_rows, edges_in
 from dagpost.features import weighted_matrix
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_of_sample
@@ -352,8 +352,7 @@ class _Found:
 
     def _holds(self, masks: NDArray[np.unsignedinteger[Any]], parent: int, child: int) -> Flags:
         """For every graph of the sample, repeats included, whether the parent is in the mask of the child."""
-        holds: Flags = (masks[:, child] >> masks.dtype.type(parent) & masks.dtype.type(1) != 0)[self.member]
-        return holds
+        return edges_in(masks, parent, child)[self.member]
 
 
 def _most_probable(joined: Floats) -> list[tuple[int, int]]:

@@ -35,13 +35,14 @@ from dagpost.scores.registry import SCORES
 if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
     from dagpost.data.table import Table
+    from dagpost.data.unrolled import Unrolling
 
 Made = TypeVar("Made")
 
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
 #: Settings that say what a sample was drawn from.
-_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers", "exogenous", "regimes")
+_PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class DataFacts:
     targets: tuple[tuple[str, ...], ...] = ()
     #: What was done with each column; None where a model was made from scores.
     recipe: Recipe | None = field(default=None, compare=False)
+    #: How the table was unrolled, where it has present and earlier values.
+    time: Unrolling | None = None
 
     @property
     def given_names(self) -> tuple[str, ...]:
@@ -75,7 +78,7 @@ class DataFacts:
         levels = tuple(None if own is None else tuple(map(readable_level, own)) for own in table.levels)
         recipe = Recipe.of_table(table) if table.recipe is None else table.recipe
         facts = table.names, levels, table.observations, table.fingerprint(), table.interventions is not None
-        return cls(*facts, targets_of(table), recipe)
+        return cls(*facts, targets_of(table), recipe, table.time)
 
 
 def targets_of(table: Table) -> tuple[tuple[str, ...], ...]:
@@ -200,9 +203,13 @@ class Fitted:
         return {
             "data_fingerprint": self.data.fingerprint,
             "observations": self.data.observations,
-            **{key: self.settings[key] for key in _PROVENANCE if key in self.settings},
+            **{key: self.settings[key] for key in _PROVENANCE},
+            # Samples of earlier versions do not name any of these.
+            **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
+            **{key: self.settings[key] for key in ("apart", "regimes") if self.settings.get(key)},
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
+            **({"time": self.data.time.to_json()} if self.data.time is not None else {}),
         }
 
     def draw(

@@ -24,11 +24,11 @@ from dagpost.data.recipe import resolve_recipe
 from dagpost.data.recipe_settings import names_of
 from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
+from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
-from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
@@ -41,11 +41,11 @@ from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
-from dagpost.posterior.weighing import weigh_families
+from dagpost.posterior.weighing import goes_by_components, weigh_families, work_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import LocalScores, Score, resolve_score, table_for
+from dagpost.scores import LocalScores, resolve_score, table_for
 from dagpost.scores.automatic import AUTO, automatic_score
 
 #: What stands in the place of a score where a model was made from scores.
@@ -61,11 +61,16 @@ def checked_method(model: Any) -> Method | None:
 
 
 def rules_of(model: Any, table: Table | None = None) -> Constraints:
-    """The rules that a model has for its edges; the recipe of its table may name exogenous columns too."""
+    """The rules of a model for its edges, with the exogenous columns that its table's recipe names and time brings."""
     own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
-    if table is None or table.recipe is None or not table.recipe.exogenous:
+    if table is not None and table.recipe is not None and table.recipe.exogenous:
+        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
+    if table is None or table.time is None:
         return own
-    return replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
+    _refuse_left_out(own, table)
+    earlier = [name for name in table.time.exogenous if name in table.names]
+    present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
+    return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
@@ -74,20 +79,29 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
     regimes = resolve_regimes(model.regimes)
-    table = table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
-    if len(table.names) > MAX_NODES:
-        raise InputError(
-            f"The table has {len(table.names):,} columns, and a posterior over graphs is found for up to {MAX_NODES}. "
-            f"Choose the columns of interest: {either('Recipe(columns=[...])', '--columns')}."
-        )
-    return table
+    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
 
 
-def settled_score(model: Any, method: Method | None, nodes: int) -> Score:
-    """The score of a model; where the choice is left to us, the one for this method and so many variables."""
+def settled_engine(
+    model: Any, method: Method | None, constraints: Constraints, names: tuple[str, ...], max_parents: int
+) -> Engine:
+    """The engine of a model; where the choice is left to us, the one for the most columns that are summed together."""
+    work = work_of(method, model.modularity, constraints, names, max_parents)
+    return resolve_engine(model.engine, model.threads, max(work.groups))
+
+
+def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, Engine]:
+    """What a fit knows beside the weights of the families, and where it runs.
+
+    A score that is left to us is the one for this method and the work that it has.
+    """
+    prior, rules = resolve_prior(model.prior), rules_of(model, table)
+    study = with_regimes(model, Study(table, resolve_score(model.score), prior, rules, model.max_parents))
     if isinstance(model.score, str) and model.score == AUTO:
-        return automatic_score(nodes, mixes=method is None or method.mixes)
-    return resolve_score(model.score)
+        work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
+        score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
+        study = study._replace(score=score)
+    return study, settled_engine(model, method, study.constraints, table.names, study.max_parents)
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
@@ -97,10 +111,8 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     _refuse_set_exogenous(constraints, table)
     if method is not None:
         method.check_names(table.names)
-    engine = resolve_engine(model.engine, model.threads, len(table.names))
-    score = settled_score(model, method, len(table.names))
-    study = with_regimes(model, Study(table, score, resolve_prior(model.prior), constraints, model.max_parents))
-    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, score)
+    study, engine = study_of(model, method, table)
+    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         reporter = reporter_for(model.progress)
@@ -159,10 +171,12 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
     constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
-    engine = resolve_engine(model.engine, model.threads, len(names))
+    engine = settled_engine(model, method, constraints, names, scores.max_parents)
     exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
-    able = model.modularity == "structure" and (method is None or method.by_components)
-    workspace = divided(exact) if able else exact
+    workspace = divided(exact) if goes_by_components(method, model.modularity) else exact
+    if method is None and workspace.by_components and not workspace.structure_is_affordable():
+        # Chains walk over the whole table.
+        workspace = exact
     fingerprint = hashlib.sha256(repr(names).encode() + scores.values.tobytes()).hexdigest()
     data = DataFacts(names, (None,) * len(names), None, fingerprint)
     settings = {**described_settings(model, constraints, resolve_score(model.score)), "score": _GIVEN_SCORES}

@@ -1,7 +1,8 @@
 """What is known about directions before the data are looked at, and what the data can tell about them at all.
 
-The first are the user's rules (required and forbidden edges, tiers) and an order that the method was given; the second
-depends on which columns were set from outside. Both are in the provenance of a sample. `max_parents` is not knowledge.
+The first are the user's rules (required and forbidden edges, tiers, exogenous columns) and an order that the method was
+given; the second depends on which columns were set from outside. Both are in the provenance of a sample. `max_parents`
+is not knowledge.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Masks
+from dagpost._tools.arrays import Flags
 from dagpost._tools.json_settings import from_json
 from dagpost._tools.text import position_of
 from dagpost.errors import InputError
 from dagpost.families.essential import compelled_by_data, compelled_with_rules, patterns_of
+from dagpost.families.masks import masks_of_matrix
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
 from dagpost.priors.constraints import Constraints
@@ -62,24 +64,8 @@ class Knowledge:
 
     def compelled(self, parents: UnsignedMasks) -> Compelled:
         """What is compelled in every graph."""
-        settled = _as_masks(self.settled)
-        if not self.exogenous:
-            by_data = compelled_by_data(parents, self.targets)
-            return Compelled(by_data, compelled_with_rules(parents, by_data, settled, self.targets))
-        # How exogenous columns depend on each other is not modelled, so that data do not show two of them to be apart:
-        # with all of them joined, no v-structure has both its parents among them.
-        among = self._among_exogenous()
-        own = among.astype(parents.dtype)
-        joined: UnsignedMasks = parents | own
-        by_data = compelled_by_data(joined, self.targets)
-        with_rules = compelled_with_rules(joined, by_data, settled | among, self.targets)
-        return Compelled(by_data & ~own, with_rules & ~own)
-
-    def _among_exogenous(self) -> Masks:
-        """The edges that join all exogenous columns, from the first to the last, as masks of parents."""
-        flags = np.zeros_like(self.settled)
-        flags[np.ix_(self.exogenous, self.exogenous)] = True
-        return _as_masks(np.triu(flags, 1))
+        by_data = compelled_by_data(parents, self.targets, self.exogenous)
+        return Compelled(by_data, compelled_with_rules(parents, by_data, masks_of_matrix(self.settled), self.targets))
 
     def patterns(self, parents: UnsignedMasks) -> UnsignedMasks:
         """The partially directed graph of every graph, in which everything compelled is directed (its MPDAG)."""
@@ -108,7 +94,7 @@ def knowledge_from(
     >>> knowledge_from(("a", "b"), Constraints(forbidden=[("b", "a")]), [[], ["b"]]).settled.tolist()
     [[False, True], [False, False]]
     """
-    required, forbidden = (_as_flags(masks) for masks in constraints.masks(names, len(names)))
+    required, forbidden = (matrix.T for matrix in constraints.matrices(names, len(names)))
     # Where both directions are forbidden the two are never joined.
     settled = required | (forbidden.T & ~forbidden)
     sets = tuple(sum(1 << place for place in {position_of(name, names) for name in own}) for own in targets)
@@ -151,17 +137,3 @@ def _is_equivalent(score: Any) -> bool:
     except InputError:
         # A score that is not known here, or numbers from elsewhere.
         return False
-
-
-def _as_flags(masks: Masks) -> Flags:
-    """Masks of parents as a matrix [parent, child]."""
-    bits = np.arange(len(masks), dtype=np.uint64)
-    flags: Flags = masks[None, :] >> bits[:, None] & np.uint64(1) != 0
-    return flags
-
-
-def _as_masks(flags: Flags) -> Masks:
-    """A matrix [parent, child] as masks of parents."""
-    bits = np.uint64(1) << np.arange(len(flags), dtype=np.uint64)
-    masks: Masks = np.bitwise_or.reduce(np.where(flags, bits[:, None], np.uint64(0)), axis=0)
-    return masks

@@ -8,7 +8,6 @@ considered.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,22 +16,32 @@ from dagpost._tools import memory
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import duration
 from dagpost.engines import Engine
-from dagpost.engines.host.backend import HostBackend, backend_of
+from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
 from dagpost.families.numbering import family_count
-from dagpost.methods.base import Cost, Method
+from dagpost.families.parent_lists import words_of
+from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
+from dagpost.posterior.component_workspace import ComponentWorkspace, in_words
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
+from dagpost.posterior.splitting import advising
+from dagpost.posterior.weighing import division_of, families_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.scores import Score, scores_within
 
 #: Scoring a parent set: for itself, and for every row.
 _SECONDS_A_FAMILY, _SECONDS_A_ROW = 250e-9, 0.16e-9
+#: By components: what a parent set takes in the passes from whole sets to those inside a component and back, what it
+#: takes to put it into its place before draws, and what it takes to draw one, and one inside a component before that.
+_SECONDS_TO_SHARE_OUT, _SECONDS_TO_SORT, _SECONDS_A_SET = 60e-9, 55e-9, 200e-9
+_SECONDS_IN_LAYERS = 250e-9
+#: What a drawn graph takes beside its parents.
+_BYTES_A_DRAW = 100
 #: Programs that wait for a core, for each core there is, from which on a machine is called busy.
 _BUSY = 0.75
 
@@ -84,41 +93,42 @@ class Plan:
         return "\n".join(self.lines())
 
 
-def plan_fit(
-    method: Method | None,
-    modularity: str,
-    nodes: int,
-    rows: int,
-    max_parents: int,
-    samples: int,
-    engine: Engine,
-    score: Score,
-    levels: Sequence[int] = (),
-) -> Plan:
-    """What fitting a table of `nodes` columns will do; what cannot fit is refused here already.
-
-    `levels` are the numbers of levels of its columns, where they have any.
-    """
-    limit = min(max_parents, nodes - 1)
-    check_averaging(score, method, nodes, max_parents, engine)
-    candidates_only = scores_candidates_only(method, nodes, max_parents, engine)
-    workspace = weightless(score, nodes, limit, engine)
+def plan_fit(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
+    """What a fit will do; what cannot fit is refused here already."""
+    table, score, _, _, max_parents = study
+    nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
+    workspace = weightless(method, modularity, study, engine)
+    by_components = isinstance(workspace.parts[0], ComponentWorkspace)
+    candidates_only = not by_components and scores_candidates_only(method, nodes, max_parents, engine)
     chosen, reason = choose_method(method, modularity, workspace)
     exact = not candidates_only and should_sum_exactly(chosen, modularity, workspace)
-    stages = [_scores(chosen, nodes, rows, limit, engine.workers, candidates_only)]
-    stages += _tables(chosen, modularity, nodes, limit, engine, exact)
-    in_play = score.parents_in_play(rows, levels, limit)
+    stages = [_scores(chosen, workspace, table.rows, engine.workers, candidates_only)]
+    stages += _tables(chosen, modularity, workspace, exact)
+    in_play = score.parents_in_play(table.rows, [len(own) for own in table.levels if own is not None], limit)
     exact = exact or type(chosen).summed is not Method.summed
-    if not exact or nodes <= chosen.quick_nodes:
-        stages += _draws(chosen, chosen.usual_count(samples), nodes, limit, in_play, engine.workers)
+    if not exact or workspace.largest <= chosen.quick_nodes:
+        stages += _draws(chosen, chosen.usual_count(samples), workspace, in_play)
     stages = _for_each_part(stages, workspace)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages))
 
 
-def weightless(score: Score, nodes: int, max_parents: int, engine: Engine) -> Workspace:
-    """A workspace without weights: enough to ask what fits and what is affordable."""
-    mixture = score.mixture()
-    parts = [ExactWorkspace(np.empty((nodes, 0)), max_parents, engine, NO_PROGRESS) for _ in scores_within(score)]
+def weightless(method: Method | None, modularity: str, study: Study, engine: Engine) -> Workspace:
+    """A workspace without weights: enough to ask what fits and what is affordable; what cannot fit is refused."""
+    names, limit = study.table.names, min(study.max_parents, len(study.table.names) - 1)
+    components = division_of(method, modularity, study, engine)
+    parts: list[ExactWorkspace | ComponentWorkspace] = []
+    for _ in scores_within(study.score):
+        if components is None:
+            parts.append(ExactWorkspace(np.empty((len(names), 0)), limit, engine, NO_PROGRESS))
+            continue
+        own = ComponentWorkspace(study.constraints.parent_lists(names, limit), (), engine, NO_PROGRESS)
+        own.components = components
+        parts.append(own)
+    if components is None:
+        with advising(method, study, engine):
+            check_averaging(study.score, method, len(names), study.max_parents, engine)
+            scores_candidates_only(method, len(names), study.max_parents, engine)
+    mixture = study.score.mixture()
     return parts[0] if mixture is None else MixedWorkspace(mixture, parts, engine, NO_PROGRESS)
 
 
@@ -144,17 +154,16 @@ def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
 def plan_sample(fitted: Fitted, count: int) -> Plan:
     """What drawing `count` graphs from a fitted model will do, tables that its file does not keep included."""
     workspace, method = fitted.workspace, fitted.method
-    nodes, limit, engine = workspace.nodes, workspace.max_parents, workspace.engine
-    stages = _tables(method, fitted.modularity, nodes, limit, engine, method.needs_graphs)
-    stages += _draws(method, count, nodes, limit, _in_play(fitted, limit), engine.workers)
+    stages = _tables(method, fitted.modularity, workspace, method.needs_graphs)
+    stages += _draws(method, count, workspace, _in_play(fitted, workspace.max_parents))
     stages = _for_each_part(stages, workspace)
     return Plan(method.name, fitted.reason, method.needs_graphs, method.draws == "chains", tuple(stages))
 
 
 def cost_of_exact_edges(modularity: str, nodes: int, max_parents: int, engine: Engine) -> Cost:
     """Time and memory of exact edges under one of the two posteriors, whether they fit or not."""
-    limit = min(max_parents, nodes - 1)
-    return _tables(ExactLayers(), modularity, nodes, limit, engine, exact=True)[0]
+    workspace = ExactWorkspace(np.empty((nodes, 0)), min(max_parents, nodes - 1), engine, NO_PROGRESS)
+    return _tables(ExactLayers(), modularity, workspace, exact=True)[0]
 
 
 def busy_remark() -> str:
@@ -170,8 +179,12 @@ def busy_remark() -> str:
     return f"The machine is busy with other work, so it may all take up to {times:.0f} times as long."
 
 
-def _scores(method: Method, nodes: int, rows: int, limit: int, workers: int, candidates_only: bool) -> Cost:
-    families, times = nodes * family_count(nodes - 1, limit), method.times_scored()
+def _scores(method: Method, workspace: Workspace, rows: int, workers: int, candidates_only: bool) -> Cost:
+    own, times = workspace.parts[0], method.times_scored()
+    if isinstance(own, ComponentWorkspace):
+        families = families_of(own.lists)
+    else:
+        families = own.nodes * family_count(own.nodes - 1, own.max_parents)
     if candidates_only:
         families = min(families, MOST_FAMILIES)
     what = f"{families:,} parent sets{', of promising candidates' if candidates_only else ''}"
@@ -181,11 +194,14 @@ def _scores(method: Method, nodes: int, rows: int, limit: int, workers: int, can
     return Cost("scores", what, seconds, 8 * families)
 
 
-def _tables(method: Method, modularity: str, nodes: int, limit: int, engine: Engine, exact: bool) -> list[Cost]:
-    backend = backend_of(engine)
+def _tables(method: Method, modularity: str, workspace: Workspace, exact: bool) -> list[Cost]:
+    backend, nodes, limit = workspace.backend, workspace.nodes, workspace.max_parents
     here = isinstance(backend, HostBackend)
+    own = workspace.parts[0] if workspace.parts else workspace
+    if exact and isinstance(own, ComponentWorkspace):
+        return [_tables_by_components(own, here)]
     if exact and modularity == "structure" and method.modularity is not None:
-        size = structure.memory_needed(nodes, limit, engine.workers)
+        size = structure.memory_needed(nodes, limit, backend.engine.workers)
         return [Cost("tables", "exact sums over all graphs", backend.structure_seconds(nodes), size, here=here)]
     if exact or method.needs_orders:
         size = order.table_bytes(nodes)
@@ -193,10 +209,34 @@ def _tables(method: Method, modularity: str, nodes: int, limit: int, engine: Eng
     return []
 
 
-def _draws(method: Method, count: int, nodes: int, limit: int, in_play: int, workers: int) -> list[Cost]:
+def _tables_by_components(workspace: ComponentWorkspace, here: bool) -> Cost:
+    """The sums over each component; the tables of all stay, and each family has a weight and a probability."""
+    components, workers = workspace.components, workspace.engine.workers
+    sizes = [size for size in components.sizes if size > 1]
+    families = families_of(workspace.lists)
+    seconds = workspace.seconds("structure") + _SECONDS_TO_SHARE_OUT * families
+    size = sum(structure.memory_needed(size, min(workspace.max_parents, size - 1), workers) for size in sizes)
+    what = f"exact sums over {in_words(components)}" if sizes else "exact sums, each variable by itself"
+    return Cost("tables", what, seconds, size + 16 * families, here=here)
+
+
+def _draws(method: Method, count: int, workspace: Workspace, in_play: int) -> list[Cost]:
+    nodes, limit, workers = workspace.nodes, workspace.max_parents, workspace.engine.workers
+    own = workspace.parts[0] if workspace.parts else workspace
+    if isinstance(own, ComponentWorkspace):
+        return [_draws_by_components(method, count, own)]
     tables = method.cost_of_tables(nodes, limit, workers)
     draws = method.cost_of_draws(count, nodes, in_play if method.draws == "chains" else limit, workers)
     return [cost for cost in (tables, draws) if cost is not None]
+
+
+def _draws_by_components(method: Method, count: int, workspace: ComponentWorkspace) -> Cost:
+    """A graph of each component by layers, then a parent set for each node, from running sums over its sets."""
+    inside = sum(size for size in workspace.components.sizes if size > 1)
+    drawn = count * (_SECONDS_A_SET * workspace.nodes + _SECONDS_IN_LAYERS * inside)
+    seconds = (_SECONDS_TO_SORT * families_of(workspace.lists) + drawn) / workspace.engine.workers
+    size = count * (_BYTES_A_DRAW + 8 * workspace.nodes * words_of(workspace.nodes))
+    return Cost("samples", f"{count:,} graphs by {method.name}", seconds, size)
 
 
 def _in_play(fitted: Fitted, limit: int) -> int:

@@ -137,6 +137,8 @@ def _estimated(fitted: Fitted) -> Results:
     if method.modularity is not None and not (asked and method.draws == "chains"):
         other = f"{setting('modularity', 'order')}, which counts a graph once for every order it fits,"
         hint = "" if method.draws == "chains" else f" With {other} they would be exact."
+        if workspace.splitting_hint:
+            hint += f" {workspace.splitting_hint}"
         warn(
             f"Edge probabilities are estimated from {len(sample):,} graphs ({method.name}), since exact sums would "
             f"take too long or too much memory.{hint}"

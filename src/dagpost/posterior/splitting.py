@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from dagpost._tools.spelling import bare, setting
-from dagpost._tools.text import shortened
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dagpost._tools.spelling import setting
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
-from dagpost.methods.choice import PATIENCE_SECONDS
+from dagpost.methods.choice import PATIENCE_SECONDS, require_room
+from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words
+from dagpost.scores import scores_within
 
 
-def are_affordable(components: Components, max_parents: int, engine: Engine) -> bool:
+def components_of(study: Study) -> Components:
+    """The components that the rules of a study leave."""
+    return Components.of_edges(study.constraints.parent_lists(study.table.names, study.max_parents).matrix)
+
+
+def are_affordable(components: Components, study: Study, engine: Engine) -> bool:
     """Whether the sums over all components fit into memory and take no longer than a user waits unasked."""
     backend, largest = backend_of(engine), max(components.sizes)
-    if largest > 1 and not backend.structure_fits(largest, min(max_parents, largest - 1)):
+    if largest > 1 and not backend.structure_fits(largest, min(study.max_parents, largest - 1)):
         return False
-    return sum(backend.structure_seconds(size) for size in components.sizes if size > 1) <= PATIENCE_SECONDS
+    return sum(backend.structure_seconds(size) for size in components.sizes if size > 1) <= _patience(study)
 
 
-def require_exact(
-    components: Components, names: tuple[str, ...], method: Method | None, modularity: str, study: Study, engine: Engine
-) -> None:
+def require_exact(components: Components, method: Method | None, modularity: str, study: Study, engine: Engine) -> None:
     """Refuse more columns than chains take, unless each component can be summed by itself."""
+    names = study.table.names
     if modularity != "structure" or (method is not None and not method.by_components):
         what = f"The method {method.name!r}" if method is not None else setting("modularity", modularity)
         raise InputError(
@@ -32,10 +41,70 @@ def require_exact(
             f"and sums are taken over parts of the table: use {setting('method', 'auto')} and "
             f"{setting('modularity', 'structure')}."
         )
-    if not are_affordable(components, study.max_parents, engine):
-        largest = shortened([repr(names[column]) for column in components.largest.tolist()])
+    if method is not None:
+        require_components(components, method, study, engine)
+    elif not are_affordable(components, study, engine):
+        advice = _what_splits(components, study, engine, _patience(study))
         raise ResourceError(
-            f"Edges may form cycles among {len(components.largest)} of the {len(names):,} columns: {largest}. Exact "
-            f"sums over so many take too long or too much memory, and chains take at most {MAX_NODES} columns. Split "
-            f"them by {bare('tiers')}, or name columns that are not to be modelled in {bare('exogenous')}."
+            f"{cycles_in_words(components, names)} Exact sums over so many take too long or too much memory, and "
+            f"chains take at most {MAX_NODES} columns in all. {advice}"
         )
+
+
+def require_components(components: Components, method: Method, study: Study, engine: Engine) -> None:
+    """Refuse, before any family is scored, a method for which the largest component is too large."""
+    size, names = len(components.largest), study.table.names
+    limit = min(study.max_parents, max(size - 1, 0))
+    try:
+        if len(names) > MAX_NODES:
+            method.check_room(size, limit, engine)
+        else:
+            # A chain is a way out.
+            require_room(method, size, limit, engine)
+        if size > 1 and method.needs_graphs and not backend_of(engine).structure_fits(size, limit):
+            raise ResourceError("The exact sums over so many need more memory than is free.")
+    except ResourceError as error:
+        what = f"{cycles_in_words(components, names)} {error.marked}"
+        raise ResourceError(f"{what} {_what_splits(components, study, engine, math.inf)}") from None
+
+
+@contextmanager
+def advising(method: Method | None, study: Study, engine: Engine) -> Iterator[None]:
+    """What does not fit in one piece is refused with a word on what would split it, for methods that can use that."""
+    try:
+        yield
+    except ResourceError as error:
+        if method is None or not method.by_components:
+            raise
+        raise ResourceError(f"{error.marked} {_what_splits(components_of(study), study, engine, math.inf)}") from None
+
+
+def hint_for_estimates(components: Components, study: Study, engine: Engine) -> str:
+    """Where rules were given and exact sums are out of reach all the same: why, and what would bring them back."""
+    rules = study.constraints
+    if not (rules.forbidden or rules.tiers or rules.exogenous) or are_affordable(components, study, engine):
+        return ""
+    return (
+        f"{cycles_in_words(components, study.table.names)} {_what_splits(components, study, engine, _patience(study))}"
+    )
+
+
+def _patience(study: Study) -> float:
+    """How long one sum may take of the time that a user waits unasked: a score may average over several settings."""
+    return PATIENCE_SECONDS / len(scores_within(study.score))
+
+
+def _what_splits(components: Components, study: Study, engine: Engine, patience: float) -> str:
+    names = study.table.names
+    most = _most_at_once(study.max_parents, engine, len(components.largest), patience)
+    return advice_in_words(advise(components, study.constraints, names, most), names, most)
+
+
+def _most_at_once(max_parents: int, engine: Engine, size: int, patience: float) -> int:
+    """How many columns, fewer than these, can be summed over at once."""
+    backend = backend_of(engine)
+    for fewer in range(min(size - 1, MAX_NODES), 1, -1):
+        limit = min(max_parents, fewer - 1)
+        if backend.structure_seconds(fewer) <= patience and backend.structure_fits(fewer, limit):
+            return fewer
+    return 1

@@ -21,6 +21,7 @@ from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
 from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
+from dagpost.methods.base import Study
 from dagpost.methods.choice import AUTO
 from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
 from dagpost.posterior.fitting import fit_table
@@ -28,6 +29,7 @@ from dagpost.posterior.plan import plan_fit
 from dagpost.posterior.sensitivity import Sensitivity, Variation
 from dagpost.priors.alternatives import other_priors
 from dagpost.priors.base import StructurePrior
+from dagpost.priors.constraints import Constraints
 from dagpost.scores.base import Score
 
 if TYPE_CHECKING:
@@ -167,19 +169,19 @@ def _without_rules(fitted: Fitted) -> list[Refit]:
 
 def _seconds(fitted: Fitted, refit: Refit) -> float:
     """Roughly how long one refit takes; infinite where its sums would not be exact."""
-    limit = int(refit.changes.get("max_parents", fitted.settings["max_parents"]))
-    engine, nodes, rows = fitted.workspace.engine, len(fitted.names), fitted.rows(_WHO).rows
-    score = refit.changes.get("score", fitted.score)
+    settings = {**fitted.settings, **refit.changes}
+    rules = Constraints(*(settings[rule] for rule in ("required", "forbidden", "tiers", "exogenous")))
+    limit, score, prior = int(settings["max_parents"]), refit.changes.get("score", fitted.score), fitted.recall("prior")
+    study = Study(fitted.rows(_WHO), score, prior, rules, limit)
     try:
-        plan = plan_fit(fitted.method, fitted.modularity, nodes, rows, limit, 1, engine, score)
+        plan = plan_fit(fitted.method, fitted.modularity, study, _GRAPHS, fitted.workspace.engine)
     except ResourceError:
         return math.inf
     if not plan.exact or not plan.fits:
         return math.inf
     seconds = sum(stage.seconds for stage in plan.stages if stage.stage in _STAGES)
     if _with_direction(fitted).any():
-        draws = fitted.method.cost_of_draws(fitted.method.usual_count(_GRAPHS), nodes, limit, engine.workers)
-        seconds += 0.0 if draws is None else draws.seconds
+        seconds += sum(stage.seconds for stage in plan.stages if stage.stage == "samples")
     return seconds
 
 

@@ -8,7 +8,7 @@ candidate parents. A score that averages over one of its settings is scored with
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,21 @@ from dagpost._tools.schema import truth
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.exact.components import Components
-from dagpost.families.numbering import MAX_NODES
+from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.mcmc.candidates import weights_among_candidates
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_averaging, scores_candidates_only
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.splitting import are_affordable, require_exact
+from dagpost.posterior.splitting import (
+    advising,
+    are_affordable,
+    components_of,
+    hint_for_estimates,
+    require_components,
+    require_exact,
+)
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.priors.log_prior import log_prior_of_lists
@@ -33,7 +40,9 @@ from dagpost.scores import local_scores
 from dagpost.scores.allowed_scores import score_allowed
 
 if TYPE_CHECKING:
+    from dagpost.families.parent_lists import ParentLists
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.priors.constraints import Constraints
     from dagpost.scores import Score
 
 
@@ -53,19 +62,24 @@ def weigh_families(
     )
     if divided:
         return _mixed_over(score, study, _weigh_allowed, engine, reporter, checkpoint=checkpoint)
-    check_averaging(score, method, len(table.names), max_parents, engine)
-    candidates_only = checkpoint.decided(
-        "whether to score candidates only",
-        lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
-        truth,
-    )
+    with advising(method, study, engine):
+        check_averaging(score, method, len(table.names), max_parents, engine)
+        candidates_only = checkpoint.decided(
+            "whether to score candidates only",
+            lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
+            truth,
+        )
     if candidates_only and score.mixture() is None:
         kept = _lasting(study, checkpoint)
         weights = weights_among_candidates(
             table, score, prior, constraints, max_parents, engine=engine, reporter=reporter, checkpoint=kept
         )
-        return Workspace(weights, engine, reporter)
-    return _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
+        workspace = Workspace(weights, engine, reporter)
+    else:
+        workspace = _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
+    if method is None and modularity == "structure":
+        workspace.splitting_hint = hint_for_estimates(components_of(study), study, engine)
+    return workspace
 
 
 def division_of(method: Method | None, modularity: str, study: Study, engine: Engine) -> Components | None:
@@ -74,16 +88,47 @@ def division_of(method: Method | None, modularity: str, study: Study, engine: En
     More columns than a word has bits can only be summed by components.
     """
     names = study.table.names
-    able = modularity == "structure" and (method is None or method.by_components)
-    if not able and len(names) <= MAX_NODES:
+    if not goes_by_components(method, modularity) and len(names) <= MAX_NODES:
         return None
-    components = Components.of_edges(study.constraints.parent_lists(names, study.max_parents).matrix)
+    components = components_of(study)
     if len(names) > MAX_NODES:
-        require_exact(components, names, method, modularity, study, engine)
+        require_exact(components, method, modularity, study, engine)
         return components
-    if len(components.parts) == 1 or (method is None and not are_affordable(components, study.max_parents, engine)):
+    if len(components.parts) == 1 or (method is None and not are_affordable(components, study, engine)):
         return None
+    if method is not None:
+        require_components(components, method, study, engine)
     return components
+
+
+def goes_by_components(method: Method | None, modularity: str) -> bool:
+    """Whether a method can sum over each component by itself: every graph must count once."""
+    return modularity == "structure" and (method is None or method.by_components)
+
+
+class Work(NamedTuple):
+    """What a fit has to do: how many columns are summed over together, group by group, and how many families score."""
+
+    groups: tuple[int, ...]
+    families: int
+
+
+def work_of(
+    method: Method | None, modularity: str, constraints: Constraints, names: tuple[str, ...], max_parents: int
+) -> Work:
+    """The work of a fit, from the rules alone; a method that cannot go by components has one group, all columns."""
+    nodes, limit = len(names), min(max_parents, max(len(names) - 1, 0))
+    if goes_by_components(method, modularity):
+        lists = constraints.parent_lists(names, max_parents)
+        components = Components.of_edges(lists.matrix)
+        if len(components.parts) > 1:
+            return Work(tuple(components.sizes), families_of(lists))
+    return Work((nodes,), nodes * family_count(nodes - 1, limit))
+
+
+def families_of(lists: ParentLists) -> int:
+    """How many families all nodes have together, however many that are."""
+    return sum(family_count(len(own), lists.max_parents) for own in lists.candidates)
 
 
 def _mixed_over(

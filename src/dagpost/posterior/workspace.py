@@ -66,6 +66,8 @@ class Workspace:
     structure_log_evidence: float | None = None
     #: Where the sums are taken over parts of the table, these in words.
     by_components: str = ""
+    #: Where rules were given and exact sums are out of reach all the same: which rule would bring them back.
+    splitting_hint: str = ""
     #: What the sums over all graphs were made on: small ones stay on threads, whatever the engine.
     structure_engine: str = HostBackend.name
 

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,15 +32,14 @@ from dagpost._tools.progress import reporter_for
 from dagpost.data import Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
-from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, collected_warnings, warn
-from dagpost.families.numbering import family_count
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
-from dagpost.posterior.fitting import checked_method, settled_score, table_of
+from dagpost.posterior.fitting import checked_method, rules_of, study_of, table_of
 from dagpost.posterior.plan import weightless
+from dagpost.posterior.weighing import work_of
 from dagpost.prediction.statistics import predicting_prior
-from dagpost.scores import Score, resolve_score, scores_within
+from dagpost.scores import resolve_score, scores_within
 
 #: Its fold, its row and its score, here and once more in the fold under way.
 _BYTES_AN_OBSERVATION = 64
@@ -136,10 +136,18 @@ def cross_validate(
         "Validate on a part of them.",
     )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
-    engine = resolve_engine(model.engine, model.threads, len(table.names))
-    score = settled_score(model, checked_method(model), len(table.names))
-    method = _settled_method(model, score, table, engine)
-    settings = {**model.get_params(deep=False), "score": score, "method": method, "threads": None, "progress": False}
+    asked = checked_method(model)
+    study, engine = study_of(model, asked, table)
+    workspace = weightless(asked, model.modularity, study, engine)
+    # What "auto" means is decided once, and not by the worker that has the fold.
+    method = choose_method(asked, model.modularity, workspace)[0]
+    settings = {
+        **model.get_params(deep=False),
+        "score": study.score,
+        "method": method,
+        "threads": None,
+        "progress": False,
+    }
     # The table is what they made of it: all folds have the same levels.
     settings["recipe"] = settings["missing"] = None
     del settings["engine"], settings["seed"]
@@ -202,22 +210,15 @@ def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     return np.repeat(found, held_out[held_out > 0]), list(dict.fromkeys(said))
 
 
-def _settled_method(model: DagPosterior, score: Score, table: Table, engine: Engine) -> Method:
-    """The method of every fold: what "auto" means is decided once, and not by the worker that has the fold."""
-    nodes = len(table.names)
-    limit = min(model.max_parents, nodes - 1)
-    workspace = weightless(score, nodes, limit, engine)
-    return choose_method(checked_method(model), model.modularity, workspace)[0]
-
-
 def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
-    nodes = len(task.table.names)
-    limit = min(task.settings["max_parents"], nodes - 1)
-    parts = len(scores_within(resolve_score(task.settings["score"])))
-    families = 8 * nodes * family_count(nodes - 1, limit) * parts
+    settings, names = task.settings, task.table.names
+    limit = int(settings["max_parents"])
+    work = work_of(method, settings["modularity"], rules_of(SimpleNamespace(**settings), task.table), names, limit)
+    largest = max(work.groups)
+    families = 8 * work.families * len(scores_within(resolve_score(settings["score"])))
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations
-    return 3 * families + rows + method.bytes_of_tables(nodes, limit, task.settings["samples"])
+    return 3 * families + rows + method.bytes_of_tables(largest, min(limit, largest - 1), settings["samples"])
 
 
 def _check_folds(folds: object, observations: int) -> None:

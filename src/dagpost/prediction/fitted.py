@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target, refuse_exogenous
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network, mixed_network
-from dagpost.prediction.rows import encode_rows
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
+from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, resolve_score, scores_within
 
@@ -43,7 +44,7 @@ def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: A
     """Log p(row | data) of new rows, averaged over graphs; of the modelled columns given the exogenous ones."""
     sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
-    rows = encode_rows(X, statistics, unseen=unseen, recipe=fitted.data.recipe, interventions=interventions)
+    rows = encode_new_rows(fitted, X, statistics, unseen=unseen, interventions=interventions)
     where = _where(fitted)
     return _mixed(
         [log_predictive(part, statistics, score, rows, **where) for score, part in score_parts(fitted, sample)]
@@ -63,8 +64,7 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     refuse_exogenous(target, fitted.exogenous)
     sample = fitted.own_sample()
     statistics = statistics_of(fitted, sample.parents)
-    how = {"unseen": unseen, "interventions": interventions, "recipe": fitted.data.recipe}
-    rows = encode_rows(X, statistics, target=target, **how)
+    rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
     where = _where(fitted)
     chances = as_shares(
         _mixed(
@@ -115,7 +115,7 @@ def score_parts(fitted: Fitted, sample: DagSample) -> list[tuple[Score, DagSampl
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:
     """What a file needs to predict from the model's own sample, where that is available."""
     there = fitted.table is not None or fitted.recall(_STATISTICS) is not None
-    if not there or isinstance(fitted.score, str):
+    if not there or isinstance(fitted.score, str) or len(fitted.names) > MAX_NODES:
         return None
     if any(score.parameter_prior() is None for score in scores_within(resolve_score(fitted.score))):
         return None

@@ -24,7 +24,7 @@ from dagpost._tools.text import names_in, readable_level, shortened
 from dagpost.data.table import Table
 from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
-from dagpost.families.masks import check_masks
+from dagpost.families.masks import check_masks, refuse_wide
 from dagpost.prediction.counting import cell_numbers, count_families
 from dagpost.scores import (
     NormalWishartPrior,
@@ -172,6 +172,7 @@ def families_in(parents: NDArray[Any]) -> Families:
     [[0, 3], [1, 2], [0, 3]]
     """
     check_masks(parents)
+    refuse_wide(parents.shape[1], "Predictions are made")
     numbers = np.empty(parents.shape, dtype=np.int32)
     masks: list[Masks] = []
     total = 0
@@ -236,6 +237,7 @@ def sufficient_statistics(
     has_method(reporter, "reporter", "stage", "a Reporter")
     prior, table = predicting_prior(score), table_for(score, table)
     check_masks(parents)
+    refuse_wide(parents.shape[1], "Predictions are made")
     if parents.shape[1] != len(table.names):
         raise InputError(f"The graphs have {parents.shape[1]} nodes, but the table has {len(table.names)} columns.")
     if isinstance(prior, NormalWishartPrior):

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.checks import different_texts, texts, whole_number
-from dagpost._tools.spelling import bare, quoted
-from dagpost._tools.text import names_in, nearest, shown
+from dagpost._tools.spelling import bare, quoted, setting
+from dagpost._tools.text import nearest, shown
 from dagpost.errors import InputError
+from dagpost.families.masks import masks_of_matrix, matrix_of_masks
 from dagpost.families.parent_lists import ParentLists
 from dagpost.priors.edge_text import read_edge
 
@@ -40,6 +41,8 @@ class Constraints:
         an earlier one; within a tier, and from and to names that are in no tier, all edges are possible.
     exogenous
         Names of columns that are not modelled: they may be parents, and have none.
+    apart
+        Names of columns with no edges among them.
 
     >>> Constraints(required="smoking -> cancer", tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
     (('age',), ('smoking',), ('cancer',))
@@ -49,6 +52,7 @@ class Constraints:
     forbidden: str | Iterable[Edge | str] = ()
     tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None
     exogenous: str | Iterable[str] = ()
+    apart: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         """Bring all of them into tuples, so that constraints can be compared and stored."""
@@ -56,6 +60,7 @@ class Constraints:
         object.__setattr__(self, "forbidden", edge_pairs("forbidden", self.forbidden))
         object.__setattr__(self, "tiers", _tiers(self.tiers))
         object.__setattr__(self, "exogenous", _exogenous(self.exogenous))
+        object.__setattr__(self, "apart", texts(self.apart, "apart", "Constraints"))
 
     def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """For each node, the parents it must have and those it must not, as masks over all columns.
@@ -68,7 +73,7 @@ class Constraints:
         ([0, 1, 0], [4, 4, 0])
         """
         required, forbidden = self.matrices(names, max_parents)
-        return _as_masks(required), _as_masks(forbidden)
+        return masks_of_matrix(required.T), masks_of_matrix(forbidden.T)
 
     def matrices(self, names: tuple[str, ...], max_parents: int) -> tuple[Flags, Flags]:
         """The same for any number of columns: of every (child, parent), whether it is required, and forbidden.
@@ -82,6 +87,7 @@ class Constraints:
         tier = self._tier_of(names)
         exogenous = self._exogenous_of(names)
         _refuse_both(required, forbidden, tier)
+        _refuse_apart(required, set(self.apart))
         _refuse_into_exogenous(required, exogenous)
         _refuse_cycle(required)
         _refuse_crowd(required, names, max_parents)
@@ -89,6 +95,8 @@ class Constraints:
         tiers = np.array([tier.get(name, -1) for name in names])
         barred |= (tiers[None, :] > tiers[:, None]) & (tiers[:, None] >= 0)
         barred[[name in exogenous for name in names]] = True
+        apart = np.isin(names, list(self.apart))
+        barred |= apart[:, None] & apart[None, :]
         np.fill_diagonal(barred, False)
         return _matrix(required, names), barred
 
@@ -117,15 +125,16 @@ class Constraints:
 
     def refuse_graph(self, names: tuple[str, ...], parents: NDArray[np.uint64]) -> None:
         """Refuse a graph, one mask of parents a node, that does not obey them."""
-        required, forbidden = self.masks(names, len(names))
-        for child, lacking in zip(names, (required & ~parents).tolist(), strict=True):
-            for parent in names_in(lacking, names):
-                raise InputError(f"The graph lacks the edge {parent} -> {child}, which {bare('required')} has.")
-        for child, barred in zip(names, (forbidden & parents).tolist(), strict=True):
-            for parent in names_in(barred, names):
-                listed = (parent, child) in list(self.forbidden)
-                rule = bare("forbidden" if listed else "exogenous" if child in self.exogenous else "tiers")
-                raise InputError(f"The graph has the edge {parent} -> {child}, which {rule} rules out.")
+        required, forbidden = self.matrices(names, len(names))
+        present = matrix_of_masks(parents).T
+        for child, parent in np.argwhere(required & ~present)[:1].tolist():
+            edge = f"{names[parent]} -> {names[child]}"
+            raise InputError(f"The graph lacks the edge {edge}, which {bare('required')} has.")
+        for child, parent in np.argwhere(forbidden & present)[:1].tolist():
+            edge = f"{names[parent]} -> {names[child]}"
+            rule = "exogenous" if names[child] in self.exogenous else "tiers"
+            rule = "forbidden" if (names[parent], names[child]) in list(self.forbidden) else rule
+            raise InputError(f"The graph has the edge {edge}, which {bare(rule)} rules out.")
 
     def _edges(self, setting: str, names: tuple[str, ...]) -> list[Edge]:
         edges: list[Edge] = list(getattr(self, setting))
@@ -235,6 +244,15 @@ def _refuse_into_exogenous(required: list[Edge], exogenous: set[str]) -> None:
             )
 
 
+def _refuse_apart(required: list[Edge], apart: set[str]) -> None:
+    for parent, child in required:
+        if parent in apart and child in apart:
+            raise InputError(
+                f"The edge {parent} -> {child} is required, but edges among present values are not considered "
+                f"({setting('contemporaneous', False)}). Take it out of {bare('required')}."
+            )
+
+
 def _refuse_both(required: list[Edge], forbidden: list[Edge], tier: dict[str, int]) -> None:
     both = [f"{parent} -> {child}" for parent, child in dict.fromkeys(required) if (parent, child) in forbidden]
     if both:
@@ -290,9 +308,3 @@ def _matrix(edges: list[Edge], names: tuple[str, ...]) -> Flags:
     for parent, child in edges:
         result[place[child], place[parent]] = True
     return result
-
-
-def _as_masks(matrix: Flags) -> NDArray[np.uint64]:
-    bits = np.uint64(1) << np.arange(len(matrix), dtype=np.uint64)
-    masks: NDArray[np.uint64] = np.where(matrix, bits[None, :], np.uint64(0)).sum(axis=1, dtype=np.uint64)
-    return masks

@@ -20,6 +20,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.spelling import in_python
 from dagpost._tools.text import shortened
 from dagpost.data.recipe import Recipe
+from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
 from dagpost.methods.targets import STRUCTURE, Target
@@ -97,6 +98,8 @@ class Content:
     classes: EquivalenceClasses | None = None
     sensitivity: Sensitivity | None = None
     recipe: Recipe | None = None
+    #: How the table was unrolled in time, a sentence each.
+    time: tuple[str, ...] = ()
     omitted: Mapping[str, str] = field(default_factory=dict)
     #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
     mixture: Mapping[str, Any] | None = None
@@ -144,6 +147,7 @@ def _of_model(fitted: Fitted) -> Content:
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
         recipe=data.recipe,
+        time=() if data.time is None else tuple(data.time.sentences()),
         omitted={part: _no_sample(fitted) for part in missing}
         | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
         **parts,
@@ -168,6 +172,7 @@ def _of_sample(sample: DagSample) -> Content:
         settings=dict(provenance),
         fingerprint=provenance.get("data_fingerprint"),
         interventions=bool(provenance.get("interventions", False)),
+        time=_time_of(provenance),
         log_evidence=sample.log_evidence,
         **_parts(sample, {}),
         **_about(sample, edges),
@@ -201,6 +206,11 @@ def _about(sample: DagSample, edges: Floats | None) -> dict[str, Any]:
         "intervals": intervals,
         "interval_confidence": confidence,
     }
+
+
+def _time_of(provenance: Mapping[str, Any]) -> tuple[str, ...]:
+    described = provenance.get("time")
+    return () if described is None else tuple(Unrolling.from_json(described).sentences())
 
 
 # What may be computed for a report

@@ -32,6 +32,7 @@ from dagpost.report.content import Content, gather
 from dagpost.report.pair_table import pair_table, pairs_shown
 from dagpost.report.recipe_table import recipe_table
 from dagpost.report.sensitivity_table import sensitivity_section
+from dagpost.report.time_section import time_section
 
 _LIBRARIES = ("cytoscape", "dagre")
 _SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
@@ -75,6 +76,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
         "measure": content.target.measure,
         "legend": _legend(content),
+        "time": time_section(content),
+        "time_link": '<a href="#time">In time</a>\n' if content.time else "",
         "pair_note": tables.text(direction_words.about_pairs(content)),
         "pairs": pair_table(content),
         "choices": sensitivity_section(content),

@@ -34,7 +34,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import InputError, ResourceError
-from dagpost.families.masks import check_masks, distinct_rows
+from dagpost.families.masks import check_masks, distinct_rows, refuse_wide
 from dagpost.families.numbering import MAX_NODES
 from dagpost.sampling.extension_counts import count_extensions
 from dagpost.sampling.posets import close_transitively
@@ -121,6 +121,7 @@ def count_linear_extensions(parents: NDArray[Any], *, largest_table: int = LARGE
 def _closures(parents: NDArray[Any]) -> Masks:
     """The ancestors of each node of each graph."""
     check_masks(parents)
+    refuse_wide(parents.shape[1], "The orders that a graph fits are counted")
     masks = np.array(parents, dtype=np.uint64, order="C")
     cyclic = close_transitively(masks)
     if cyclic >= 0:

@@ -1,7 +1,8 @@
 """The log score of every parent set that rules allow, and of no other.
 
 Nodes whose candidates, together with the node itself, are the same columns form a group: all nodes of a tier do, and
-all nodes beside exogenous columns. A group shares one walk over the sets of its columns (set_functions.py), in which
+all nodes beside exogenous columns. So do nodes with the same candidates that are not each other's, such as the columns
+of one time without edges among them. A group shares one walk over the sets of its columns (set_functions.py), in which
 the columns that only serve as parents stand below the others: the largest sets, which are nearly all of them, are
 visited only if they hold a node whose scores are wanted. So a group costs what its own families cost, and twenty nodes
 with two hundred exogenous columns are a matter of seconds. Memory: 8 bytes a family, and beside them those of a walk,
@@ -10,8 +11,6 @@ one number for each parent set of the largest group and variant of `B`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -28,13 +27,23 @@ from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.families.parent_lists import ParentLists
 from dagpost.scores.base import Score
+from dagpost.scores.columns import part_of
 
 
 class Group(NamedTuple):
-    """Columns that are scored in one walk, and which of them (by their place among these) have scores of interest."""
+    """Columns that are scored in one walk, and which of them (by their place among these) have scores of interest.
+
+    Those may be parents of each other, or stand `apart`, after their candidates.
+    """
 
     columns: tuple[int, ...]
     wanted: tuple[int, ...]
+    apart: bool
+
+    @property
+    def candidates(self) -> int:
+        """How many columns each of them may have for parents."""
+        return len(self.columns) - (len(self.wanted) if self.apart else 1)
 
     @property
     def nodes(self) -> list[int]:
@@ -84,42 +93,36 @@ def score_allowed(
             group = groups[number]
             part = Reporter(partial(_Share, stage, work[number]))
             chosen = score.of_columns(list(group.columns), lists.nodes)
-            limit = min(lists.max_parents, len(group.columns) - 1)
+            limit = min(lists.max_parents, group.candidates)
             kept = CheckpointPart(checkpoint, f"group {number}")
-            chosen.fill_nodes(part_of(table, group.columns), group.wanted, limit, filled[group], engine, part, kept)
+            rows = part_of(table, group.columns)
+            chosen.fill_nodes(rows, group.wanted, limit, filled[group], engine, part, kept, group.apart)
     return tuple(values)
 
 
 def groups_of(lists: ParentLists, modelled: Flags) -> list[Group]:
     """The nodes in groups that share a walk; the group with the most families comes first."""
-    found: dict[tuple[int, ...], list[int]] = {}
+    together: dict[tuple[int, ...], list[int]] = {}
     for node in np.flatnonzero(modelled).tolist():
-        columns = tuple(sorted([*lists.candidates[node].tolist(), node]))
-        found.setdefault(columns, []).append(columns.index(node))
-    groups = [Group(columns, tuple(wanted)) for columns, wanted in found.items()]
+        together.setdefault(tuple(sorted([*lists.candidates[node].tolist(), node])), []).append(node)
+    apart: dict[tuple[int, ...], list[int]] = {}
+    for node, *others in together.values():
+        if not others:
+            apart.setdefault(tuple(lists.candidates[node].tolist()), []).append(node)
+    groups = [
+        Group(columns, tuple(columns.index(node) for node in nodes), False)
+        for columns, nodes in together.items()
+        if len(nodes) > 1
+    ]
+    groups += [
+        Group((*candidates, *nodes), tuple(range(len(candidates), len(candidates) + len(nodes))), True)
+        for candidates, nodes in apart.items()
+    ]
     return sorted(groups, key=lambda group: -len(group.wanted) * _families(group, lists))
 
 
-def part_of(table: Table, columns: Sequence[int]) -> Table:
-    """Some columns of a table, with the interventions on them."""
-    interventions = table.interventions
-    if interventions is not None:
-        own = [(interventions >> np.uint64(column) & np.uint64(1)) << np.uint64(k) for k, column in enumerate(columns)]
-        interventions = np.bitwise_or.reduce(own)
-    return replace(
-        table,
-        names=tuple(table.names[column] for column in columns),
-        columns=tuple(table.columns[column] for column in columns),
-        levels=tuple(table.levels[column] for column in columns),
-        interventions=interventions if interventions is not None and interventions.any() else None,
-        recipe=None,
-        numbers=(),
-        regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
-    )
-
-
 def _families(group: Group, lists: ParentLists) -> int:
-    return family_count(len(group.columns) - 1, lists.max_parents)
+    return family_count(group.candidates, lists.max_parents)
 
 
 def _refuse_interventions(table: Table) -> None:
@@ -134,11 +137,11 @@ def _refuse_interventions(table: Table) -> None:
 def _require_memory(lists: ParentLists, groups: list[Group]) -> None:
     """Refuse scores, and the table of `B` of the largest group, that do not fit into memory."""
     families = sum(len(group.wanted) * _families(group, lists) for group in groups)
-    widest = max((len(group.columns) for group in groups), default=0)
-    needed = 8 * (families + family_count(widest, min(lists.max_parents, max(widest - 1, 0))))
+    widest = max((group.candidates for group in groups), default=0)
+    needed = 8 * (families + family_count(widest + 1, min(lists.max_parents, widest)))
     memory.require(
         needed,
-        f"Scoring {families:,} families of up to {lists.max_parents} parents, out of {max(widest - 1, 0)} candidates,",
+        f"Scoring {families:,} families of up to {lists.max_parents} parents, out of {widest} candidates,",
         f"Use a smaller {bare('max_parents')}, or leave the columns fewer candidates: fewer columns, more "
         f"{bare('tiers')} or {bare('forbidden')} edges.",
     )

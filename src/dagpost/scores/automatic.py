@@ -8,6 +8,8 @@ get the single size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dagpost.scores.base import Score
 from dagpost.scores.bdeu import BDeu
 
@@ -20,12 +22,19 @@ BEST_SINGLE = BDeu(5.0)
 MOST_VARIABLES = 18
 
 
-def automatic_score(nodes: int, *, mixes: bool) -> Score:
-    """The score of a table of `nodes` columns, for a method that can mix posteriors or for one that cannot.
+def automatic_score(groups: Sequence[int], families: int, *, mixes: bool) -> Score:
+    """The score of a table, for a method that can mix posteriors or for one that cannot.
 
-    >>> automatic_score(6, mixes=True).in_words()
+    `groups` are the numbers of columns that are summed over together: one number where the table is summed as a whole,
+    several where rules split it. Groups and families must cost no more than the 18 variables of a table without rules.
+
+    >>> automatic_score([6], 120, mixes=True).in_words()
     'BDeu, averaged over the equivalent sample sizes 1, 2, 5, 10, 20 and 50'
-    >>> automatic_score(30, mixes=True)
+    >>> automatic_score([30], 4_000_000, mixes=True)
     BDeu(equivalent_sample_size=5.0)
+    >>> automatic_score([15, 15], 900_000, mixes=True) == AVERAGED
+    True
     """
-    return AVERAGED if mixes and nodes <= MOST_VARIABLES else BEST_SINGLE
+    pairs = sum(3**size for size in groups if size > 1)
+    quick = pairs <= 3**MOST_VARIABLES and families <= MOST_VARIABLES * 2 ** (MOST_VARIABLES - 1)
+    return AVERAGED if mixes and quick else BEST_SINGLE

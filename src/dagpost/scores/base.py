@@ -17,12 +17,13 @@ import numpy as np
 
 from dagpost._tools.alternatives import Alternative
 from dagpost._tools.arrays import Floats
-from dagpost._tools.progress import Reporter
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
+from dagpost.scores.columns import part_of
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
 
@@ -98,13 +99,21 @@ class Score:
         engine: Engine,
         reporter: Reporter,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        apart: bool = False,
     ) -> None:
         """Write the scores of some of the columns, `values[k]` being those of `nodes[k]`, in the same numbering.
 
-        Picked from the scores of all columns, unless a score can do without the others.
+        If they stand `apart`, they are the last columns and never parents of each other, and parent sets are numbered
+        over the columns before them. Picked from the scores of all columns, unless a score can do without the others.
         """
         from dagpost.families.numbering import MAX_NODES
 
+        if apart:
+            for row, node in enumerate(nodes):
+                part = part_of(table, [*range(len(table.names) - len(nodes)), node])
+                kept, own = CheckpointPart(checkpoint, f"column {row}"), (len(part.names) - 1,)
+                self.fill_nodes(part, own, max_parents, values[row : row + 1], engine, NO_PROGRESS, kept)
+            return
         columns = len(table.names)
         if columns > MAX_NODES:
             raise InputError(

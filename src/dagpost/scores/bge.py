@@ -145,6 +145,7 @@ class BGe(Score):
         engine: Engine,
         reporter: Reporter,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        apart: bool = False,
     ) -> None:
         """The same for some of the columns, a row of `values` for each; sets without any of them are not looked at."""
         from dagpost.scores.determinants import determinant_sets
@@ -163,7 +164,7 @@ class BGe(Score):
         others = [column for column in range(columns) if column not in nodes]
         order, lowest = np.array([*others, *nodes], dtype=np.int64), len(others)
         runs = runs_of(table.interventions, columns, nodes)
-        steps = len(tasks_of(columns, max_parents + 1, lowest))
+        steps = len(tasks_of(columns, max_parents + 1, lowest, apart))
         with reporter.stage("local scores", len(runs) * steps + len(nodes)) as stage:
             for number, (wanted, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
@@ -172,7 +173,7 @@ class BGe(Score):
                 observations = float(weights[rows].sum())
                 constants, factors = self._constants(columns, max_parents + 1, observations, degrees, scale)
                 row_of = {node: nodes.index(node) for node in wanted}
-                target = target_of(values, columns, row_of, max_parents, 1, lowest)
+                target = target_of(values, columns, row_of, max_parents, 1, lowest, apart)
                 walk = partial(determinant_sets, matrix, order, scale, constants, factors, target)
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)

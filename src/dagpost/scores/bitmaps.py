@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Counts, Integers, Masks
-from dagpost._tools.kernels import inlined
+from dagpost._tools.kernels import inline_no_refcount
 from dagpost.scores.rows import Rows
 
 #: Configurations beyond this many are never counted by bits: the rows, of which a word has 64, are as quick then.
@@ -68,7 +68,7 @@ def _packed(flags: np.ndarray, words: int) -> Masks:
     return np.packbits(filled).view(np.uint64)
 
 
-@inlined
+@inline_no_refcount
 def count_bits(
     position: int,
     arity: int,
@@ -109,7 +109,7 @@ def count_bits(
     return np.int64(found)
 
 
-@inlined
+@inline_no_refcount
 def _mark(
     position: int, code: int, arity: int, begin: int, bits: Bitmaps, bitmaps: Masks, into: int, new_bitmaps: Masks
 ) -> None:
@@ -129,7 +129,7 @@ def _mark(
             new_bitmaps[into + word] &= ~plane[word]
 
 
-@inlined
+@inline_no_refcount
 def ones_in(word: np.uint64) -> np.uint64:
     """The number of ones of a word, in the form that the compiler knows as one instruction."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Counts, Floats
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 
 _TABLE_BYTES = 16 * 2**20
 _MOST_TABULATED = 2048
@@ -127,7 +127,7 @@ def _fill_tables(parameters: Floats, entropy: bool, tables: Floats) -> None:
             tables[row, count] = total
 
 
-@inlined
+@inline_no_refcount
 def log_rising(parameter: float, count: float) -> float:
     """`log Gamma(parameter + count) - log Gamma(parameter)`, without cancellation for large parameters."""
     if parameter < 16.0:
@@ -137,7 +137,7 @@ def log_rising(parameter: float, count: float) -> float:
     return (parameter - 0.5) * math.log1p(count / parameter) + count * (math.log(upper) - 1.0) + correction
 
 
-@inlined
+@inline_no_refcount
 def _stirling(value: float) -> float:
     """The Stirling series of `log Gamma`; its next term is below 2e-14 from 16 on."""
     inverse = 1.0 / value
@@ -145,7 +145,7 @@ def _stirling(value: float) -> float:
     return inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680))))
 
 
-@inlined
+@inline_no_refcount
 def row_of(configurations: float, cells: CellFunction) -> int:
     """The row of `A` for a set with this many configurations; -1 where none was tabulated."""
     products = cells.products
@@ -164,7 +164,7 @@ def row_of(configurations: float, cells: CellFunction) -> int:
     return -1
 
 
-@inlined
+@inline_no_refcount
 def parameter_of(configurations: float, cells: CellFunction) -> float:
     """The parameter of `A` for a set with this many configurations."""
     parameter: float = cells.parameters[0]
@@ -173,7 +173,7 @@ def parameter_of(configurations: float, cells: CellFunction) -> float:
     return parameter
 
 
-@inlined
+@inline_no_refcount
 def sum_terms(counts: Counts, length: np.int64, row: int, parameter: float, cells: CellFunction) -> float:
     """The sum of the terms of the first `length` counts."""
     total = 0.0

@@ -54,8 +54,9 @@ class CountedScore(Score):
         engine: Engine,
         reporter: Reporter,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        apart: bool = False,
     ) -> None:
         """The same for some of the columns, a row of `values` for each; sets without any of them are not counted."""
         from dagpost.scores.discrete_runs import fill_by_counting
 
-        fill_by_counting(self, table, nodes, max_parents, values, engine, reporter, checkpoint)
+        fill_by_counting(self, table, nodes, max_parents, values, engine, reporter, checkpoint, apart)

@@ -23,11 +23,19 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import copy_into, inlined, kernel
+from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, count_bits
 from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
-from dagpost.scores.set_functions import Target, can_go_on, insert_sorted, write_set
+from dagpost.scores.set_functions import (
+    Target,
+    below_top,
+    can_be_parents,
+    can_go_on,
+    insert_sorted,
+    is_unwanted,
+    write_set,
+)
 
 _SCRATCH_BYTES = 60 * 2**20
 _MOST_COUNTERS = 2**22
@@ -71,7 +79,7 @@ class Walk(NamedTuple):
     has_bitmaps: Flags
 
 
-@inlined
+@inline_no_refcount
 def _count_dense(
     row_list: int, length: int, labels: Counts, column: Codes, arity: np.uint64, cell_count: int, scratch: Scratch
 ) -> np.int64:
@@ -90,7 +98,7 @@ def _count_dense(
     return np.int64(found)
 
 
-@inlined
+@inline_no_refcount
 def _count_sparse(
     row_list: int,
     length: int,
@@ -129,7 +137,7 @@ def _count_sparse(
     return np.int64(found)
 
 
-@inlined
+@inline_no_refcount
 def _merge_rows(
     row_list: int,
     merged_list: int,
@@ -156,7 +164,7 @@ def _merge_rows(
     return kept
 
 
-@inlined
+@inline_no_refcount
 def _start(top: int, rows: Rows, bits: Bitmaps, scratch: Scratch, walk: Walk) -> None:
     """The empty set, with the rows merged that agree in all columns up to `top`."""
     walk.has_labels[0] = True
@@ -180,14 +188,14 @@ def _start(top: int, rows: Rows, bits: Bitmaps, scratch: Scratch, walk: Walk) ->
         walk.length[0] = _merge_rows(0, 0, count, scratch.labels[0], prefix, np.uint64(prefix_count), scratch)
 
 
-@inlined
+@inline_no_refcount
 def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, target: Target, walk: Walk) -> None:
     """Sum the terms of the occupied cells and write `A`, and `B` where the set can be a parent set."""
     configurations = walk.configurations[size]
     row = row_of(configurations, cells)
     value = sum_terms(occupied, found, row, parameter_of(configurations, cells), cells)
     number = write_set(walk.nodes[size], size, value, target)
-    if size < target.max_size:
+    if can_be_parents(size, walk.has_wanted[size], target):
         own_rows = cells.products.size == 0 and cells.tables.shape[0] > 1
         for variant in range(cells.penalties.size):
             if own_rows:
@@ -195,7 +203,7 @@ def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, ta
             target.base[variant, number] = value + cells.penalties[variant] * configurations
 
 
-@inlined
+@inline_no_refcount
 def _too_many(level: int, position: int, rows: Rows, walk: Walk) -> bool:
     """Whether a set has as many columns of a kind as are of interest, so that one more at `position` is not."""
     indicators = walk.indicators[level]
@@ -204,7 +212,7 @@ def _too_many(level: int, position: int, rows: Rows, walk: Walk) -> bool:
     return bool(level - indicators >= rows.limits[0])
 
 
-@inlined
+@inline_no_refcount
 def _place(
     size: int,
     position: int,
@@ -326,7 +334,9 @@ def count_sets(
     if top == 0:
         scratch.occupied[0] = rows.weights.sum()
         _write(0, np.int64(1), scratch.occupied, cells, target, walk)
-    _place(1, top, first == top - 1, rows, bits, cells, target, scratch, walk)
+    if is_unwanted(top, rows.order[top], target):
+        return
+    _place(1, top, first == below_top(top, target), rows, bits, cells, target, scratch, walk)
     level = 1
     walk.next_position[1] = first
     while level > 0:

@@ -82,18 +82,21 @@ class CustomScore(Score):
         engine: Engine,  # noqa: ARG002
         reporter: Reporter,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        apart: bool = False,
     ) -> None:
         """The same for some of the columns, a row of `values` for each; a checkpoint keeps whole rows."""
         from dagpost.families.parent_lists import members_of_sets
 
         frame, names = _observations(table, self.columns), table.names
-        sets = members_of_sets(len(names) - 1, max_parents).tolist()
+        sets = members_of_sets(len(names) - (len(nodes) if apart else 1), max_parents).tolist()
         saved = checkpoint.stage("local scores", range(len(nodes)), lambda row: [values[row]])
         with reporter.stage("local scores", len(nodes)) as stage:
             stage.advance(len(saved.finished))
             for row in saved:
                 node = nodes[row]
-                others, seen = names[:node] + names[node + 1 :], frame[_not_set(table, node)]
+                left_out = nodes if apart else (node,)
+                others = [name for column, name in enumerate(names) if column not in left_out]
+                seen = frame[_not_set(table, node)]
                 parents = (tuple(others[place] for place in places if place >= 0) for places in sets)
                 values[row] = [self._ask(seen, names[node], own) for own in parents]
                 stage.advance(1)

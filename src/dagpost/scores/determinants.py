@@ -12,7 +12,16 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import kernel
-from dagpost.scores.set_functions import Target, Task, can_go_on, insert_sorted, write_set
+from dagpost.scores.set_functions import (
+    Target,
+    Task,
+    below_top,
+    can_be_parents,
+    can_go_on,
+    insert_sorted,
+    is_unwanted,
+    write_set,
+)
 
 
 @kernel
@@ -41,6 +50,8 @@ def determinant_sets(
     has_wanted = np.zeros(levels, np.bool_)
     if top == 0:
         target.base[0, 0] = constants[0]
+    if is_unwanted(top, order[top], target):
+        return
     level = 0
     next_position[0] = top
     while level >= 0:
@@ -71,10 +82,10 @@ def determinant_sets(
         cholesky[level, level] = math.sqrt(pivot)
         log_determinant[size] = log_determinant[level] + math.log(pivot)
         insert_sorted(nodes[level], level, node, nodes[size])
-        if size > 1 or first == top - 1:
+        if size > 1 or first == below_top(top, target):
             value = constants[size] - factors[size] * log_determinant[size]
             number = write_set(nodes[size], size, value, target)
-            if size < target.max_size:
+            if can_be_parents(size, wanted, target):
                 target.base[0, number] = value
         if can_go_on(size, position, wanted, target):
             level = size

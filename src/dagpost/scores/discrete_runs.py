@@ -49,41 +49,45 @@ def fill_by_counting(
     engine: Engine,
     reporter: Reporter,
     checkpoint: Checkpoint = NO_CHECKPOINT,
+    apart: bool = False,
 ) -> None:
-    """Fill `values`, a row for each of the `wanted` columns, with a score that says what is summed over the cells."""
+    """Fill `values`, a row for each of the `wanted` columns, with a score that says what is summed over the cells.
+
+    `apart`: they are the last columns, and never parents of each other.
+    """
     codes, weights, variant_of = table.codes(), table.weights, score.variants(table.arities)
     check_countable(table.names, table.arities, int(weights.sum()))
     nodes = len(table.names)
     row_of = {node: row for row, node in enumerate(wanted)}
     runs = [
-        (group, run.observed, len(tasks_of(nodes, max_parents + 1, nodes - len(group))))
+        (group, run.observed, wanted if apart else group)
         for run in runs_of(table.interventions, nodes, wanted)
         for group in split_by_variant(run.nodes, variant_of, max_parents)
     ]
-    with reporter.stage("local scores", sum(steps for *_, steps in runs) + len(wanted)) as stage:
-        for number, (chosen, observed, steps) in enumerate(runs):
+    counts = [len(tasks_of(nodes, max_parents + 1, nodes - len(on_top), apart)) for *_, on_top in runs]
+    with reporter.stage("local scores", sum(counts) + len(wanted)) as stage:
+        for number, (chosen, observed, on_top) in enumerate(runs):
             used = weights > 0 if observed is None else observed & (weights > 0)
             if not used.any():
                 values[[row_of[node] for node in chosen]] = 0.0
-                stage.advance(steps + len(chosen))
+                stage.advance(counts[number] + len(chosen))
                 continue
             variants = sorted({variant_of[node] for node in chosen})
             own_codes = codes if used.all() else codes[:, used]
-            # The wanted columns come to stand on top.
-            rows = distinct_rows(own_codes, weights[used], table.arities, chosen, table.exclusive, table.limits)
+            rows = distinct_rows(own_codes, weights[used], table.arities, on_top, table.exclusive, table.limits)
             cells = _terms(score, table, max_parents + 1, variants, int(weights[used].sum()))
             own_rows = {node: row_of[node] for node in chosen}
-            target = target_of(values, nodes, own_rows, max_parents, len(variants), nodes - len(chosen))
+            target = target_of(values, nodes, own_rows, max_parents, len(variants), nodes - len(on_top), apart)
             by_node = {node: variants.index(variant_of[node]) for node in chosen}
             saved = saved_tasks(target, number, checkpoint)
             # What was begun one way is ended that way: a device may round otherwise. Nor does it know indicators.
-            few = bool(table.regimes) or _few_wanted(nodes, len(wanted), max_parents + 1)
+            few = apart or bool(table.regimes) or _few_wanted(nodes, len(wanted), max_parents + 1)
             by_threads = bool(saved.finished) or few
             totals = None if by_threads else _counted_by(engine, rows, cells, target, number, checkpoint)
             if totals is None:
                 fill_run(_pooled_walk(rows, cells, target, engine.workers), by_node, target, engine, stage, saved)
             else:
-                stage.advance(steps)
+                stage.advance(counts[number])
                 write_totals(totals, target)
                 subtract_bases(by_node, target, engine, stage)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Codes, Counts, Flags, Integers
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 
 _PREFIX_BYTES = 24 * 2**20
 _MOST_CELLS = 2**22
@@ -111,8 +112,11 @@ def _order_of(codes: NDArray[np.unsignedinteger], wanted: tuple[int, ...]) -> li
         share = counts[counts > 0] / codes.shape[1]
         return float(-(share * np.log(share)).sum())
 
-    chosen = set(wanted)
-    return sorted(range(codes.shape[0]), key=lambda node: (node in chosen, information(node)))
+    chosen, columns = set(wanted), range(codes.shape[0])
+    if len(columns) > MAX_NODES:
+        # Rows of so many columns hardly ever agree in a part of them, and in this order sets have numbers in a row.
+        return sorted(columns, key=lambda node: node in chosen)
+    return sorted(columns, key=lambda node: (node in chosen, information(node)))
 
 
 def _extend(numbers: Counts, column: NDArray[np.unsignedinteger], arity: int, count: int) -> tuple[Counts, int]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.progress import Stage
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, SavedSteps
 from dagpost.engines import Engine
@@ -42,7 +42,8 @@ class Target(NamedTuple):
     """Where a kernel writes: the result, the table of `B`, and the numbering of both.
 
     `row[node]` is the row of `values` that has the scores of a node, -1 where they are not wanted. No node that stands
-    below `lowest` is wanted.
+    below `lowest` is wanted. Nodes that stand `apart`, from `lowest` on, are never parents of each other: a set has at
+    most one of them, and parent sets are numbered over those below.
     """
 
     values: Floats
@@ -52,6 +53,7 @@ class Target(NamedTuple):
     node_offset: Integers
     row: Integers
     lowest: int
+    apart: bool
     max_size: int
 
 
@@ -63,19 +65,26 @@ class Run(NamedTuple):
 
 
 def target_of(
-    values: Floats, nodes: int, row_of: Mapping[int, int], max_parents: int, variants: int, lowest: int = 0
+    values: Floats,
+    nodes: int,
+    row_of: Mapping[int, int],
+    max_parents: int,
+    variants: int,
+    lowest: int = 0,
+    apart: bool = False,
 ) -> Target:
     """The place to write the scores of some of `nodes` nodes, each with its row, and `variants` functions `B`.
 
-    All of those nodes stand at `lowest` or above where the sets are walked.
+    All of those nodes stand at `lowest` or above where the sets are walked; `apart`: they are the last ones, too.
     """
     rows = np.full(nodes, -1, dtype=np.int64)
     rows[list(row_of)] = list(row_of.values())
     elements = max(nodes, MAX_NODES)
     offsets = size_offsets(max_parents, elements)
-    base = np.zeros((variants, family_count(nodes, max_parents)))
-    numbering = binomials(max_parents, elements), offsets[nodes - 1], offsets[nodes]
-    return Target(values, base, *numbering, rows, lowest, max_parents + 1)
+    members, parents = (lowest, lowest) if apart else (nodes, nodes - 1)
+    base = np.zeros((variants, family_count(members, max_parents)))
+    numbering = binomials(max_parents, elements), offsets[parents], offsets[members]
+    return Target(values, base, *numbering, rows, lowest, apart, max_parents + 1)
 
 
 def runs_of(interventions: Masks | None, nodes: int, wanted: tuple[int, ...] | None = None) -> list[Run]:
@@ -108,25 +117,26 @@ def split_by_variant(nodes: tuple[int, ...], variant_of: tuple[int, ...], max_pa
     return groups
 
 
-def tasks_of(nodes: int, max_size: int, lowest: int = 0) -> list[Task]:
+def tasks_of(nodes: int, max_size: int, lowest: int = 0, apart: bool = False) -> list[Task]:
     """Tasks `(top, first, last)`: sets with this top position and the second from `first` down to `last`.
 
     The task that begins right below the top also sees to the set of the top alone. Large tasks come first, so
     that the threads end together; small neighbours are joined so that handing them out costs next to nothing.
-    Sets with nothing from `lowest` on are walked only as far as they can be parent sets.
+    Sets with nothing from `lowest` on are walked only as far as they can be parent sets; of nodes that stand `apart`
+    there, a set has at most one.
     """
+    below = [min(top, lowest) if apart else top for top in range(nodes)]
     if max_size == 1:
-        return [(top, top - 1, top) for top in range(nodes)]
+        return [(top, below[top] - 1, below[top]) for top in range(nodes)]
     work = [sum(comb(second, size) for size in range(max_size - 1)) for second in range(nodes)]
     less = [sum(comb(second, size) for size in range(max_size - 2)) for second in range(nodes if lowest else 0)]
-    total = sum(work[second] * (nodes - max(second + 1, lowest)) for second in range(nodes))
-    total += sum(less[second] * (lowest - 1 - second) for second in range(lowest))
-    share = total // _SMALLEST_SHARE
     all_work, all_less = (list(accumulate(each, initial=0)) for each in (work, less))
+    total = sum(all_work[below[top]] if top >= lowest else all_less[top] for top in range(nodes))
+    share = total // _SMALLEST_SHARE
     tasks = []
     for top in range(nodes):
         each, all_below = (work, all_work) if top >= lowest else (less, all_less)
-        first = top - 1
+        first = below[top] - 1
         while first >= 0:
             last, own = first, each[first]
             if all_below[first + 1] <= share:
@@ -144,7 +154,7 @@ def tasks_of(nodes: int, max_size: int, lowest: int = 0) -> list[Task]:
 def saved_tasks(target: Target, run: int, checkpoint: Checkpoint = NO_CHECKPOINT) -> SavedSteps[Task]:
     """The tasks of a run as a stage of the checkpoint, which keeps all that they wrote before `B` is taken off."""
     rows = [target.values[row] for row in target.row[target.row >= 0]]
-    tasks = tasks_of(len(target.row), target.max_size, target.lowest)
+    tasks = tasks_of(len(target.row), target.max_size, target.lowest, target.apart)
     return checkpoint.stage(f"local scores, run {run}", tasks, running=lambda: [*rows, target.base])
 
 
@@ -174,7 +184,7 @@ def subtract_bases(variant_of: dict[int, int], target: Target, engine: Engine, s
         stage.advance(1)
 
 
-@inlined
+@inline_no_refcount
 def write_set(nodes: Integers, size: int, value: float, target: Target) -> np.int64:
     """Write `A(Z)` for the ascending `nodes` of `Z`; return the number of `Z` among all sets of nodes.
 
@@ -197,7 +207,7 @@ def write_set(nodes: Integers, size: int, value: float, target: Target) -> np.in
     return number
 
 
-@inlined
+@inline_no_refcount
 def next_set(members: Integers, size: int, universe: int) -> bool:
     """Step to the next set of `size` ascending members in colexicographic order; False after the last one.
 
@@ -233,7 +243,7 @@ def write_totals(totals: Floats, target: Target) -> None:
             more = next_set(nodes, size, universe)
 
 
-@inlined
+@inline_no_refcount
 def can_go_on(size: int, position: int, has_wanted: bool, target: Target) -> bool:
     """Whether sets with more members, below `position`, are to be visited.
 
@@ -243,7 +253,25 @@ def can_go_on(size: int, position: int, has_wanted: bool, target: Target) -> boo
     return size < deepest and position > 0
 
 
-@inlined
+@inline_no_refcount
+def below_top(top: int, target: Target) -> int:
+    """The highest position that the second member of a set with this top may have."""
+    return min(top, target.lowest) - 1 if target.apart else top - 1
+
+
+@inline_no_refcount
+def is_unwanted(top: int, node: int, target: Target) -> bool:
+    """Whether no set with `node` on top is to be visited: one of those apart, in a run that is about others."""
+    return target.apart and top >= target.lowest and target.row[node] < 0
+
+
+@inline_no_refcount
+def can_be_parents(size: int, has_wanted: bool, target: Target) -> bool:
+    """Whether a set can be the parents of somebody, so that its `B` is due."""
+    return size < target.max_size and not (target.apart and has_wanted)
+
+
+@inline_no_refcount
 def insert_sorted(nodes: Integers, size: int, node: int, result: Integers) -> None:
     """`result` becomes the `size` ascending `nodes` with `node` put in its place."""
     place = size
@@ -265,6 +293,10 @@ def subtract_base(node: int, variant: int, target: Target, cancel: Integers) -> 
     universe = target.row.size
     scores = target.values[target.row[node]]
     base = target.base[variant]
+    if target.apart:
+        for place in range(base.size):
+            scores[place] -= base[place]
+        return
     scores[0] -= base[0]
     number = 1
     parents = 1

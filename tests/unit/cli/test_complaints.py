@@ -57,6 +57,10 @@ from dagpost.cli.messages import in_words
         (["fit", "table.csv", "--tier", "A,,B"], r"A tier is written A,B\. Got 'A,,B'"),
         (["fit", "table.csv", "--tier", "A", "--tier", "Z"], r"'Z'"),
         (["fit", "table.csv", "--tier", "A,B"], r"One --tier alone says nothing"),
+        (
+            ["fit", "table.csv", "--tier", "A", "--tier", "*_30"],
+            r"--tier has .\*_30., but no column has a name",
+        ),
         (["fit", "table.csv", "--engine", "autos"], r"There is no engine 'autos'\. Did you mean 'auto'\?"),
         (["fit", "table.csv", "--engine", "cuda", "--cluster", "tcp://x:1"], r"--cluster is for --engine dask"),
         (["fit", "table.csv", "--tls-cert", "table.csv"], r"--tls-key are for --cluster tls://"),

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from tests.tools.reference import table_of
 
-from dagpost.data import Table, datasets, read_table
+from dagpost.data import Table, cohort, datasets, read_table
 from dagpost.errors import InputError
 
 
@@ -120,23 +120,68 @@ def test_asia_is_drawn_from_the_published_network() -> None:
         assert close(column["dysp"], (column["bronc"] == bronc) & (column["either"] == either), dysp)
 
 
-def test_asia_depends_on_the_seed_alone_and_longer_draws_begin_alike() -> None:
-    short, long = datasets.load("asia", rows=100, seed=4), datasets.load("asia", rows=300, seed=4)
+@pytest.mark.parametrize(("name", "usual"), [("asia", 1000), ("cohort", 1500)])
+def test_drawn_data_depends_on_the_seed_alone_and_longer_draws_begin_alike(name: str, usual: int) -> None:
+    short, long = datasets.load(name, rows=100, seed=4), datasets.load(name, rows=300, seed=4)
     assert np.array_equal(short.codes(), long.codes()[:, :100])
-    assert datasets.load("asia").rows == 1000
-    assert datasets.load("asia").fingerprint() == datasets.load("asia", rows=1000, seed=0).fingerprint()
-    assert datasets.load("asia", seed=1).fingerprint() != datasets.load("asia", seed=2).fingerprint()
+    assert datasets.load(name).rows == usual
+    assert datasets.load(name).fingerprint() == datasets.load(name, rows=usual, seed=0).fingerprint()
+    assert datasets.load(name, seed=1).fingerprint() != datasets.load(name, seed=2).fingerprint()
 
 
+def test_each_column_of_the_cohort_depends_on_its_causes_as_declared() -> None:
+    # 200,000 rows; for each column the most frequent combination of its causes, which occurs in at least 3,000 rows.
+    # The limit is 5 standard errors: a false alarm in one of 36 columns and at most 2 cuts each has a chance below
+    # 5e-5, and the seed is fixed.
+    table = datasets.load("cohort", rows=200_000, seed=1)
+    codes = dict(zip(table.names, table.columns, strict=True))
+    for name, column in cohort.COLUMNS.items():
+        assert table.levels[table.names.index(name)] == column.levels
+        causes = [codes[cause] for cause in column.causes] or [np.zeros(table.rows, dtype=int)]
+        seen, member, count = np.unique(np.stack(causes), axis=1, return_inverse=True, return_counts=True)
+        rows = codes[name][member.reshape(-1) == count.argmax()]
+        assert len(rows) >= 3_000
+        score = seen[:, count.argmax()] @ np.array([*column.causes.values()] or [0.0])
+        for level, cut in enumerate(column.cuts):
+            above = 1.0 / (1.0 + np.exp(cut - score))
+            assert abs((rows > level).mean() - above) <= 5 * np.sqrt(above * (1 - above) / len(rows)), (name, level)
+
+
+def test_no_cause_in_the_cohort_is_measured_after_its_effect() -> None:
+    def age(name: str) -> int:
+        end = name.rpartition("_")[2]
+        return int(end) if end.isdigit() else 0
+
+    table = datasets.load("cohort")
+    assert (table.rows, len(table.names)) == (1500, 36)
+    assert {age(name) for name in table.names} == {0, 7, 30, 45, 60}
+    edges = datasets.true_edges("cohort")
+    assert all(age(cause) <= age(effect) for cause, effect in edges)
+    assert all(table.names.index(cause) < table.names.index(effect) for cause, effect in edges)
+
+
+def test_the_true_graph_of_asia_is_that_of_the_columns_it_is_drawn_from() -> None:
+    table = datasets.load("asia")
+    assert {name for edge in datasets.true_edges("asia") for name in edge} == set(table.names)
+    assert len(datasets.true_edges("asia")) == 8
+
+
+def test_real_data_have_no_true_graph_that_anybody_knows() -> None:
+    with pytest.raises(InputError, match=r"true graph of 'coronary'.*'asia' and 'cohort'"):
+        datasets.true_edges("coronary")
+
+
+@pytest.mark.parametrize("name", ["asia", "cohort"])
 @pytest.mark.parametrize("rows", [0, -5, 2.5, "many", True])
-def test_asia_needs_a_whole_number_of_rows(rows: Any) -> None:
+def test_drawn_data_needs_a_whole_number_of_rows(name: str, rows: Any) -> None:
     with pytest.raises(InputError, match=r"'rows'.*at least 1"):
-        datasets.load("asia", rows=rows)
+        datasets.load(name, rows=rows)
 
 
-def test_asia_needs_a_seed_that_is_a_number() -> None:
+@pytest.mark.parametrize("name", ["asia", "cohort"])
+def test_drawn_data_needs_a_seed_that_is_a_number(name: str) -> None:
     with pytest.raises(InputError, match="'seed' must be an int"):
-        datasets.load("asia", seed=-1)
+        datasets.load(name, seed=-1)
 
 
 def test_other_data_sets_take_neither_rows_nor_seed() -> None:

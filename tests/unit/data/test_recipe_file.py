@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tools.clinical import clinical_frame
 
-from dagpost import Recipe, as_table
+from dagpost import DagPosterior, Recipe, as_table
 from dagpost.data.recipe import cut_numbers
 from dagpost.data.recipe_file import read_description, toml_of
 from dagpost.data.recut import bins_of, cut_otherwise
@@ -214,3 +214,24 @@ def test_numbers_and_words_without_end_are_refused_in_a_few_words(text: str, mes
     with pytest.raises(InputError, match=message) as caught:
         Recipe.load(tmp_path / "recipe.toml")
     assert len(str(caught.value)) < 500
+
+
+def test_a_column_may_have_the_role_exogenous(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"age": ["old", "young"] * 4, "sex": ["f", "f", "m", "m"] * 2, "ill": ["no"] * 3 + ["yes"] * 5}
+    )
+    recipe = Recipe(exogenous="age").fit(frame)
+    assert [line.split("  ")[-2:] for line in recipe.lines() if "; exogenous" in line] == [
+        ["levels; exogenous", "old, young"]
+    ]
+    recipe.save(tmp_path / "recipe.toml")
+    text = (tmp_path / "recipe.toml").read_text(encoding="utf-8")
+    assert text.count('\nrole = "exogenous"\n') == 1
+    again = Recipe.load(tmp_path / "recipe.toml")
+    assert again.exogenous == ["age"]
+    assert DagPosterior(score="bdeu", recipe=again, exogenous="sex").fit(frame).fitted_.exogenous == ("sex", "age")
+    (tmp_path / "recipe.toml").write_text(text.replace('role = "exogenous"', 'role = "given"'), encoding="utf-8")
+    with pytest.raises(InputError, match="column 'age': role must be one of \"exogenous\""):
+        Recipe.load(tmp_path / "recipe.toml")
+    with pytest.raises(InputError, match="'exogenous' names 'agee', which is not a column"):
+        Recipe(exogenous=["agee"]).fit(frame)

@@ -93,9 +93,9 @@ def test_each_example_of_a_statement_is_read_as_that_statement() -> None:
     for statement in STATEMENTS.classes().values():
         for form in statement.forms():
             for text in form.examples:
-                found = parse(text, NAMES)
+                found = parse(text, [*NAMES, "A[t-1]"])
                 assert type(found.feature) is statement
-                assert parse(str(found), NAMES) == found
+                assert parse(str(found), [*NAMES, "A[t-1]"]) == found
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,9 @@ def test_columns_that_are_joined_are_drawn_and_the_others_counted(table: pd.Data
     assert "216 of 220 columns have no edge of at least 0.1 and are not drawn." in caption(ax)
     assert "2 pairs joined with a probability below 0.1" in caption(ax)
     assert boxes(plots.graph(table, threshold=0.75)) == {"g3", "g210", "g215"}
-    assert boxes(plots.graph(table, layout={name: (k % 9, k // 9) for k, name in enumerate(table)})) == boxes(ax)
+    assert boxes(plots.graph(table, layout={name: (k % 9, k // 9) for k, name in enumerate(map(str, table))})) == boxes(
+        ax
+    )
 
 
 def test_a_graph_without_any_line_says_so(table: pd.DataFrame) -> None:

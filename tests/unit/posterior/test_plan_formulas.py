@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,3 +46,78 @@ def test_chains_over_numbers_are_planned_longer_than_over_levels(method: type) -
     ]
     assert plans[0].seconds > 5.0 * plans[1].seconds
     assert [stage.stage for stage in plans[0].stages] == ["scores", "tables", "samples"]
+
+
+def tiers_of(sizes: list[int]) -> list[list[str]]:
+    bounds = np.cumsum([0, *sizes])
+    return [[f"V{column}" for column in range(first, last)] for first, last in pairwise(bounds)]
+
+
+def random_levels(columns: int) -> pd.DataFrame:
+    values = np.random.default_rng(2).integers(2, size=(50, columns))
+    return pd.DataFrame(values, columns=[f"V{column}" for column in range(columns)])
+
+
+def test_a_plan_counts_the_families_and_components_that_rules_leave() -> None:
+    plan = DagPosterior(score="bdeu", tiers=tiers_of([3, 2, 1]), max_parents=2).plan(random_levels(6))
+    scores, tables, samples = plan.stages
+    families = 3 * 4 + 2 * (1 + 4 + 6) + (1 + 5 + 10)
+    assert scores.what == f"{families} parent sets"
+    assert scores.size == 8 * families
+    assert tables.what == "exact sums over each of 2 groups of at most 3 variables"
+    assert samples.stage == "samples"
+    assert plan.method == "exact-layers"
+    assert "a cycle can close only within each of 2 groups" in plan.reason
+
+
+def test_sums_of_a_plan_grow_with_the_components_and_not_with_the_columns() -> None:
+    """Sixty columns in tiers of six, and of twelve: 3^12 and not 3^60 decides."""
+    table = random_levels(60)
+    small, large = (
+        DagPosterior(score="bdeu", tiers=tiers_of([size] * (60 // size)), max_parents=2, threads=1).plan(table)
+        for size in (6, 12)
+    )
+    sums = [next(stage.seconds for stage in plan.stages if stage.stage == "tables") for plan in (small, large)]
+    assert sums[0] < sums[1] < 0.1
+    assert small.exact
+    assert large.exact
+
+
+def test_rules_that_leave_one_component_do_not_change_a_plan() -> None:
+    table = random_levels(5)
+    plain = DagPosterior(score="bdeu").plan(table)
+    ruled = DagPosterior(score="bdeu", forbidden=["V0 -> V1"]).plan(table)
+    assert plain == ruled
+
+
+def test_a_plan_speaks_of_what_the_fit_then_does() -> None:
+    """With an average too: as many scores and sums as there are values."""
+    table, rules = random_levels(7), {"exogenous": ["V0", "V1"], "tiers": tiers_of([2, 5])}
+    model = DagPosterior(max_parents=2, **rules)
+    plan = model.plan(table)
+    model.fit(table)
+    assert plan.reason == model.fitted_.reason
+    assert plan.method == model.fitted_.method.name
+    assert plan.exact
+    assert model.exact_
+    assert "for each of 6 equivalent sample sizes" in plan.stages[0].what
+    held = sum(array.nbytes for part in model.fitted_.workspace.parts for array in part.log_weights)
+    assert plan.stages[0].size == held
+
+
+def test_the_automatic_score_averages_where_groups_and_families_cost_no_more_than_eighteen_variables() -> None:
+    averaged = [
+        (random_levels(18), {}),
+        (random_levels(24), {"tiers": tiers_of([8] * 3), "max_parents": 3}),
+        (random_levels(60), {"tiers": tiers_of([15] * 4), "max_parents": 3}),
+    ]
+    for table, rules in averaged:
+        assert "for each of 6" in str(DagPosterior(**rules).plan(table))
+    single = [
+        (random_levels(19), {}),
+        (random_levels(24), {"tiers": tiers_of([19, 5]), "max_parents": 2}),
+        # The families of two tiers would take as long as the sums.
+        (random_levels(40), {"tiers": tiers_of([10] * 4), "max_parents": 5}),
+    ]
+    for table, rules in single:
+        assert "for each of 6" not in str(DagPosterior(**rules).plan(table))

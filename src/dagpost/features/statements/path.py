@@ -14,7 +14,7 @@ from dagpost._tools.text import position_of
 from dagpost.features.blocks import Block, Flags, Masks
 from dagpost.features.feature import Feature
 from dagpost.features.forms import Arrow, Form, Membership
-from dagpost.features.names import check_different, mask_of, quoted
+from dagpost.features.names import check_different, mask_of, number_of, quoted
 from dagpost.features.reader import Reader
 from dagpost.features.reductions import OneNodeReach, all_in
 from dagpost.features.statements.edge import Edge
@@ -29,13 +29,17 @@ class Path(Feature):
     longest: int | None = None
 
     name = "path"
-    projects = True
 
     def __post_init__(self) -> None:
         check_different(self, self.source, self.target)
         if self.longest is not None:
             longest = whole_number(self.longest, "longest", "path", least=1, optional=True)
             object.__setattr__(self, "longest", longest)
+
+    @property
+    def projects(self) -> bool:  # type: ignore[override]
+        """A limit counts the columns on the way."""
+        return self.longest in (None, 1)
 
     def __str__(self) -> str:
         limit = "" if self.longest is None else f"{{{self.longest}}}"
@@ -57,7 +61,7 @@ class Path(Feature):
     def simpler(self, names: Sequence[str]) -> Feature:
         if self.longest == 1:
             return Edge(self.source, self.target)
-        if self.longest is not None and self.longest >= len(names) - 1:
+        if self.longest is not None and self.longest >= number_of(names) - 1:
             return Path(self.source, self.target)
         return self
 

@@ -1,7 +1,7 @@
 """Who is in whose Markov blanket: parents, children and other parents of the children?
 
 That is all that a variable depends on directly once everything else is known. One pass over the graphs of a sample,
-n^2 steps each.
+n^2 steps each; beyond 64 columns as many as there are pairs within families.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import whole_number
-from dagpost._tools.kernels import kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost.families.graph_lists import GraphLists, graphs_together, lists_of
 from dagpost.posterior.sources import sample_of
 
 if TYPE_CHECKING:
@@ -39,9 +40,16 @@ def markov_blanket_table(source: GraphSource, *, at_a_time: int = 65_536) -> pd.
     nodes = len(sample.names)
     total = np.zeros((nodes, nodes))
     whole_number(at_a_time, "at_a_time", "markov_blanket_table")
+    wide = sample.parents.ndim == 3
+    if wide:
+        at_a_time = min(at_a_time, graphs_together(*sample.parents.shape[1:]))
     for start in range(0, len(sample), at_a_time):
         masks = np.array(sample.parents[start : start + at_a_time], dtype=np.uint64, order="C")
-        _add_blankets(masks, np.array(sample.weights[start : start + at_a_time]), total)
+        weights = np.array(sample.weights[start : start + at_a_time])
+        if wide:
+            _add_blankets_of_lists(lists_of(masks)[0], weights, total)
+        else:
+            _add_blankets(masks, weights, total)
     matrix = np.clip(total + total.T, 0.0, 1.0)
     given = np.array([name in sample.exogenous for name in sample.names])
     matrix[given[:, None] & given[None, :] & ~np.eye(nodes, dtype=np.bool_)] = np.nan
@@ -69,3 +77,28 @@ def _add_blankets(parents: Masks, weights: Floats, total: Floats) -> None:
             for other in range(node):
                 if blankets[node] >> np.uint64(other) & one:
                     total[node, other] += weights[graph]
+
+
+@kernel
+def _add_blankets_of_lists(lists: GraphLists, weights: Floats, total: Floats) -> None:
+    """The same for graphs as lists: all pairs within the families of a graph, each pair once."""
+    nodes = len(total)
+    # The graph in which a pair was seen last.
+    seen = np.full((nodes, nodes), -1, dtype=np.int64)
+    for graph in range(len(weights)):
+        for place in range(lists.ordered[graph]):
+            node = np.int64(lists.order[graph, place])
+            start, stop = lists.starts[graph, node], lists.starts[graph, node + 1]
+            for edge in range(start, stop):
+                parent = np.int64(lists.members[edge])
+                _add_pair(node, parent, graph, weights[graph], seen, total)
+                for other in range(start, edge):
+                    _add_pair(parent, np.int64(lists.members[other]), graph, weights[graph], seen, total)
+
+
+@inline_no_refcount
+def _add_pair(one: np.int64, other: np.int64, graph: int, weight: float, seen: Integers, total: Floats) -> None:
+    high, low = max(one, other), min(one, other)
+    if seen[high, low] != graph:
+        seen[high, low] = graph
+        total[high, low] += weight

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dagpost._tools.text import printable
+from dagpost.families.masks import members_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,12 +24,10 @@ def edges_text(masks: Sequence[int], names: Sequence[str]) -> str:
     >>> edges_text([0, 5, 2], ["A", "B", "C"])
     'A -> B, B -- C'
     """
+    edges = [(parent, child) for child, mask in enumerate(masks) for parent in members_of(mask)]
     parts = []
-    for first in range(len(names)):
-        for second in range(first + 1, len(names)):
-            onward, back = masks[second] >> first & 1, masks[first] >> second & 1
-            if onward or back:
-                ends = (first, second) if onward else (second, first)
-                sign = "--" if onward and back else "->"
-                parts.append(f"{printable(names[ends[0]])} {sign} {printable(names[ends[1]])}")
+    for parent, child in sorted(edges, key=sorted):
+        both = masks[parent] >> child & 1
+        if not both or parent < child:
+            parts.append(f"{printable(names[parent])} {'--' if both else '->'} {printable(names[child])}")
     return ", ".join(parts) or "no edges"

@@ -18,7 +18,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import different_texts, members, texts, truth, whole_number
-from dagpost.families.masks import check_row_of_masks, distinct_rows
+from dagpost.families.masks import check_row_of_masks, distinct_rows, integers_of, members_of
 from dagpost.posterior.knowledge import knowledge_from, knowledge_of_sample
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
@@ -58,7 +58,7 @@ class EquivalenceClasses:
         return (
             f"{len(self):,} equivalence class{'' if len(self) == 1 else 'es'} of {int(self.graphs.sum()):,} distinct "
             f"graphs; the most probable has "
-            f"{self.probabilities[0]:.4f}: {edges_text(self.patterns[0].tolist(), self.names)}"
+            f"{self.probabilities[0]:.4f}: {edges_text(integers_of(self.patterns[0]), self.names)}"
         )
 
     def graph(self, place: int) -> nx.DiGraph[str]:
@@ -71,7 +71,7 @@ class EquivalenceClasses:
         import pandas as pd
 
         whole_number(count, "count")
-        edges = [split_edges(row, self.names) for row in self.patterns[:count].tolist()]
+        edges = [split_edges(integers_of(row), self.names) for row in self.patterns[:count]]
         return pd.DataFrame(
             {
                 "rank": np.arange(1, len(edges) + 1),
@@ -192,7 +192,7 @@ def pattern_graph(pattern: UnsignedMasks, names: Sequence[str]) -> nx.DiGraph[st
     check_row_of_masks(pattern, len(names))
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(names)
-    directed, undirected = split_edges(pattern.tolist(), names)
+    directed, undirected = split_edges(integers_of(pattern), names)
     graph.add_edges_from(directed, directed=True)
     graph.add_edges_from(undirected, directed=False)
     graph.add_edges_from([(second, first) for first, second in undirected], directed=False)
@@ -203,10 +203,9 @@ def split_edges(pattern: Sequence[int], names: Sequence[str]) -> tuple[list[tupl
     """The directed and the undirected edges of a completed graph, as pairs of names."""
     directed, undirected = [], []
     for child, mask in enumerate(pattern):
-        for parent in range(len(names)):
-            if mask >> parent & 1:
-                if not pattern[parent] >> child & 1:
-                    directed.append((names[parent], names[child]))
-                elif parent < child:
-                    undirected.append((names[parent], names[child]))
+        for parent in members_of(mask):
+            if not pattern[parent] >> child & 1:
+                directed.append((names[parent], names[child]))
+            elif parent < child:
+                undirected.append((names[parent], names[child]))
     return directed, undirected

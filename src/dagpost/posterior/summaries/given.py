@@ -14,8 +14,8 @@ from dagpost._tools.checks import different_texts, floats, whole_number
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import position_of, printable, shown
 from dagpost.errors import InputError
-from dagpost.families.masks import check_row_of_masks, graph_of_masks
-from dagpost.families.numbering import MAX_NODES
+from dagpost.families.masks import check_row_of_masks, graph_of_masks, masks_of_integers
+from dagpost.families.parent_lists import MOST_COLUMNS
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | None = None) -> Masks:
     """A graph as one row of parent masks: bit j of entry i says that variable j is a parent of variable i.
+
+    Where there are more than 64 variables an entry is a row of words: bit j % 64 of word j // 64.
 
     Parameters
     ----------
@@ -47,8 +49,8 @@ def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | N
     known = different_texts(names, "names", "masks_of_graph")
     if max_parents is not None:
         whole_number(max_parents, "max_parents", "masks_of_graph", least=0)
-    if not 1 <= len(known) <= MAX_NODES:
-        raise InputError(f"A graph has 1 to {MAX_NODES} variables. Got {len(known)} names.")
+    if not 1 <= len(known) <= MOST_COLUMNS:
+        raise InputError(f"A graph has 1 to {MOST_COLUMNS} variables. Got {len(known)} names.")
     pairs = _pairs(graph, known)
     _refuse_cycles(pairs)
     masks = [0] * len(known)
@@ -60,7 +62,7 @@ def masks_of_graph(graph: GivenGraph, names: Iterable[str], max_parents: int | N
                 f"{child!r} has {mask.bit_count()} parents in this graph, and at most {max_parents} are allowed: its "
                 f"probability is 0. Leave some out, or fit a model with a larger {bare('max_parents')}."
             )
-    return np.array(masks, dtype=np.uint64)
+    return masks_of_integers(masks, len(known))
 
 
 def log_weight_of_graph(masks: UnsignedMasks, log_weights: Floats, max_parents: int) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
-from dagpost.families.masks import graph_of_masks
+from dagpost.families.masks import graph_of_masks, integers_of, rows_equal_to
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import masks_of_graph
@@ -68,7 +68,7 @@ def graph_standing(source: GraphSource, graph: GivenGraph, log_joint: float = ma
     """
     sample = sample_of(source)
     row = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)
-    hit = (sample.parents == row).all(axis=1)
+    hit = rows_equal_to(row, sample.parents)
     seen = int(hit.sum())
     distinct = sample.unique()
     structural = sample.target == "structure"
@@ -133,7 +133,7 @@ class TopGraphs:
                 "probability": self.probabilities,
                 "cumulative": np.cumsum(self.probabilities),
                 "log_joint": self.log_joint,
-                "edges": [edges_text(row, self.names) for row in self.parents.tolist()],
+                "edges": [edges_text(integers_of(row), self.names) for row in self.parents],
             }
         )
 

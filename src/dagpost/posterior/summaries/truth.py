@@ -3,7 +3,7 @@
 *Distance* (structural Hamming distance): the number of pairs of variables on which two graphs differ. A missing edge,
 an extra edge and a reversed one count 1 each. Between completed graphs (Tsamardinos, Brown & Aliferis 2006) an edge
 that is directed in one and undirected in the other counts 1 as well, and DAGs of one equivalence class have distance 0.
-Each distinct graph takes n^2 steps.
+Each distinct graph takes n^2 steps at most.
 
 *Recovery*: the edges ranked by their probability against those that are there, as ROC and precision-recall curves.
 """
@@ -20,6 +20,9 @@ from dagpost._tools.checks import number, truth
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
+from dagpost.families.graph_lists import graphs_together, place_of_bit
+from dagpost.families.masks import matrix_of_masks
+from dagpost.families.parent_lists import words_of
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import html_of
 from dagpost.posterior.summaries.edges import check_probabilities
@@ -100,7 +103,11 @@ def distance_distribution(source: GraphSource, graph: GivenGraph, *, equivalence
     if equivalence:
         given, parents = essential_graphs(given), essential_graphs(parents)
     distances = np.empty(len(parents), dtype=np.int64)
-    _distances(np.array(parents, dtype=np.uint64, order="C"), given[0].astype(np.uint64), distances)
+    step = graphs_together(len(sample.names), words_of(len(sample.names)))
+    for start in range(0, len(parents), step):
+        part = np.array(parents[start : start + step], dtype=np.uint64, order="C")
+        part ^= given.astype(np.uint64)
+        _distances(part.reshape(*part.shape[:2], -1), distances[start : start + step])
     return DistanceDistribution(np.bincount(distances, weights=unique.weights).astype(np.float64), equivalence)
 
 
@@ -140,7 +147,7 @@ def edge_recovery(source: EdgeSource, graph: GivenGraph) -> EdgeRecovery:
     names, matrix = check_probabilities(source)
     masks = masks_of_graph(graph, names)
     between = ~np.eye(len(names), dtype=bool)
-    truth = (masks[None, :] >> np.arange(len(names), dtype=np.uint64)[:, None] & np.uint64(1) != 0)[between]
+    truth = matrix_of_masks(masks)[between]
     if not truth.any():
         raise InputError("The given graph has no edges, so there is nothing to recover. Give the true graph.")
     scores = matrix[between]
@@ -162,16 +169,21 @@ def edge_recovery(source: EdgeSource, graph: GivenGraph) -> EdgeRecovery:
 
 
 @kernel
-def _distances(graphs: Masks, given: Masks, distances: Integers) -> None:
-    """The number of pairs on which each graph differs from the given one."""
-    count, nodes = graphs.shape
-    one = np.uint64(1)
+def _distances(changed: Masks, distances: Integers) -> None:
+    """The number of pairs with a change: `changed` has for each graph and node the words in which bits differ."""
+    count, nodes, words = changed.shape
+    one, none = np.uint64(1), np.uint64(0)
     for graph in range(count):
         total = 0
         for node in range(nodes):
-            changed = graphs[graph, node] ^ given[node]
-            for other in range(node):
-                back = graphs[graph, other] ^ given[other]
-                if (changed >> np.uint64(other) | back >> np.uint64(node)) & one:
-                    total += 1
+            own, shift = node >> 6, np.uint64(node & 63)
+            for word in range(words):
+                rest = changed[graph, node, word]
+                while rest != none:
+                    bit = rest & (~rest + one)
+                    rest ^= bit
+                    other = 64 * word + place_of_bit(bit)
+                    # A pair that has changed both ways counts at its later node.
+                    if other < node or not changed[graph, other, own] >> shift & one:
+                        total += 1
         distances[graph] = total

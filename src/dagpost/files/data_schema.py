@@ -1,0 +1,120 @@
+"""What the parts of a model file about its data must be: what was counted, the rows, and the table of other choices.
+
+And what all parts begin with: the names of the variables, which say how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dagpost._tools.schema import (
+    ArrayRule,
+    Rule,
+    Sizes,
+    check_arrays,
+    check_fields,
+    level,
+    list_of,
+    masks,
+    numbers,
+    optional,
+    probabilities,
+    require,
+    text,
+    whole,
+    wholes,
+)
+from dagpost.families.parent_lists import MOST_COLUMNS
+
+Arrays = Mapping[str, NDArray[Any]]
+
+NAMES = list_of(text, "nodes", distinct=True)
+LEVELS = Rule(
+    "a list of different levels",
+    lambda value, sizes: list_of(level, distinct=True).holds(value, sizes) and len(value) > 0,
+)
+
+STATISTICS_FIELDS: Mapping[str, Mapping[str, Rule]] = {
+    "discrete": {"names": NAMES, "levels": list_of(LEVELS, "nodes")},
+    "gaussian": {"names": NAMES},
+}
+STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
+    "discrete": {
+        "children": wholes("counted families"),
+        "parents": masks("counted families"),
+        "starts": wholes("ends of families"),
+        "cells": wholes("cells", most=2**63 - 1),
+        "counts": wholes("cells", least=1),
+    },
+    "gaussian": {
+        "centre": numbers("nodes"),
+        "deviations": numbers("nodes", least=1e-300, optional=True),
+        "group_of": wholes("nodes", most=MOST_COLUMNS),
+        "observations": numbers("groups", least=0.0, most=2.0**53),
+        "means": numbers("groups", "nodes"),
+        "scatters": numbers("groups", "nodes", "nodes"),
+    },
+}
+ROWS_FIELDS: Mapping[str, Rule] = {"names": NAMES, "levels": list_of(optional(LEVELS), "nodes")}
+ROWS_ARRAYS: Mapping[str, ArrayRule] = {
+    "counts": wholes("rows", optional=True),
+    "interventions": masks("rows", optional=True),
+}
+SENSITIVITY_FIELDS: Mapping[str, Rule] = {
+    "summary": text,
+    "variations": list_of(list_of(text, 3), "variations"),
+    "required": list_of(list_of(whole(0, "nodes", 1), 2)),
+    "left_out": list_of(text),
+    "exogenous": list_of(text),
+}
+SENSITIVITY_ARRAYS: Mapping[str, ArrayRule] = {
+    "joined": probabilities("choices", "nodes", "nodes"),
+    "compelled": probabilities("choices", "nodes", "nodes", nan=True, optional=True),
+}
+
+
+def sizes_of(about: Mapping[str, Any]) -> Sizes:
+    """How many nodes there are, once that is a possible number."""
+    sizes = Sizes()
+    check_fields({"names": NAMES}, about, sizes)
+    require(1 <= sizes["nodes"] <= MOST_COLUMNS, f"{sizes['nodes']} variables")
+    return sizes
+
+
+def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for what was counted for predictions."""
+    kind = about.get("kind")
+    require(isinstance(kind, str) and kind in STATISTICS_FIELDS, f"no statistics of kind {kind!r} are known")
+    sizes = sizes_of(about)
+    check_fields(STATISTICS_FIELDS[str(kind)], about, sizes, within="statistics: ")
+    check_arrays(STATISTICS_ARRAYS[str(kind)], arrays, sizes)
+
+
+def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for the rows of a table."""
+    sizes = sizes_of(about)
+    check_fields(ROWS_FIELDS, about, sizes, within="rows: ")
+    for place, levels in enumerate(about["levels"]):
+        last = 0 if levels is None else len(levels) - 1
+        # A gap in a column of numbers is nan.
+        column = numbers("rows", nan=True) if levels is None else ArrayRule(("rows",), "u", 0, last)
+        own = {f"column{place}": column, f"numbers{place}": numbers("rows", nan=True, optional=True)}
+        check_arrays(own, arrays, sizes)
+    require(sizes["rows"] > 0, "it has no rows")
+    check_arrays(ROWS_ARRAYS, arrays, sizes)
+    if "counts" in arrays:
+        total = sum(arrays["counts"].tolist())
+        require(0 < total < 2**53, f"its rows stand for {total} observations")
+
+
+def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:
+    """The same for the table of other choices."""
+    sizes = Sizes()
+    if "joined" in arrays and arrays["joined"].ndim == 3:
+        sizes["nodes"] = arrays["joined"].shape[1]
+    check_fields(SENSITIVITY_FIELDS, about, sizes, may_lack=("exogenous",), within="sensitivity: ")
+    sizes["choices"] = 1 + sizes["variations"]
+    check_arrays(SENSITIVITY_ARRAYS, arrays, sizes)

@@ -1,0 +1,28 @@
+"""Some columns of a table, which are scored by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dagpost.data.table import Table
+
+
+def part_of(table: Table, columns: Sequence[int]) -> Table:
+    """Some columns of a table, with the interventions on them."""
+    interventions = table.interventions
+    if interventions is not None:
+        own = [(interventions >> np.uint64(column) & np.uint64(1)) << np.uint64(k) for k, column in enumerate(columns)]
+        interventions = np.bitwise_or.reduce(own)
+    return replace(
+        table,
+        names=tuple(table.names[column] for column in columns),
+        columns=tuple(table.columns[column] for column in columns),
+        levels=tuple(table.levels[column] for column in columns),
+        interventions=interventions if interventions is not None and interventions.any() else None,
+        recipe=None,
+        numbers=(),
+        regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
+    )

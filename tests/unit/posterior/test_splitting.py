@@ -1,0 +1,189 @@
+"""Refusals say which columns form cycles, and advice that is followed does split them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dagpost import BDeu, DagPosterior, ResourceError
+from dagpost._tools.spelling import in_python
+from dagpost.cli.messages import in_words
+from dagpost.data import as_table
+from dagpost.engines import ThreadEngine
+from dagpost.errors import collected_warnings
+from dagpost.exact.components import Components
+from dagpost.methods.base import Study
+from dagpost.posterior.split_advice import Advice, advice_in_words, advise, cycles_in_words
+from dagpost.posterior.splitting import components_of as components_in
+from dagpost.posterior.splitting import hint_for_estimates
+from dagpost.priors import resolve_prior
+from dagpost.priors.constraints import Constraints
+
+NAMES = tuple("abcdefghijkl")
+
+
+def components_of(rules: Constraints, names: tuple[str, ...]) -> Components:
+    return Components.of_edges(rules.parent_lists(names, 3).matrix)
+
+
+def followed(advice: Advice, rules: Constraints, names: tuple[str, ...]) -> Constraints:
+    """The rules with what an advice says."""
+    named = [names[column] for column in advice.columns]
+    tiers, exogenous, forbidden = list(rules.tiers or ()), list(rules.exogenous), list(rules.forbidden)
+    if advice.rule == "tiers":
+        tiers += [[name] for name in named]
+    elif advice.rule == "exogenous":
+        exogenous += named
+    else:
+        forbidden.append((named[0], named[1]))
+    return Constraints(rules.required, forbidden, tiers or None, exogenous)
+
+
+def table_of(columns: int, rows: int = 40) -> pd.DataFrame:
+    values = np.random.default_rng(1).integers(2, size=(rows, columns))
+    return pd.DataFrame(values, columns=[f"V{column}" for column in range(columns)])
+
+
+@st.composite
+def rule_sets(draw: st.DrawFn) -> tuple[Constraints, tuple[str, ...]]:
+    """Few allowed edges, or tiers that leave some columns out."""
+    names = NAMES[: draw(st.integers(2, 12))]
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    tiers = None
+    if draw(st.booleans()):
+        tier = rng.integers(-1, 3, size=len(names))
+        tiers = [[name for name, own in zip(names, tier, strict=True) if own == number] for number in range(3)]
+    dense = draw(st.sampled_from([0.15, 0.3, 0.6, 1.0]))
+    pairs = [(parent, child) for parent in names for child in names if parent != child]
+    forbidden = [pair for pair in pairs if rng.random() > dense]
+    allowed = [(parent, child) for parent, child in pairs if (parent, child) not in forbidden and parent < child]
+    required = allowed[: draw(st.integers(0, 2))] if tiers is None else []
+    return Constraints(required, forbidden, tiers), names
+
+
+@settings(max_examples=150)
+@given(rule_sets(), st.integers(1, 5))
+def test_advice_that_is_followed_leaves_what_it_says(case: tuple[Constraints, tuple[str, ...]], most: int) -> None:
+    rules, names = case
+    found = components_of(rules, names)
+    if len(found.largest) == 1:
+        return
+    advice = advise(found, rules, names, most)
+    if advice.any_of_them:
+        # Any columns will do, unless other rules say that they have parents.
+        rules = Constraints((), rules.forbidden, rules.tiers)
+    left = max(components_of(followed(advice, rules, names), names).sizes)
+    if advice.any_of_them:
+        assert left <= advice.left
+    else:
+        assert left == advice.left
+    words = advice_in_words(advice, names, most)
+    for spelled in (in_python(words), in_words(words)):
+        assert all(repr(names[column]) in spelled for column in advice.columns[:8]) or advice.any_of_them
+
+
+def test_columns_that_were_left_out_of_the_tiers_are_named() -> None:
+    rules = Constraints(tiers=[list("abcd"), list("efgh"), list("ijk")])
+    advice = advise(components_of(rules, NAMES), rules, NAMES, 6)
+    assert advice == Advice("tiers", (11,), 4)
+    assert in_words(advice_in_words(advice, NAMES, 6)) == (
+        "'l' is in no tier, so edges lead through it from later tiers to earlier ones. With it in --tier too, the "
+        "others can form cycles among at most 4 columns. Exact sums take at most 6 columns at once here."
+    )
+
+
+def test_one_column_or_one_edge_between_two_groups_is_found() -> None:
+    """Two groups of five that only one column joins both ways; then, that two single edges join."""
+    names = NAMES[:11]
+    one, other = names[:5], names[5:10]
+    pairs = [(a, b) for a in one for b in other] + [(b, a) for a in one for b in other]
+    by_column = Constraints(forbidden=pairs)
+    assert advise(components_of(by_column, names), by_column, names, 6) == Advice("exogenous", (10,), 5)
+    kept = {("a", "f"), ("g", "b")}
+    rules = Constraints(forbidden=[pair for pair in pairs if pair not in kept], exogenous=["k"])
+    found = advise(components_of(rules, names), rules, names, 6)
+    assert found.rule == "forbidden"
+    assert tuple(names[column] for column in found.columns) in kept
+    assert found.left == 5
+
+
+def test_without_a_rule_that_splits_it_says_how_many_columns_are_too_many() -> None:
+    advice = advise(components_of(Constraints(), NAMES), Constraints(), NAMES, 9)
+    assert (advice.rule, len(advice.columns), advice.left, advice.any_of_them) == ("exogenous", 3, 9, True)
+    assert "name at least 3 of them in exogenous" in in_python(advice_in_words(advice, NAMES, 9))
+
+
+def test_names_are_shown_safely_and_shortened() -> None:
+    names = ("a\x1b[31m", "<b>", "x" * 500, *NAMES)
+    found = components_of(Constraints(), names)
+    words = cycles_in_words(found, names)
+    assert "\x1b" not in words
+    assert len(words) < 600
+    assert words.endswith("and 7 more.")
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_thousand_columns_take_well_under_a_second(dense: bool) -> None:
+    rng = np.random.default_rng(3)
+    names = tuple(f"V{column}" for column in range(1024))
+    edges = rng.random((1024, 1024)) < (1.0 if dense else 0.002)
+    edges |= np.roll(np.eye(1024, dtype=np.bool_), 1, axis=1)
+    np.fill_diagonal(edges, False)
+    found = Components.of_edges(edges)
+    advise(Components.of_edges(edges[:4, :4]), Constraints(), names, 20)  # compiles
+    started = time.process_time()
+    advise(found, Constraints(), names, 20)
+    assert time.process_time() - started < 1.0
+
+
+def test_a_method_that_sums_by_components_is_refused_by_its_largest() -> None:
+    """Forty columns in two tiers are accepted, and refused once a column in no tier joins these."""
+    table = table_of(40)
+    tiers = [[f"V{column}" for column in range(start, start + 20)] for start in (0, 20)]
+    plan = DagPosterior(method="exact-layers", tiers=tiers, max_parents=2).plan(table)
+    assert plan.exact
+    assert "2 groups of at most 20 variables" in str(plan)
+    tiers[1].remove("V39")
+    with pytest.raises(ResourceError) as refused:
+        DagPosterior(method="exact-layers", tiers=tiers, max_parents=2).plan(table)
+    assert "'V39' is in no tier" in str(refused.value)
+    assert "at most 20 columns" in str(refused.value)
+    assert "--method partition-mcmc" in in_words(refused.value.marked)
+
+
+def tiers_without_one() -> list[list[str]]:
+    """Three tiers of fourteen columns, of which one is missing."""
+    tiers = [[f"V{column}" for column in range(start, start + 14)] for start in (0, 14, 28)]
+    tiers[0].remove("V3")
+    return tiers
+
+
+def test_what_is_out_of_reach_under_rules_is_told_with_the_rule_that_is_missing() -> None:
+    table = as_table(table_of(42))
+    study = Study(table, BDeu(), resolve_prior("uniform"), Constraints(tiers=tiers_without_one()), 1)
+    engine = ThreadEngine(1)
+    hint = hint_for_estimates(components_in(study), study, engine)
+    assert "Edges may form cycles among all 42 columns" in hint
+    assert "'V3' is in no tier" in hint
+    for rules in (Constraints(), Constraints(tiers=[*tiers_without_one(), ["V3"]])):
+        other = study._replace(constraints=rules)
+        assert hint_for_estimates(components_in(other), other, engine) == ""
+
+
+@pytest.mark.long
+def test_estimates_under_rules_say_which_rule_would_make_them_exact() -> None:
+    table = table_of(42)
+    settings_: dict[str, Any] = {"max_parents": 1, "samples": 40, "seed": 1, "score": "bdeu"}
+    model = DagPosterior(tiers=tiers_without_one(), **settings_)
+    with collected_warnings() as told:
+        model.fit(table)
+    hint = next(remark for remark in told if "estimated" in remark)
+    assert "'V3' is in no tier" in hint
+    assert not model.exact_
+    assert DagPosterior(tiers=[*tiers_without_one(), ["V3"]], **settings_).plan(table).exact
