@@ -35,11 +35,11 @@ from dagpost.exact.kbest import BestDags, tie_tolerance
 from dagpost.exact.order import no_graph
 from dagpost.exact.structure import memory_needed
 from dagpost.families.numbering import MAX_NODES
-from dagpost.families.parent_lists import ParentLists, all_others, words_of
+from dagpost.families.parent_lists import ParentLists, all_others
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.workspace import Drawn, Sums, Workspace
-from dagpost.sampling.outside_parents import draw_whole_sets, fill_masks, numbers_of_masks
+from dagpost.sampling.outside_parents import draw_outside, masks_of_numbers, numbers_of_masks
 
 #: A sum over the parent sets of one node, as a share of itself.
 _ROUNDING = 1e-13
@@ -350,42 +350,24 @@ class ComponentWorkspace(Workspace):
 
     def draw_layers(self, count: int, seed: np.random.SeedSequence) -> Drawn:
         """Independent graphs: each component by itself, then the parents that its nodes have elsewhere."""
-        words = words_of(self.nodes)
-        parents = np.zeros((count, self.nodes, words), dtype=np.uint64)
-        log_joint, log_evidence = np.zeros(count), []
+        insides, seeds = [], []
         for part, own_seed in zip(self._parts, seed.spawn(len(self._parts)), strict=True):
-            inside = np.zeros((count, len(part.columns)), dtype=np.uint64)
             within, *outside = own_seed.spawn(1 + len(part.columns))
-            if part.workspace is not None:
-                inside = part.workspace.draw_layers(count, within).parents
-            log_evidence.append(part.log_evidence())
-            for log_weights in self.engine.run(self._choosing(part, inside, outside, parents), range(len(outside))):
-                log_joint += log_weights
-        self.structure_log_evidence = math.fsum(log_evidence)
-        graphs = parents[:, :, 0] if words == 1 else parents
-        return Drawn(graphs, log_joint, self.structure_log_evidence)
-
-    def _choosing(self, part: _Part, inside: Masks, seeds: Sequence[np.random.SeedSequence], parents: Masks):  # type: ignore[no-untyped-def]
-        def choose(row: int, cancel: Integers) -> Floats:  # noqa: ARG001
-            node = int(part.columns[row])
-            uniforms = np.random.default_rng(seeds[row]).random(len(inside))
-            own = np.ascontiguousarray(inside[:, row])
-            numbers = draw_whole_sets(self.lists, self.log_weights[node], node, part.columns, own, uniforms)
-            fill_masks(self.lists, node, numbers, parents[:, node])
-            return self.log_weights[node][numbers]
-
-        return choose
+            seeds.extend(outside)
+            nothing = np.zeros((count, 1), dtype=np.uint64)
+            insides.append(nothing if part.workspace is None else part.workspace.draw_layers(count, within).parents)
+        self.structure_log_evidence = math.fsum(part.log_evidence() for part in self._parts)
+        drawn = draw_outside(
+            self.lists, self.log_weights, [part.columns for part in self._parts], insides, seeds, engine=self.engine
+        )
+        return Drawn(*drawn, self.structure_log_evidence)
 
     def best_graphs(self, count: int) -> BestDags:
         """The graphs of the greatest weight, best first."""
         found = best_of_components(
             self.lists, self.log_weights, self.components, count, engine=self.engine, reporter=self.reporter
         )
-        words = words_of(self.nodes)
-        parents = np.zeros((len(found.log_joint), self.nodes, words), dtype=np.uint64)
-        for node in range(self.nodes):
-            fill_masks(self.lists, node, found.numbers[:, node], parents[:, node])
-        return BestDags(parents[:, :, 0] if words == 1 else parents, found.log_joint, found.tied)
+        return BestDags(masks_of_numbers(self.lists, found.numbers), found.log_joint, found.tied)
 
 
 def in_words(components: Components) -> str:

@@ -8,15 +8,17 @@ a node are put side by side by their `Q`, with running sums, so that a draw is o
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.exact.components import projection, summed_out
+from dagpost.engines import Engine
+from dagpost.exact.components import Ragged, projection, summed_out
 from dagpost.families.numbering import binomials, family_count, size_offsets, squeeze
-from dagpost.families.parent_lists import Members, ParentLists
+from dagpost.families.parent_lists import Members, ParentLists, words_of
 
 
 def draw_whole_sets(
@@ -41,6 +43,51 @@ def draw_whole_sets(
     numbering = binomials(limit), size_offsets(limit)
     _draw(inside, place, len(part) - 1, *numbering, starts, running, uniforms, chosen)
     return grouped[chosen]
+
+
+def draw_outside(
+    lists: ParentLists,
+    log_weights: Ragged,
+    parts: Sequence[Integers],
+    insides: Sequence[Masks],
+    seeds: Sequence[np.random.SeedSequence],
+    *,
+    engine: Engine,
+) -> tuple[Masks, Floats]:
+    """Graphs with the log weight of each, from what is drawn inside every component, and a seed for every node.
+
+    Nodes stand in the order of the components; the first graphs of many are those of few.
+    """
+    count = len(insides[0])
+    parents, log_joint = np.zeros((count, lists.nodes, words_of(lists.nodes)), dtype=np.uint64), np.zeros(count)
+    places = [(number, row) for number, part in enumerate(parts) for row in range(len(part))]
+
+    def choose(item: int, cancel: Integers) -> Floats:  # noqa: ARG001
+        number, row = places[item]
+        part, inside = parts[number], np.ascontiguousarray(insides[number][:, row])
+        node = int(part[row])
+        uniforms = np.random.default_rng(seeds[item]).random(count)
+        numbers = draw_whole_sets(lists, log_weights[node], node, part, inside, uniforms)
+        fill_masks(lists, node, numbers, parents[:, node])
+        chosen: Floats = log_weights[node][numbers]
+        return chosen
+
+    for chosen in engine.run(choose, range(len(places))):
+        log_joint += chosen
+    return _narrow(parents), log_joint
+
+
+def masks_of_numbers(lists: ParentLists, numbers: Integers) -> Masks:
+    """Graphs, given by the number of the parent set of every node, as masks."""
+    parents = np.zeros((len(numbers), lists.nodes, words_of(lists.nodes)), dtype=np.uint64)
+    for node in range(lists.nodes):
+        fill_masks(lists, node, numbers[:, node], parents[:, node])
+    return _narrow(parents)
+
+
+def _narrow(parents: Masks) -> Masks:
+    """Masks of one word without the dimension of words."""
+    return parents[:, :, 0] if parents.shape[2] == 1 else parents
 
 
 def fill_masks(lists: ParentLists, node: int, numbers: Integers, words: Masks) -> None:
