@@ -119,6 +119,14 @@ def small_numbers() -> pd.DataFrame:
     return pd.DataFrame({"A": first, "B": first + rng.normal(size=24), "C": rng.normal(size=24)})
 
 
+def edges_in_time() -> pd.DataFrame:
+    """Probabilities of edges between two series and their values a step earlier."""
+    names = ["A", "B", "A[t-1]", "B[t-1]"]
+    edges = pd.DataFrame(0.0, names, names)
+    edges.loc["A[t-1]", "B"] = 0.75
+    return edges
+
+
 class Made:
     """What the calls are made on, fitted once."""
 
@@ -215,6 +223,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagSample.load": (dagpost.DagSample.load, {"path": made.sample_file}),
         "edge": (_asked(made, dagpost.edge), pair),
         "path": (_asked(made, dagpost.path), {"source": "A", "target": "B"}),
+        "path_in_time": (dagpost.path_in_time, {"source": "A", "target": "B", "steps": 2}),
         "adjacent": (_asked(made, dagpost.adjacent), {"first": "A", "second": "B"}),
         "v_structure": (_asked(made, dagpost.v_structure), {"first": "A", "collider": "B", "second": "C"}),
         "compelled": (_asked(made, dagpost.compelled), pair),
@@ -236,6 +245,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "features.parent_conditions": (parent_conditions, {"feature": dagpost.edge("A", "B"), "names": ("A", "B")}),
         "features.one_node_reach": (one_node_reach, {"feature": dagpost.path("A", "B"), "names": ("A", "B")}),
         "plots.graph": (plots.graph, {"source": made.model}),
+        "plots.in_time": (plots.in_time, {"source": edges_in_time()}),
         "plots.edges": (plots.edges, {"source": made.sample}),
         "plots.heat_map": (plots.heat_map, {"source": made.model}),
         "plots.convergence": (plots.convergence, {"samples": made.sample, "exact": made.model}),
@@ -263,6 +273,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "Recipe.load": (dagpost.Recipe.load, {"path": made.recipe_file}),
         "data.recipe_steps.Step.from_json": (Step.from_json, {"described": step.to_json()}),
         "data.datasets.load": (dagpost.datasets.load, {"name": "coronary"}),
+        "data.datasets.true_edges": (dagpost.datasets.true_edges, {"name": "cohort"}),
         "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
