@@ -36,7 +36,7 @@ from dagpost.report.sensitivity_table import sensitivity_section
 from dagpost.report.time_section import time_section
 
 _LIBRARIES = ("cytoscape", "dagre")
-_SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
+_SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
 #: Where the slider stands at first; lower, if nothing would be seen.
 _THRESHOLD = 0.5
 #: In the JSON: enough digits to tell a number that only looks like 0 or 1 from 0 and 1.
