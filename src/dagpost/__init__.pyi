@@ -10,6 +10,7 @@ from dagpost.data import datasets as datasets
 from dagpost.data import discretise as discretise
 from dagpost.data import read_table as read_table
 from dagpost.data.recipe import Recipe as Recipe
+from dagpost.data.regimes import Regimes as Regimes
 from dagpost.data.unroll import unroll as unroll
 from dagpost.data.unrolled import Unrolled as Unrolled
 from dagpost.engines import Engine as Engine
@@ -62,7 +63,10 @@ from dagpost.model import DagPosterior as DagPosterior
 from dagpost.plots.comparison_plot import plot_comparison as plot_comparison
 from dagpost.posterior.estimate import Estimate as Estimate
 from dagpost.posterior.expectation import Expectation as Expectation
+from dagpost.posterior.known_targets import TargetComparison as TargetComparison
+from dagpost.posterior.known_targets import compare_targets as compare_targets
 from dagpost.posterior.plan import Plan as Plan
+from dagpost.posterior.regime_effects import RegimeEffects as RegimeEffects
 from dagpost.posterior.sample import DagSample as DagSample
 from dagpost.posterior.summaries import adjacency_table as adjacency_table
 from dagpost.posterior.summaries import compare as compare

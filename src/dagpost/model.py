@@ -18,6 +18,7 @@ from dagpost._tools.estimator import Estimator, available_if
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe, resolve_recipe
+from dagpost.data.regimes import Regimes
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
 from dagpost.errors import InputError, collected_warnings
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from dagpost.features.numbers import NumberFunction
     from dagpost.posterior.expectation import Expectation
     from dagpost.posterior.plan import Plan
+    from dagpost.posterior.regime_effects import RegimeEffects
     from dagpost.posterior.sensitivity import Sensitivity
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
@@ -87,6 +89,8 @@ class DagPosterior(Estimator):
     exogenous
         Names of columns that are not modelled, such as age or study arm: they may be parents and have none, and every
         answer is conditional on them. Those that the recipe names are exogenous too.
+    regimes
+        The column that names the experiment of each row, if its targets are unknown; or ``Regimes(...)``.
     engine, threads
         Where the work runs: ``"threads"``; ``"cuda"``, with the exact tables on a CUDA device; ``"dask"``, spread over
         processes of this machine, or a Dask client or ``DaskEngine(address)`` for a cluster; ``"auto"``, a device
@@ -97,8 +101,7 @@ class DagPosterior(Estimator):
     progress
         None: bars on a terminal for what takes longer than two seconds; True, False, or a function (stage, done, all).
     recipe
-        What is done with each column of a table: a ``Recipe``, fitted or not, or the path of a recipe file. None: the
-        rules of the guide (docs/tables.md).
+        What is done with each column: a ``Recipe``, fitted or not, or the path of a recipe file. None: docs/tables.md.
     missing
         What is done about gaps, whatever the recipe says: ``"drop"`` incomplete rows, ``"level"``, ``"refuse"``.
 
@@ -127,8 +130,7 @@ class DagPosterior(Estimator):
     >>> DagPosterior(score="bdeu").fit(datasets.load("coronary")).probability("Smoking ~> Pressure")
     0.5169 (exact; each graph counted once)
 
-    Reference: He, Tian & Wu, "Structure Learning in Bayesian Networks of Moderate Size by Efficient Sampling", JMLR 17
-    (2016).
+    Reference: He, Tian & Wu (2016), Structure learning in Bayesian networks of moderate size by efficient sampling.
     """
 
     engine: Any = EngineSetting()
@@ -166,11 +168,12 @@ class DagPosterior(Estimator):
         recipe: Recipe | str | os.PathLike[str] | None = None,
         missing: Literal["drop", "level", "refuse"] | None = None,
         exogenous: str | Iterable[str] = (),
+        regimes: str | Regimes | None = None,
     ) -> None:
         self.score, self.prior, self.modularity, self.max_parents = score, prior, modularity, max_parents
         self.method, self.samples, self.seed, self.progress = method, samples, seed, progress
         self.required, self.forbidden, self.tiers, self.exogenous = required, forbidden, tiers, exogenous
-        self.engine, self.threads, self.recipe, self.missing = engine, threads, recipe, missing
+        self.engine, self.threads, self.recipe, self.missing, self.regimes = engine, threads, recipe, missing, regimes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -213,16 +216,13 @@ class DagPosterior(Estimator):
         return self._adopt(fitting.fit_scores(self, scores, checkpoint))
 
     def plan(self, table: Any, *, counts: Any = None, interventions: Any = None) -> Plan:
-        """What fitting a table, its edges and the model's own sample take: method, reason, time, memory, by stage.
-
-        Some methods compute edges and sample when they are first used, not in `fit`.
-        """
+        """What a fit, its edges and own sample (for some methods when first used) take: method, why, time, memory."""
         from dagpost.posterior.plan import plan_fit
 
         method = fitting.checked_method(self)
         with collected_warnings():  # they come with the fit
             data = fitting.table_of(self, table, counts, interventions)
-        study, engine = fitting.study_of(self, method, data), fitting.settled_engine(self, method, data.names)
+        study, engine = fitting.study_of(self, method, data)
         return plan_fit(method, self.modularity, study, self.samples, engine)
 
     def sample(
@@ -335,6 +335,10 @@ class DagPosterior(Estimator):
 
         check_confidence(confidence)
         return directions_of(self._fitted(), confidence).table()
+
+    def regime_effects(self) -> RegimeEffects:
+        """Which variables each regime changed, with probabilities: `table`, `pairs`, `expected` (``regimes=...``)."""
+        return lists.regime_effects(self._fitted())
 
     def family_probabilities(self, child: str) -> pd.Series[float]:
         """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""

@@ -44,6 +44,7 @@ _NOT_INPUT = frozenset(
         *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),
         *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity", "Unrolled"),
         *("posterior.sensitivity.Sensitivity.verdict", "prediction.CrossValidation"),
+        *("RegimeEffects", "TargetComparison"),
         *("data.recipe_steps.Step", "data.recipe_steps.Step.codes", "data.recipe_steps.Step.numbers"),
     )
 ) | {
@@ -128,6 +129,8 @@ class Made:
         self.model = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False).fit(self.frame)
         self.bge = DagPosterior(score="bge", seed=1, samples=50, threads=1, progress=False).fit(small_numbers())
         self.sample = self.model.sample(40, seed=1)
+        regimes = dagpost.Regimes("C", reference=0)
+        self.regimes = DagPosterior(score="bdeu", regimes=regimes, threads=1, progress=False).fit(self.frame)
         self.recipe = dagpost.Recipe().fit(self.frame)
         self.scores = dagpost.local_scores(self.frame, "bdeu", 2)
         self.statistics = sufficient_statistics(self.table, self.sample.parents, "bdeu")
@@ -181,6 +184,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.expectation": (made.model.expectation, {"function": nx.number_of_edges}),
         "DagPosterior.probability_matrix": (made.model.probability_matrix, {}),
         "DagPosterior.directions": (made.model.directions, {}),
+        "Regimes": (lambda **settings: made.fit(**bdeu, regimes=dagpost.Regimes(**settings)), {"column": "C"}),
+        "compare_targets": (dagpost.compare_targets, {"model": made.regimes, "targets": {"1": "A"}}),
         "DagPosterior.sample": (made.model.sample, {"count": 20, "seed": 1}),
         "DagPosterior.best": (made.model.best, {}),
         "DagPosterior.family_probabilities": (made.model.family_probabilities, {"child": "A"}),

@@ -298,6 +298,14 @@ choice = Rule(
 #: Edges and tiers as settings have them.
 edges = list_of(list_of(text, 2))
 tiers = optional(list_of(list_of(text)))
+regimes = mapping(
+    {
+        "column": text,
+        "reference": optional(level),
+        "expected_targets": number(0.0),
+        "max_regimes": optional(whole(1)),
+    }
+)
 described_method = Rule(
     "a method and a reason",
     lambda value, sizes: list_of(choice, 2).holds(value, sizes) and isinstance(value[1], str),

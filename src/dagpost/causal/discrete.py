@@ -133,7 +133,7 @@ def _count(
     new[1:] = (np.diff(set_of_cell[order]) != 0) | (np.diff(configuration[order]) != 0)
     configuration_of = np.empty(len(order), dtype=np.int64)
     configuration_of[order] = np.cumsum(new) - 1
-    inner = cell_parameters(prior, table.arities, children, families)
+    inner = cell_parameters(prior, table, children, families)
     levels_of_both = float(arities[treatment] * arities[outcome])
     return Counted(
         configurations=sizes / levels_of_both,
@@ -280,6 +280,6 @@ def _mean_without_path(table: Table, rows: NDArray[np.bool_], prior: DirichletPr
     arity = table.arities[outcome]
     weights = None if table.counts is None else table.counts[rows]
     counts = np.bincount(table.columns[outcome][rows].astype(np.int64), weights=weights, minlength=arity)
-    parameter = cell_parameters(prior, table.arities, np.array([outcome]), np.zeros(1, dtype=np.uint64))
+    parameter = cell_parameters(prior, table, np.array([outcome]), np.zeros(1, dtype=np.uint64))
     result: Floats = (counts + parameter) / (counts + parameter).sum()
     return result

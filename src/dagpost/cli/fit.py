@@ -9,7 +9,7 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import columns_of_tiers, parse_edges, parse_method, parse_score, parse_tiers
+from dagpost.cli.arguments import columns_of_tiers, parse_edges, parse_method, parse_regimes, parse_score, parse_tiers
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -24,15 +24,19 @@ from dagpost.cli.options import (
     DropOption,
     EssOption,
     ExogenousOption,
+    ExpectedTargetsOption,
     ForbiddenOption,
     InterventionsOption,
     JsonOption,
     KeepOption,
     MaxParentsOption,
+    MaxRegimesOption,
     MissingOption,
     ModularityOption,
     QuietOption,
     RecipeOption,
+    ReferenceOption,
+    RegimesOption,
     RequiredOption,
     SeedOption,
     TableArgument,
@@ -95,6 +99,10 @@ def fit(
     exogenous: ExogenousOption = None,
     counts: CountsOption = None,
     interventions: InterventionsOption = None,
+    regimes: RegimesOption = None,
+    reference: ReferenceOption = None,
+    expected_targets: ExpectedTargetsOption = None,
+    max_regimes: MaxRegimesOption = None,
     time: TimeOption = None,
     subject: SubjectOption = None,
     lags: LagsOption = None,
@@ -146,6 +154,7 @@ def fit(
     done = parse_recipe(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
+    experiments = parse_regimes(regimes, reference, expected_targets, max_regimes)
     tiered = parse_tiers(tiers)
     moments = TimeOptions(time, subject, lags, static, step, wide, contemporaneous)
     moments.check()
@@ -161,12 +170,13 @@ def fit(
             forbidden=parse_edges(forbidden, "forbidden"),
             tiers=tiered,
             exogenous=parse_names("--exogenous", exogenous) or (),
+            regimes=experiments,
             engine=where,
             threads=threads,
             seed=seed,
             progress=False if quiet else None,
         )
-        data = read_table(table, done, model.score, counts, interventions, time=moments)
+        data = read_table(table, done, model.score, counts, interventions, time=moments, regimes=experiments)
         model.tiers = columns_of_tiers(tiered, data.names)
         if not quiet:
             show_unrolling([] if data.time is None else data.time.sentences())
@@ -195,13 +205,15 @@ def fit(
 
 def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json: bool, quiet: bool) -> None:
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs
+    from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.posterior.directions import quick_directions
 
     found, folded = quick_directions(model.fitted_), folded_edges(model)
     if as_json:
         content = as_content(model, edge_list(model.edge_probabilities_), model_file)
         sensitivity = None if tried.found is None else tried.found.to_json()
-        print_json({**content, **pairs_content(found), **folded_content(folded), "sensitivity": sensitivity})
+        more = {**folded_content(folded), **regimes_content(model.fitted_)}
+        print_json({**content, **pairs_content(found), **more, "sensitivity": sensitivity})
         return
     pairs = found.pairs()
     if folded is not None:
@@ -210,9 +222,11 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
         print_pairs(found, pairs[:_SHOWN], tried=tried.found)
         if len(pairs) > _SHOWN:
             typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
+    print_regimes(model.fitted_)
     for line in summary(model):
         typer.echo(printable(line))
-    print_about_pairs(found, model_file, model.fitted_.data.recipe)
+    if folded is None:
+        print_about_pairs(found, model_file, model.fitted_.data.recipe)
     print_tried(tried, quiet=quiet)
     typer.echo(assumptions(model))
     if model_file is not None:

@@ -77,6 +77,20 @@ CountsOption = Annotated[str | None, option("COLUMN", "Column that says how many
 InterventionsOption = Annotated[
     str | None, option("COLUMN", "Column that names the variable set from outside in each row.")
 ]
+RegimesOption = Annotated[
+    str | None,
+    option("COLUMN", "Column that names the experiment of each row, where it is not known which variables it changed."),
+]
+ReferenceOption = Annotated[
+    str | None,
+    option("VALUE", "With --regimes: the one without intervention; that of the first row unless given."),
+]
+ExpectedTargetsOption = Annotated[
+    float | None, option("NUMBER", "With --regimes: how many variables one is expected to change; 1 unless given.")
+]
+MaxRegimesOption = Annotated[
+    int | None, option("NUMBER", "With --regimes: by how many one variable may be changed; all of them unless given.")
+]
 DiscretiseOption = Annotated[
     choices.Strategy | None,
     typer.Option(help="How numbers are cut into levels where a score needs levels; quantile.", show_default=False),

@@ -149,6 +149,8 @@ def assumptions(model: DagPosterior) -> str:
     """What all of it rests on, in one sentence."""
     settings = model.fitted_.settings
     most = "1 parent" if model.max_parents_ == 1 else f"{model.max_parents_} parents"
+    if regimes := model.fitted_.most_regimes:
+        most = f"{model.max_parents_ - regimes} parents and {regimes} regime{'' if regimes == 1 else 's'}"
     limit = "" if model.target_.most_parents is not None else f", at most {most} a variable"
     given = f"{readable_setting(settings['score'])} score, {readable_setting(settings['prior'])} prior{limit}"
     return f"Given: {given}. Arrows are not yet causes."

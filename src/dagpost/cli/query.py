@@ -36,6 +36,7 @@ def edges(
     Example: dagpost edges coronary.dagpost --minimum 0.1
     """
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
+    from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.cli.time import folded_content, folded_edges, print_folded
     from dagpost.posterior.directions import directions_of_sample, quick_directions
     from dagpost.posterior.sample import DagSample
@@ -54,7 +55,8 @@ def edges(
         content = (
             sample_content(origin, likely) if isinstance(origin, DagSample) else as_content(origin, likely, source)
         )
-        print_json({**content, **pairs_content(found, minimum), **folded_content(folded)})
+        regimes = {} if isinstance(origin, DagSample) else regimes_content(origin.fitted_)
+        print_json({**content, **pairs_content(found, minimum), **folded_content(folded), **regimes})
         return
     if folded is not None:
         print_folded(folded)
@@ -64,6 +66,8 @@ def edges(
     shown = found.pairs(minimum)
     print_pairs(found, shown, table.to_numpy(), tried=tried)
     print_pairs_left_out(found, shown, minimum)
+    if not isinstance(origin, DagSample):
+        print_regimes(origin.fitted_)
     for line in about:
         typer.echo(printable(line))
     print_about_pairs(found, source, recipe)

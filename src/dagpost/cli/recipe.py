@@ -20,6 +20,7 @@ from dagpost.errors import InputError, collected_warnings, warn
 if TYPE_CHECKING:
     from dagpost.cli.time import TimeOptions
     from dagpost.data.recipe import Recipe
+    from dagpost.data.regimes import Regimes
     from dagpost.data.table import Table
     from dagpost.scores import Score
 
@@ -121,13 +122,14 @@ def read_table(
     counts: str | None,
     interventions: str | None,
     time: TimeOptions | None = None,
+    regimes: Regimes | None = None,
 ) -> Table:
     """The table of a file or of standard input, as a score wants it; its recipe says what was done."""
     frame = load_frame(source)
     if time is not None and time.given:
         with named_after(source):
             frame = time.unrolled(frame)
-    return table_of(frame, source, recipe, score, counts, interventions)
+    return table_of(frame, source, recipe, score, counts, interventions, regimes)
 
 
 @contextmanager
@@ -148,18 +150,25 @@ def load_frame(source: str) -> Any:
 
 
 def table_of(
-    frame: Any, source: str, recipe: Recipe, score: str | Score, counts: str | None, interventions: str | None
+    frame: Any,
+    source: str,
+    recipe: Recipe,
+    score: str | Score,
+    counts: str | None,
+    interventions: str | None,
+    regimes: Regimes | None = None,
 ) -> Table:
     """The table of cells; errors name the file that they came from."""
     from dagpost.data.conversion import checked_table, warn_of_many_levels
+    from dagpost.data.regimes import reading_regimes
     from dagpost.scores import table_for
 
     with named_after(source):
-        read = checked_table(frame, counts, interventions, recipe)
+        read = checked_table(frame, counts, interventions, reading_regimes(recipe, regimes))
     if not recipe.fitted:
         warn_of_many_levels(read)
     with collected_warnings():  # of cuts, which the recipe shows
-        return table_for(score, read)
+        return table_for(score, read, regimes=regimes)
 
 
 def show_recipe(source: str, table: Table) -> None:

@@ -31,7 +31,7 @@ from dagpost._tools.text import shortened
 from dagpost.data.encoding import Cells, reads_as_number
 from dagpost.data.frames import ROW_NUMBERS
 
-Use = Literal["levels", "number", "left out"]
+Use = Literal["levels", "number", "regimes", "left out"]
 
 #: Numbers with at most this many different values are levels.
 MOST_LEVELS = 10

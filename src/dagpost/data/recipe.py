@@ -26,7 +26,7 @@ from dagpost.data.encoding import code_type
 from dagpost.data.recipe_file import read_description, write_description
 from dagpost.data.recipe_reading import Choices, Reading, decide, describe, follow, source_of
 from dagpost.data.recipe_settings import names_of, plain, rule_of
-from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen
+from dagpost.data.recipe_steps import Missing, Rule, Step, Unseen, variable_steps
 from dagpost.data.slices import cut_alike
 from dagpost.data.table import Table
 from dagpost.data.time_columns import series_and_lag
@@ -67,7 +67,7 @@ class Recipe(Transformer):
     Attributes
     ----------
     steps_
-        One `Step` for every column: its name, use ("levels", "number", "left out"), why, levels, cuts, rule and gaps.
+        One `Step` a column: its name, use ("levels", "number", "regimes", "left out"), why, levels, cuts, rule, gaps.
     dropped_rows_, rows_
         How many rows were dropped for gaps, and how many there were.
 
@@ -89,6 +89,7 @@ class Recipe(Transformer):
     steps_: tuple[Step, ...]
     dropped_rows_: int
     rows_: int
+    regimes_column: str | None = None
 
     def __init__(
         self,
@@ -122,7 +123,7 @@ class Recipe(Transformer):
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The columns of the tables that it makes."""
-        return np.array([step.name for step in self._decided() if step.used], dtype=object)
+        return np.array([step.name for step in variable_steps(self._decided())], dtype=object)
 
     def fit(self, X: Any, y: None = None, *, counts: Any = None, interventions: Any = None) -> Self:  # noqa: ARG002
         """Decide what is done with each column of whatever `as_table` takes, and where numbers are cut."""
@@ -156,8 +157,7 @@ class Recipe(Transformer):
 
     def uncut(self) -> Recipe:
         """The recipe without cuts: numbers stay numbers."""
-        steps = tuple(step.uncut() for step in self._decided())
-        return copy.copy(self)._adopt(steps, self.dropped_rows_, self.rows_)
+        return self.with_steps(tuple(step.uncut() for step in self._decided()))
 
     @classmethod
     def of_table(cls, table: Table) -> Recipe:
@@ -252,10 +252,14 @@ class Recipe(Transformer):
 
     def step(self, name: str) -> Step:
         """What is done with a column."""
-        found = {step.name: step for step in self._decided()}
+        found = {step.name: step for step in (*variable_steps(self._decided()), *self.steps_)}
         if text(name, "name", "step") not in found:
             raise InputError(f"The recipe has no column {shown(name)}.{nearest(name, list(found))}")
         return found[name]
+
+    def with_steps(self, steps: tuple[Step, ...]) -> Recipe:
+        """The fitted recipe with other steps."""
+        return copy.copy(self)._adopt(steps, self.dropped_rows_, self.rows_)
 
     def _decided(self) -> tuple[Step, ...]:
         if not self.fitted:
@@ -307,6 +311,7 @@ class Recipe(Transformer):
             self.missing,
             self.unseen,
             names_of("exogenous", self.exogenous),
+            () if self.regimes_column is None else (self.regimes_column,),
         )
 
 
@@ -374,8 +379,7 @@ def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Ru
 
 
 def _with_steps(recipe: Recipe, steps: Mapping[str, Step]) -> Recipe:
-    changed = tuple(steps.get(step.name, step) for step in recipe.steps_)
-    return copy.copy(recipe)._adopt(changed, recipe.dropped_rows_, recipe.rows_)
+    return recipe.with_steps(tuple(steps.get(step.name, step) for step in recipe.steps_))
 
 
 def _apply_cuts(table: Table) -> Table:
@@ -386,8 +390,8 @@ def _apply_cuts(table: Table) -> Table:
     numbers = list(table.numbers or (None,) * len(columns))
     steps = {step.name: step for step in recipe.steps_}
     for place, name in enumerate(table.names):
-        step = steps[name]
-        if levels[place] is None and step.cuts is not None:
+        step = steps.get(name)  # indicators of regimes have none of their own
+        if step is not None and levels[place] is None and step.cuts is not None:
             assert step.levels is not None
             numbers[place], bins = columns[place], step.bins(columns[place])
             columns[place] = np.where(bins < 0, step.missing_code, bins).astype(code_type(len(step.levels)))

@@ -25,8 +25,8 @@ from dagpost.data.recipe_steps import Missing, Unseen
 from dagpost.errors import InputError
 
 _VERSION = "dagpost_recipe"
-_LEVELS, _NUMBER, _LEFT_OUT = "levels", "number", "left out"
-_USES = (_LEVELS, _NUMBER, _LEFT_OUT)
+_LEVELS, _NUMBER, _REGIMES, _LEFT_OUT = "levels", "number", "regimes", "left out"
+_USES = (_LEVELS, _NUMBER, _REGIMES, _LEFT_OUT)
 #: What may stand at the top, with what it may be.
 _WORDS: dict[str, tuple[str, ...]] = {
     "missing": get_args(Missing),
@@ -44,7 +44,8 @@ _HEAD = """\
 #   dagpost fit TABLE --recipe FILE
 #
 # use     "levels": every value is a level. "number": a number, cut into levels where a score needs levels.
-#         "left out": not a variable.
+#         "regimes": names the experiment of each row; the first of its levels is the reference. "left out": not a
+#         variable.
 # role    "exogenous": not modelled, such as age or study arm. It may be a parent of the others and has no parents.
 # levels  for "levels": the values, in the order in which they are shown. Without this key, those of the table.
 # cuts    for "number": where it is cut, as [40, 60]; a value on a cut lies above it. Or into how many bins by which
@@ -104,7 +105,7 @@ def _column(step: Mapping[str, Any], own: Any, usual: list[Any], *, exogenous: b
     lines += [_line("role", _EXOGENOUS), _line("why", step["why"])] if exogenous else [_line("why", step["why"])]
     if step.get("gaps"):
         lines.append(_line("gaps", step["gaps"]))
-    if step["use"] == _LEVELS and step["levels"] is not None:
+    if step["use"] in (_LEVELS, _REGIMES) and step["levels"] is not None:
         lines.append(_line("levels", [level for level in step["levels"] if level != MISSING_LEVEL]))
     if step["use"] == _NUMBER and step["cuts"] is not None:
         lines += [toml_comment(step["rule"]), _line("cuts", step["cuts"])]
@@ -175,7 +176,9 @@ class _Reader:
             raise self._error(f"{where}gaps must be a whole number of at least 0. Got {shown(gaps)} instead.")
         step: dict[str, Any] = {"name": name, "use": use, "why": why, "gaps": gaps}
         missing = [MISSING_LEVEL] if gaps and described.get("missing") == "level" else []
-        if use == _LEVELS and "levels" in column:
+        if use == _REGIMES and "levels" not in column:
+            raise self._error(f"{where}levels is missing: the regimes, the reference first.")
+        if use in (_LEVELS, _REGIMES) and "levels" in column:
             step["levels"] = [*self._levels(column["levels"], where), *missing]
         if use == _NUMBER and "cuts" in column:
             cuts = self._cuts(column["cuts"], where)

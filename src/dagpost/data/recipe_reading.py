@@ -21,7 +21,7 @@ from dagpost.data.column_kinds import is_coded, verdict
 from dagpost.data.encoding import Cells, cells_of, code_type
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells, no_name
-from dagpost.data.recipe_steps import Rule, Step
+from dagpost.data.recipe_steps import Rule, Step, with_indicators
 from dagpost.data.rows import intervention_masks, row_counts
 from dagpost.data.slices import at_all_times, decided_alike
 from dagpost.data.table import Table
@@ -41,6 +41,7 @@ class Choices(NamedTuple):
     missing: str
     unseen: str
     exogenous: tuple[str, ...] = ()
+    regimes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
 
     Where a step does not say what the levels are, they are those of the source.
     """
-    used = [step for step in steps if step.used]
+    used = [step for step in steps if step.used or step.use == "regimes"]
     absent = [repr(step.name) for step in used if step.name not in source.columns]
     if absent:
         raise InputError(
@@ -180,14 +181,15 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             continue
         column: NDArray[Any] = step.numbers(cells) if step.use == "number" else step.codes(cells)
         gap = cells.missing
-        if step.use == "levels":
+        if step.use != "number":
             unseen = column == len(step.levels or ())
             # What stands in a row that is dropped anyway does not matter.
             if choices.unseen == "error":
                 _refuse_unseen(step, cells, unseen & ~incomplete)
             gap = gap | (unseen & ~incomplete)
             column = np.where(gap | unseen, step.missing_code, column)
-        if choices.missing == "level" and gap.any() and step.missing_code < 0 and not _is_uncut(step):
+        uncut = step.use == "number" and step.cuts is None
+        if choices.missing == "level" and gap.any() and step.missing_code < 0 and not uncut:
             raise InputError(
                 f"Column {step.name!r} has no value in row {int(gap.argmax()) + 1} (the first row is row 1), and had "
                 f"one in every row when the recipe was made. Drop such rows: {setting('missing', 'drop')}."
@@ -205,10 +207,6 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
     ]
     counted = {step.name: step for step, _ in kept}
     return _assembled(source, tuple(counted.get(step.name, step) for step in steps), kept, complete)
-
-
-def _is_uncut(step: Step) -> bool:
-    return step.use == "number" and step.cuts is None
 
 
 def _refuse_unseen(step: Step, cells: Cells, unseen: NDArray[np.bool_]) -> None:
@@ -262,7 +260,7 @@ def _settled(
             for step, cells in used
             if not complete.all()
             and cells.kind != "declared"
-            and step.name not in {*choices.keep, *choices.cut}
+            and step.name not in {*choices.keep, *choices.cut, *choices.regimes}
             and len(np.unique(cells.places[seen])) < 2
         }
         if not emptied:
@@ -277,10 +275,10 @@ def _settled(
 def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells | None]:
     if name in choices.drop:
         return Step(name, "left out", "dropped as asked"), None
-    if choices.columns is not None and name not in choices.columns:
+    if choices.columns is not None and name not in (*choices.columns, *choices.regimes):
         return Step(name, "left out", "not among the columns asked for"), None
     cells = source.cells(name)
-    use, why = verdict(name, cells, source.counts, keep=name in choices.keep or name in choices.cut)
+    use, why = verdict(name, cells, source.counts, keep=name in (*choices.keep, *choices.cut, *choices.regimes))
     if source.is_table:
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
     if name in choices.cut:
@@ -294,7 +292,7 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
 def _checked(source: Source, choices: Choices) -> Choices:
     """The choices, once each is about a column; those about a series hold at all its times."""
     named = {"columns": choices.columns or (), "drop": choices.drop, "keep": choices.keep, "cut": tuple(choices.cut)}
-    named["exogenous"] = choices.exogenous
+    named["exogenous"], named["regimes"] = choices.exogenous, choices.regimes
     for what, names in named.items():
         for name in names:
             if name not in source.columns:
@@ -356,6 +354,7 @@ def _narrow(step: Step, column: NDArray[Any]) -> NDArray[Any]:
 def _assembled(
     source: Source, steps: tuple[Step, ...], columns: list[tuple[Step, NDArray[Any]]], kept: NDArray[np.bool_]
 ) -> Reading:
+    columns, regimes = with_indicators(columns)
     names = tuple(step.name for step, _ in columns)
     left_out = {step.name: step.why for step in steps if not step.used}
     _check_number(names, left_out, source.rows)
@@ -372,6 +371,7 @@ def _assembled(
         levels=tuple(None if step.use == "number" else step.levels for step, _ in columns),
         counts=counts,
         interventions=masks if masks is not None and masks.any() else None,
+        regimes=regimes,
         time=source.time,
     )
     return Reading(table, steps, int((~kept).sum()))

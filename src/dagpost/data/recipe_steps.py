@@ -42,9 +42,10 @@ class Rule(NamedTuple):
 class Step:
     """What is done with one column, and why.
 
-    `use` is "levels", "number" or "left out". `levels` are those of a column of levels, or the bins of a number that is
-    cut; `cuts` are the points where it is cut (None: it stays a number), `rule` says where they come from. `gaps` is
-    how many cells had no value.
+    `use` is "levels", "number", "left out", or "regimes" for a column that names the regime of each row: the first of
+    its levels is the reference, the others have an indicator each. `levels` are those of a column of levels, or the
+    bins of a number that is cut; `cuts` are the points where it is cut (None: it stays a number), `rule` says where
+    they come from. `gaps` is how many cells had no value.
     """
 
     name: str
@@ -58,7 +59,19 @@ class Step:
     @property
     def used(self) -> bool:
         """Whether it is a variable of the network."""
-        return self.use != "left out"
+        return self.use in ("levels", "number")
+
+    @property
+    def indicators(self) -> tuple[Step, ...]:
+        """The steps of the variables that a column of regimes stands for: one for each regime but the reference."""
+        if self.use != "regimes":
+            return ()
+        names = [f"{self.name}={number_text(level)}" for level in (self.levels or ())[1:]]
+        return tuple(Step(name, "levels", "indicator of a regime", levels=(0, 1)) for name in names)
+
+    def indicator_columns(self, codes: NDArray[Any]) -> list[NDArray[np.uint8]]:
+        """Their columns: 1 in the rows of the regime."""
+        return [(codes == code).astype(np.uint8) for code in range(1, len(self.indicators) + 1)]
 
     @property
     def missing_code(self) -> int:
@@ -68,7 +81,7 @@ class Step:
     @property
     def as_text(self) -> bool:
         """Whether cells are compared as text."""
-        return self.use == "levels" and any(
+        return self.use in ("levels", "regimes") and any(
             isinstance(level, str) and level != MISSING_LEVEL for level in self.levels or ()
         )
 
@@ -176,6 +189,23 @@ class Step:
         )
 
 
+def variable_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps of the variables, in the order of the table: columns that are used, then indicators of regimes."""
+    used = tuple(step for step in steps if step.used)
+    return used + tuple(own for step in steps for own in step.indicators)
+
+
+def with_indicators(
+    columns: Sequence[tuple[Step, NDArray[Any]]],
+) -> tuple[list[tuple[Step, NDArray[Any]]], tuple[str, ...]]:
+    """The columns with indicators, which come last, in the place of one that names regimes; and their names."""
+    ordinary = [(step, column) for step, column in columns if step.used]
+    indicators = [
+        own for step, column in columns for own in zip(step.indicators, step.indicator_columns(column), strict=True)
+    ]
+    return ordinary + indicators, tuple(step.name for step, _ in indicators)
+
+
 def _fault(described: Any) -> str:
     """What is wrong with the description of a step; empty if nothing is."""
     known = {field.name for field in fields(Step)}
@@ -191,8 +221,10 @@ def _fault(described: Any) -> str:
         return f"levels that cannot be: {shown(levels)}"
     if cuts is not None and (not isinstance(cuts, Sequence) or not _increase(cuts)):
         return f"cuts that are not numbers in increasing order: {shown(cuts)}"
-    if use == "levels" and cuts is not None:
+    if use in ("levels", "regimes") and cuts is not None:
         return "cuts, and is not a number"
+    if use == "regimes" and (levels is None or len(levels) < 2):
+        return f"fewer than two regimes: {shown(levels)}"
     values = None if levels is None else len([level for level in levels if level != MISSING_LEVEL])
     if use == "number" and values != (None if cuts is None else len(cuts) + 1):
         return f"other levels than cuts: {shown(levels)} and {shown(cuts)}"

@@ -20,7 +20,7 @@ _HEADER = ("column", "what it is", "what is done", "levels")
 
 def summary(steps: Sequence[Step], dropped: int, rows: int) -> str:
     """How many columns are used, and how many rows were dropped, in one line."""
-    used = sum(step.used for step in steps)
+    used = sum(step.use != "left out" for step in steps)
     text = f"Recipe for {len(steps)} columns: {used} used"
     if used < len(steps):
         text += f", {len(steps) - used} left out"
@@ -60,7 +60,7 @@ def _shown(steps: Sequence[Step]) -> tuple[list[Step], str]:
 def cells(step: Step, exogenous: Sequence[str] = ()) -> tuple[str, str, str, str]:
     """One row of the table: column, what it is, what is done, levels; some columns are not modelled."""
     gaps = f"; {step.gaps:,} gaps" if step.gaps else ""
-    done = {"levels": "levels", "number": "stays a number", "left out": "left out"}[step.use]
+    done = {"levels": "levels", "number": "stays a number", "regimes": "indicators", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
     if step.used and step.name in names_of("exogenous", exogenous):

@@ -57,6 +57,10 @@ class Table:
     numbers: tuple[NDArray[np.float64] | None, ...] = ()
     #: How it was unrolled, where it has present and earlier values.
     time: Unrolling | None = None
+    #: The columns that are indicators of regimes: at most one of them is 1 in a row (regimes.py).
+    regimes: tuple[str, ...] = ()
+    #: How many other columns, and how many indicators, a parent set of interest has at most: others need no score.
+    limits: tuple[int, int] | None = None
 
     @property
     def rows(self) -> int:
@@ -77,6 +81,11 @@ class Table:
     def arities(self) -> tuple[int, ...]:
         """Number of levels of each column; 0 for a continuous one."""
         return tuple(0 if levels is None else len(levels) for levels in self.levels)
+
+    @property
+    def exclusive(self) -> NDArray[np.bool_]:
+        """Of every column, whether it is an indicator of a regime."""
+        return np.isin(np.array(self.names, dtype=object), self.regimes)
 
     @property
     def discrete(self) -> bool:
@@ -147,6 +156,8 @@ class Table:
             digest.update(b"counts" + self.counts.astype("<i8").tobytes())
         if self.interventions is not None and bool(self.interventions.any()):
             digest.update(b"interventions" + self.interventions.astype("<u8").tobytes())
+        if self.regimes:
+            digest.update(repr(("regimes", self.regimes)).encode())
         return digest.hexdigest()
 
     def with_counts(self, counts: NDArray[np.int64]) -> Table:

@@ -31,7 +31,7 @@ def largest_without_edges(edges: Flags, children: Integers, parents: Integers) -
 
     >>> ring = np.roll(np.eye(4, dtype=bool), 1, axis=1) | np.eye(4, k=-1, dtype=bool)
     >>> largest_without_edges(ring, np.array([0, 3]), np.array([1, 0])).tolist()
-    [4, 4]
+    [3, 4]
     """
     result = np.empty(len(children), dtype=np.int64)
     _leave_edges_out(_as_words(edges), _as_words(edges.T), children, parents, result)

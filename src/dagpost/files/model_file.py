@@ -21,6 +21,8 @@ from dagpost._tools.progress import Reporter, reporter_for
 from dagpost._tools.registry import Registry
 from dagpost._tools.schema import Sizes, check_arrays, check_fields
 from dagpost.data.recipe import Recipe
+from dagpost.data.recipe_steps import variable_steps
+from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
 from dagpost.data.unrolled import Unrolling
 from dagpost.engines import Engine
@@ -147,6 +149,10 @@ def load_model(
             recipe,
             None if about.get("time") is None else Unrolling.from_json(about["time"]),
         )
+        if settings.get("regimes") is not None:
+            chosen["regimes"] = resolve_regimes(settings["regimes"])
+            indicators = [own.name for step in recipe.steps_ for own in step.indicators] if recipe else []
+            chosen["exogenous"] = [name for name in settings["exogenous"] if name not in indicators]
         if settings.get("recipe") is not None:
             chosen["recipe"] = Recipe.from_json(settings["recipe"])
         reason = str(about["method"][1])
@@ -182,7 +188,7 @@ def recipe_in(about: dict[str, Any]) -> Recipe | None:
     except InputError as error:
         # What to do about it is another matter in a file: the model has to be made again.
         raise ValueError(str(error).removesuffix(" Make the recipe again.")) from error
-    used = [step for step in recipe.steps_ if step.used]
+    used = variable_steps(recipe.steps_)
     if tuple(step.name for step in used) != names:
         raise ValueError("its recipe is of other variables")
     for step, own in zip(used, levels, strict=True):
@@ -202,7 +208,7 @@ def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:
     """What was counted, if it was for these variables: codes of new rows are those of the recipe's levels."""
     fits = statistics.names == data.names
     if isinstance(statistics, DiscreteStatistics):
-        known = None if data.recipe is None else tuple(step.levels for step in data.recipe.steps_ if step.used)
+        known = None if data.recipe is None else tuple(step.levels for step in variable_steps(data.recipe.steps_))
         fits = fits and statistics.levels == data.levels and known in (None, data.levels)
     if not fits:
         raise ValueError("its counts are of other variables or levels")

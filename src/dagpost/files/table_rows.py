@@ -20,7 +20,8 @@ def rows_of(table: Table) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays["counts"] = table.counts
     if table.interventions is not None:
         arrays["interventions"] = table.interventions
-    return {"names": list(table.names), "levels": levels}, arrays
+    about = {"names": list(table.names), "levels": levels}
+    return {**about, "regimes": list(table.regimes)} if table.regimes else about, arrays
 
 
 def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
@@ -51,4 +52,5 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
         None if counts is None else counts.astype(np.int64),
         None if interventions is None else interventions.astype(np.uint64),
         numbers=tuple(None if own is None else own.astype(np.float64) for own in numbers),
+        regimes=tuple(map(str, about.get("regimes", ()))),
     )

@@ -281,9 +281,8 @@ def _bits_beyond(bits: Masks, columns: Integers, told_apart: Sequence[int]) -> M
     """The bits of some columns: one by one where a condition may look at each, the others together."""
     named = np.isin(columns, list(told_apart))
     together = np.bitwise_or.reduce(bits[columns[~named]], initial=np.uint64(0))
-    found: Masks = np.append(bits[columns[named]], together)
-    some: Masks = found[found != 0]
-    return some
+    own = bits[columns[named]]
+    return np.append(own, together) if together else own
 
 
 def _masks_of(bits: Masks) -> Masks:

@@ -118,6 +118,13 @@ class Fitted:
         return tuple(self.settings.get("exogenous", ()))
 
     @property
+    def most_regimes(self) -> int:
+        """By how many regimes a variable may be changed; 0 where there are none."""
+        regimes = 0 if self.data.recipe is None else sum(len(step.indicators) for step in self.data.recipe.steps_)
+        ordinary = min(int(self.settings["max_parents"]), len(self.names) - regimes - 1)
+        return self.workspace.max_parents - ordinary if regimes else 0
+
+    @property
     def modularity(self) -> str:
         """Whether a graph counts once, or once for every order."""
         return str(self.settings["modularity"])
@@ -199,7 +206,7 @@ class Fitted:
             **{key: self.settings[key] for key in _PROVENANCE},
             # Samples of earlier versions do not name any of these.
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
-            **({"apart": self.settings["apart"]} if self.settings.get("apart") else {}),
+            **{key: self.settings[key] for key in ("apart", "regimes") if self.settings.get(key)},
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
             **({"time": self.data.time.to_json()} if self.data.time is not None else {}),

@@ -22,6 +22,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.recipe import resolve_recipe
 from dagpost.data.recipe_settings import names_of
+from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
@@ -37,13 +38,14 @@ from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
+from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
 from dagpost.posterior.weighing import goes_by_components, weigh_families, work_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import LocalScores, Score, resolve_score, table_for
+from dagpost.scores import LocalScores, resolve_score, table_for
 from dagpost.scores.automatic import AUTO, automatic_score
 
 #: What stands in the place of a score where a model was made from scores.
@@ -61,11 +63,14 @@ def checked_method(model: Any) -> Method | None:
 def rules_of(model: Any, table: Table | None = None) -> Constraints:
     """The rules of a model for its edges, with the exogenous columns that its table's recipe names and time brings."""
     own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
-    if table is not None and table.recipe is not None and table.recipe.exogenous:
-        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
-    if table is None or table.time is None:
+    if table is None:
         return own
+    if table.recipe is not None and table.recipe.exogenous:
+        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
     _refuse_left_out(own, table)
+    _refuse_set_exogenous(own, table)
+    if table.time is None:
+        return own
     earlier = [name for name in table.time.exogenous if name in table.names]
     present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
     return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
@@ -76,38 +81,39 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     recipe = None
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
-    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe)
+    regimes = resolve_regimes(model.regimes)
+    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
 
 
-def settled_score(model: Any, method: Method | None, names: tuple[str, ...]) -> Score:
-    """The score of a model; where the choice is left to us, the one for this method and the work that it has."""
-    if isinstance(model.score, str) and model.score == AUTO:
-        work = work_of(method, model.modularity, rules_of(model), names, model.max_parents)
-        return automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
-    return resolve_score(model.score)
-
-
-def settled_engine(model: Any, method: Method | None, names: tuple[str, ...]) -> Engine:
+def settled_engine(
+    model: Any, method: Method | None, constraints: Constraints, names: tuple[str, ...], max_parents: int
+) -> Engine:
     """The engine of a model; where the choice is left to us, the one for the most columns that are summed together."""
-    work = work_of(method, model.modularity, rules_of(model), names, model.max_parents)
+    work = work_of(method, model.modularity, constraints, names, max_parents)
     return resolve_engine(model.engine, model.threads, max(work.groups))
 
 
-def study_of(model: Any, method: Method | None, table: Table) -> Study:
-    """What a fit knows beside the weights of the families."""
-    score = settled_score(model, method, table.names)
-    return Study(table, score, resolve_prior(model.prior), rules_of(model), model.max_parents)
+def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, Engine]:
+    """What a fit knows beside the weights of the families, and where it runs.
+
+    A score that is left to us is the one for this method and the work that it has.
+    """
+    prior, rules = resolve_prior(model.prior), rules_of(model, table)
+    study = with_regimes(model, Study(table, resolve_score(model.score), prior, rules, model.max_parents))
+    if isinstance(model.score, str) and model.score == AUTO:
+        work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
+        score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
+        study = study._replace(score=score)
+    return study, settled_engine(model, method, study.constraints, table.names, study.max_parents)
 
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
     method, constraints = checked_method(model), rules_of(model, table)
-    _refuse_left_out(constraints, table)
-    _refuse_set_exogenous(constraints, table)
     if method is not None:
         method.check_names(table.names)
-    engine, study = settled_engine(model, method, table.names), study_of(model, method, table)
-    data, settings = DataFacts.of_table(table), described_settings(model, constraints, study.score)
+    study, engine = study_of(model, method, table)
+    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         reporter = reporter_for(model.progress)
@@ -117,7 +123,7 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
                 method.at_fit(study, workspace, model.seed)
             fitted = _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
     # An object of the user's own cannot be made again from the settings.
-    fitted.remember("prior", study.prior)
+    fitted.remember("prior", study.prior.chosen)
     return fitted
 
 
@@ -166,7 +172,7 @@ def fit_scores(model: Any, scores: LocalScores, checkpoint: Checkpoint | None) -
     log_weights = scores.values + log_prior(names, scores.max_parents, resolve_prior(model.prior), constraints)
     constraints.leave_unmodelled(names, log_weights)
     check_weights(log_weights, scores.max_parents, names)
-    engine = settled_engine(model, method, names)
+    engine = settled_engine(model, method, constraints, names, scores.max_parents)
     exact = ExactWorkspace(log_weights, scores.max_parents, engine, reporter_for(model.progress))
     workspace = divided(exact) if goes_by_components(method, model.modularity) else exact
     if method is None and workspace.by_components and not workspace.structure_is_affordable():

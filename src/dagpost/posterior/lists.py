@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.regime_effects import RegimeEffects
     from dagpost.posterior.summaries.given import GivenGraph
 
 
 def edge_table(fitted: Fitted) -> pd.DataFrame:
     """The probability of every edge: rows are parents, columns children."""
     return labelled(np.clip(fitted.results.edges, 0.0, 1.0), fitted.names, "parent", "child")
+
+
+def regime_effects(fitted: Fitted) -> RegimeEffects:
+    """What the regimes of a model changed."""
+    from dagpost.posterior.regime_effects import regime_effects_of
+
+    return regime_effects_of(fitted)
 
 
 def in_one_line(fitted: Fitted) -> str:

@@ -32,6 +32,7 @@ from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
 from dagpost.posterior.estimate import Estimate, check_confidence
+from dagpost.posterior.evidence_field import Evidence
 from dagpost.posterior.expectation import Expectation, expected
 from dagpost.posterior.shares import GIVEN, check_estimator, estimate_share, weigh_sample
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample
@@ -47,21 +48,6 @@ UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 Statement = str | Feature | Query | Callable[..., bool]
 
 _ARRAYS = ("parents", "log_joint", "log_proposal", "log_extensions", "weights")
-
-
-class Evidence:
-    """The field `log_evidence`: a number, or a function that is called when the number is first needed."""
-
-    def __get__(self, sample: DagSample | None, kind: type) -> float:
-        if sample is None:
-            return math.nan
-        value = sample.__dict__["log_evidence"]
-        if callable(value):
-            value = sample.__dict__["log_evidence"] = float(value())
-        return float(value)
-
-    def __set__(self, sample: DagSample, value: float | Callable[[], float]) -> None:
-        sample.__dict__["log_evidence"] = value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +73,7 @@ class DagSample:
     method: str
     draws: str
     estimator: str
-    log_evidence: Evidence = Evidence()
+    log_evidence: Evidence = Evidence()  # noqa: RUF009
     guarantee: tuple[float, float] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     chains: ChainRecord | None = None

@@ -9,6 +9,7 @@ from dagpost._tools.checks import one_of, seed_number, whole_number
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import reporter_for
 from dagpost._version import __version__
+from dagpost.data.regimes import resolve_regimes
 from dagpost.methods.base import Method
 from dagpost.methods.targets import MODULARITIES
 from dagpost.priors import resolve_prior
@@ -28,6 +29,7 @@ def check_settings(model: Any) -> None:
     whole_number(model.samples, "samples", "DagPosterior")
     seed_number(model.seed)
     resolve_recipe(model.recipe, model.missing)
+    resolve_regimes(model.regimes)
     reporter_for(model.progress)
 
 
@@ -36,6 +38,7 @@ def described_settings(model: Any, constraints: Constraints, score: Score) -> di
     from dagpost.data.recipe import resolve_recipe
 
     tiers: Any = constraints.tiers
+    regimes = resolve_regimes(model.regimes)
     return {
         "score": to_json(score),
         "prior": to_json(resolve_prior(model.prior)),
@@ -48,6 +51,7 @@ def described_settings(model: Any, constraints: Constraints, score: Score) -> di
         "tiers": tiers and [list(tier) for tier in tiers],
         "exogenous": list(constraints.exogenous),
         **({"apart": list(constraints.apart)} if constraints.apart else {}),
+        **({} if regimes is None else {"regimes": regimes.to_json()}),
         "seed": None if model.seed is None else int(model.seed),
         "recipe": None if model.recipe is None else resolve_recipe(model.recipe).to_json(),
         "missing": model.missing,

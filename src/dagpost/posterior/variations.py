@@ -147,6 +147,9 @@ def _other_limits(fitted: Fitted) -> list[Refit]:
     if fitted.target.most_parents is not None:
         return []
     own, most = fitted.workspace.max_parents, len(fitted.names) - 1
+    if fitted.most_regimes:
+        # They have a limit of their own.
+        own = int(fitted.settings["max_parents"])
     return [
         Refit(
             Variation("most parents", str(limit), f"at most {limit} parent{'' if limit == 1 else 's'}"),

@@ -177,5 +177,5 @@ def _weigh_all(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: 
 
 def _lasting(study: Study, checkpoint: Checkpoint) -> Checkpoint:
     """The checkpoint; none, if what the user's own code says may have changed since a kill: it is asked again."""
-    own = isinstance(to_json(study.score), str) or isinstance(to_json(study.prior), str)
+    own = isinstance(to_json(study.score), str) or isinstance(to_json(study.prior.chosen), str)
     return NO_CHECKPOINT if own else checkpoint

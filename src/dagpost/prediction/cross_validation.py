@@ -35,7 +35,7 @@ from dagpost.engines.base import CancelFlag
 from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
-from dagpost.posterior.fitting import checked_method, rules_of, settled_engine, study_of, table_of
+from dagpost.posterior.fitting import checked_method, rules_of, study_of, table_of
 from dagpost.posterior.plan import weightless
 from dagpost.posterior.weighing import work_of
 from dagpost.prediction.statistics import predicting_prior
@@ -137,7 +137,7 @@ def cross_validate(
     )
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
     asked = checked_method(model)
-    engine, study = settled_engine(model, asked, table.names), study_of(model, asked, table)
+    study, engine = study_of(model, asked, table)
     workspace = weightless(asked, model.modularity, study, engine)
     # What "auto" means is decided once, and not by the worker that has the fold.
     method = choose_method(asked, model.modularity, workspace)[0]
@@ -214,7 +214,7 @@ def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
     settings, names = task.settings, task.table.names
     limit = int(settings["max_parents"])
-    work = work_of(method, settings["modularity"], rules_of(SimpleNamespace(**settings)), names, limit)
+    work = work_of(method, settings["modularity"], rules_of(SimpleNamespace(**settings), task.table), names, limit)
     largest = max(work.groups)
     families = 8 * work.families * len(scores_within(resolve_score(settings["score"])))
     rows = sum(column.nbytes for column in task.table.columns) + 24 * task.table.observations

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost.data.table import Table
 from dagpost.prediction.counting import cell_numbers
 from dagpost.prediction.statistics import DiscreteStatistics
 from dagpost.prediction.strips import LANES, Fill, Wanted, parent_lists
@@ -36,9 +37,17 @@ _TABLE_CELLS = 2**12
 _TABLE_BYTES = 2**27
 
 
-def cell_parameters(prior: DirichletPrior, arities: tuple[int, ...], children: Integers, parents: Masks) -> Floats:
+def cell_parameters(
+    prior: DirichletPrior, columns: Table | DiscreteStatistics, children: Integers, parents: Masks
+) -> Floats:
     """The Dirichlet parameter of one cell of each family."""
-    return prior.of_cells(cell_numbers(arities, children, parents))
+    cells = cell_numbers(columns.arities, children, parents)
+    if columns.regimes:
+        # At most one indicator is 1 in a row: `t` of them have `t + 1` configurations, not `2^t`.
+        bits = np.uint64(1) << np.arange(len(columns.names), dtype=np.uint64)
+        indicators = np.bitwise_count(parents & np.bitwise_or.reduce(bits[columns.exclusive])).astype(np.float64)
+        cells = cells / 2.0**indicators * (indicators + 1.0)
+    return prior.of_cells(cells)
 
 
 class _Discrete(NamedTuple):
@@ -66,7 +75,7 @@ def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wante
     used, column = np.unique(distinct, return_inverse=True)
     children, parents = statistics.children[used], statistics.parents[used]
     arities = statistics.arities
-    parameters = cell_parameters(prior, arities, children, parents)
+    parameters = cell_parameters(prior, statistics, children, parents)
     lists, sizes = parent_lists(parents, len(arities))
     # A level more, for those that are not known, and a place more, for configurations with such a level.
     room = (

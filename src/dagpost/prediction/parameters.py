@@ -24,7 +24,7 @@ def mean_tables(statistics: DiscreteStatistics, prior: DirichletPrior, parents: 
     nodes = np.arange(len(parents))
     arities = statistics.arities
     found = statistics.locate(nodes, parents)
-    parameters = cell_parameters(prior, arities, nodes, parents)
+    parameters = cell_parameters(prior, statistics, nodes, parents)
     needed = int(cell_numbers(arities, nodes, parents).sum()) * 8
     memory.require(
         2 * needed, "The tables of all nodes", "Use a graph with fewer parents, or columns with fewer levels."

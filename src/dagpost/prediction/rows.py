@@ -25,6 +25,7 @@ from dagpost.data.frames import frame_of
 from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_reading import Source, source_of
 from dagpost.data.recipe_steps import Step
+from dagpost.data.regimes import with_indicator_cells
 from dagpost.data.rows import intervention_masks
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
@@ -92,7 +93,8 @@ def encode_rows(
     chosen = _plain_recipe(statistics) if recipe is None else kind(recipe, "recipe", Recipe, "a fitted Recipe")
     how = chosen.unseen if unseen is None else unseen
     source, masks = _source(data, chosen, interventions)
-    _check_columns(list(source.columns), names, target)
+    source = with_indicator_cells(source, chosen)
+    _check_columns(list(source.columns), names, target, chosen)
     discrete = isinstance(statistics, DiscreteStatistics)
     cells: Any = np.zeros((len(names), source.rows), dtype=np.int32 if discrete else np.float64)
     gaps = {}
@@ -154,8 +156,11 @@ def _masks(source: Source, names: tuple[str, ...], recipe: Recipe) -> Masks:
     return intervention_masks(source.targets, names, source.rows, left_out)
 
 
-def _check_columns(found: Sequence[str], names: tuple[str, ...], target: str | None) -> None:
-    missing = [name for name in names if name not in found and name != target]
+def _check_columns(found: Sequence[str], names: tuple[str, ...], target: str | None, recipe: Recipe) -> None:
+    # Indicators come from the column that names the regimes.
+    column_of = {own.name: step.name for step in recipe.steps_ for own in step.indicators}
+    absent = (name for name in names if name not in found and name != target)
+    missing = list(dict.fromkeys(column_of.get(name, name) for name in absent))
     if missing:
         hint = nearest(missing[0], found) if found else ""
         raise InputError(

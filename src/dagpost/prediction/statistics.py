@@ -11,13 +11,13 @@ put together.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.checks import has_method, kind
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.text import names_in, readable_level, shortened
@@ -55,6 +55,13 @@ class DiscreteStatistics:
     #: The numbers of the cells that occurred, ascending within a family, and how often each did.
     cells: Integers
     counts: Integers
+    #: The columns that are indicators of regimes, of which at most one is 1 in a row.
+    regimes: tuple[str, ...] = ()
+
+    @property
+    def exclusive(self) -> Flags:
+        """Of every column, whether it is an indicator of a regime."""
+        return np.array([name in self.regimes for name in self.names], dtype=np.bool_)
 
     @property
     def arities(self) -> tuple[int, ...]:
@@ -92,7 +99,8 @@ class DiscreteStatistics:
     def about(self) -> dict[str, Any]:
         """What is not an array, as JSON can hold it."""
         levels = [[readable_level(level) for level in levels] for levels in self.levels]
-        return {"kind": "discrete", "names": list(self.names), "levels": levels}
+        about = {"kind": "discrete", "names": list(self.names), "levels": levels}
+        return {**about, "regimes": list(self.regimes)} if self.regimes else about
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays to be stored, in the smallest types that hold them."""
@@ -240,7 +248,8 @@ def sufficient_statistics(
     )
     starts = np.concatenate([[0], np.cumsum(sizes)])
     levels = tuple(levels or () for levels in table.levels)
-    return DiscreteStatistics(table.names, levels, families.children, families.parents, starts, cells, counts)
+    counted = families.children, families.parents, starts, cells, counts
+    return DiscreteStatistics(table.names, levels, *counted, table.regimes)
 
 
 def _gaussian_statistics(table: Table) -> GaussianStatistics:
@@ -271,7 +280,8 @@ def statistics_from(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
         if about["kind"] == "gaussian":
             return _checked_gaussian(names, arrays)
         if about["kind"] == "discrete":
-            return _checked_discrete(names, tuple(tuple(levels) for levels in about["levels"]), arrays)
+            found = _checked_discrete(names, tuple(tuple(levels) for levels in about["levels"]), arrays)
+            return replace(found, regimes=tuple(map(str, about.get("regimes", ()))))
         raise ValueError(f"no statistics of kind {about['kind']!r} are known")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(

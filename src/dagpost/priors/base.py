@@ -38,6 +38,11 @@ class StructurePrior:
     #: The reference, in full; may be empty.
     citation: ClassVar[str] = ""
 
+    @property
+    def chosen(self) -> StructurePrior:
+        """What the user chose: the prior itself, unless the model had to add something to it."""
+        return self
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if vars(cls).get("name"):

@@ -23,6 +23,8 @@ from dagpost.data.recipe import Recipe
 from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
+from dagpost.families.masks import distinct_rows
+from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
@@ -259,10 +261,11 @@ def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
     """The parent sets of most weight in a sample."""
     listed = []
     for node in range(len(sample.names)):
-        masks, member = np.unique(sample.parents[:, node], return_inverse=True)
+        words = sample.parents[:, node].reshape(len(sample), -1)
+        first, member = distinct_rows(words)
         weights = np.bincount(member, weights=sample.weights)
         best = np.argsort(-weights, kind="stable")[:FAMILIES]
-        sets = [tuple(bit for bit in range(len(sample.names)) if int(masks[place]) >> bit & 1) for place in best]
+        sets = [columns_of(words[first[place]]) for place in best]
         listed.append(tuple(zip(sets, weights[best].tolist(), strict=True)))
     return tuple(listed)
 

@@ -29,7 +29,8 @@ from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
-from dagpost.report.pair_table import pair_table, pairs_shown
+from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
+from dagpost.report.pair_table import pair_table
 from dagpost.report.recipe_table import recipe_table
 from dagpost.report.sensitivity_table import sensitivity_section
 from dagpost.report.time_section import time_section
@@ -85,7 +86,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "graphs": tables.graph_table(content),
         "classes": tables.class_table(content),
         "rows": tables.text(_rows_text(content)),
-        "columns": tables.column_table(content) + recipe_table(content),
+        "columns": folded(tables.column_table(content), "The variables, one by one", content)
+        + folded(recipe_table(content), "What was done with each column", content),
         "settings": tables.settings_table(content, versions) + tables.mixture_table(content),
         "citation": "".join(f"<p>{tables.text(work)}</p>" for work in works.splitlines()),
         "version": tables.text(__version__),
@@ -106,7 +108,8 @@ def data_of(content: Content) -> dict[str, Any]:
         "unlisted": [total - len(pairs), _rounded(content.edges.sum() - sum(pair["joined"] for pair in pairs))],
         "posterior": content.target.posterior,
         "measure": content.target.measure,
-        "threshold": _first_threshold(pairs),
+        "threshold": _first_threshold(content, pairs),
+        "more": pairs_for_file(content, pairs_shown(content)),
         "families": None if content.families is None else [_families(own) for own in content.families],
         "familiesNote": _note(content, "families", content.families_exact),
         "blankets": None if content.blankets is None else _blankets(content),
@@ -164,7 +167,7 @@ def _blankets(content: Content) -> list[list[list[float]]]:
     listed = []
     for node, row in enumerate(content.blankets.tolist()):
         others = [[other, _rounded(value)] for other, value in enumerate(row) if other != node and value > 0.0]
-        listed.append(sorted(others, key=lambda entry: -entry[1]))
+        listed.append(sorted(others, key=lambda entry: -entry[1])[: BLANKET if is_many(content) else None])
     return listed
 
 
@@ -186,9 +189,11 @@ def _legend(content: Content) -> str:
     return "".join(f"<li>{item}</li>" for item in items)
 
 
-def _first_threshold(pairs: list[dict[str, Any]]) -> float:
-    highest = max((pair["joined"] for pair in pairs), default=1.0)
-    return _THRESHOLD if highest >= _THRESHOLD else max(int(highest * 20) / 20, 0.01)
+def _first_threshold(content: Content, pairs: list[dict[str, Any]]) -> float:
+    joined = [pair["joined"] for pair in pairs]
+    highest = max(joined, default=1.0)
+    usual = _THRESHOLD if highest >= _THRESHOLD else max(int(highest * 20) / 20, 0.01)
+    return first_threshold(joined, usual) if is_many(content) else usual
 
 
 def _rows_text(content: Content) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Sequence
+
 from dagpost.plots.marks import mark
 from dagpost.plots.sources import interval_words
 from dagpost.posterior.directions import LEAST_SHOWN, PairDirection
 from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report.content import Content
-from dagpost.report.tables import bar, bounds, name, table
+from dagpost.report.many_columns import MOST_PAIRS, is_many, pairs_for_file, pairs_shown
+from dagpost.report.tables import bar, bounds, name, number, table
 from dagpost.report.words import counted, measure_of
 
 #: Pairs joined less often than this fill pages and are not printed; on the screen they stand at the end.
@@ -17,27 +21,31 @@ _SEEN = 0.0005
 _ONWARD, _BACK, _RULES, _REVERSIBLE = "Compelled →", "Compelled ←", "By rules", "Reversible"
 
 
-def pairs_shown(content: Content) -> list[PairDirection]:
-    """Every pair that is worth a line, the most probable ones first."""
-    return content.directions.pairs(LEAST_SHOWN)
-
-
 def pair_table(content: Content) -> str:
     """One row a pair of variables."""
     pairs = pairs_shown(content)
     slight = sum(pair.joined < _SLIGHT for pair in pairs)
     note = f'<p class="on-paper">{slight} of them, below {_SLIGHT:g}, are left out on paper.</p>' if slight else ""
     rows = (_row(content, pair) for pair in pairs)
-    return table(_caption(content, len(pairs)), _heads(content), rows, "pairs sortable") + note
+    save = _button(len(pairs) + len(pairs_for_file(content, pairs) or ())) if is_many(content) else ""
+    return table(_caption(content, pairs), _heads(content), rows, "pairs sortable") + note + save
 
 
-def _caption(content: Content, listed: int) -> str:
-    left_out = int(content.directions.asked.sum()) - listed
-    caption = f"{counted(listed, 'pair')} of variables, by the {measure_of(content)} an edge between them"
+def _button(number: int) -> str:
+    """A button that saves more pairs than the table has."""
+    words = f"Save the {number:,} most probable pairs as CSV"
+    return f'<p class="needs-script"><button type="button" id="save-pairs">{words}</button></p>'
+
+
+def _caption(content: Content, pairs: Sequence[PairDirection]) -> str:
+    left_out = int(content.directions.asked.sum()) - len(pairs)
+    caption = f"{counted(len(pairs), 'pair')} of variables, by the {measure_of(content)} an edge between them"
     if left_out:
-        caption += f" ({left_out} more below {LEAST_SHOWN:g} are not listed)"
+        most = len(pairs) == MOST_PAIRS and is_many(content)
+        below = f"joined with at most {number(pairs[-1].joined)}" if most else f"below {LEAST_SHOWN:g}"
+        caption += f" ({left_out:,} more {html.unescape(below)} are not listed)"
     kinds = [content.interval_confidence] if content.intervals else []
-    ways = [(pair.source, pair.target) for pair in pairs_shown(content)]
+    ways = [(pair.source, pair.target) for pair in pairs]
     if any(_within(content, way) or _within(content, way[::-1]) for way in ways):
         kinds.append(content.directions.confidence)
     small = " and ".join(dict.fromkeys(map(interval_words, kinds)))

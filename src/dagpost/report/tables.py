@@ -11,10 +11,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from dagpost._tools.arrays import Floats
 from dagpost._tools.text import printable
+from dagpost.families.masks import matrix_of_masks
+from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
 from dagpost.report.content import GRAPHS, Content
 from dagpost.report.direction_words import about_classes
+from dagpost.report.many_columns import EDGES, LEAST_PATH, MOST_PATHS, is_many
 from dagpost.report.words import best, measure_of, omitted, provenance_of_part, setting_rows
 
 #: Cells at least this probable are so full of colour that their figures turn from dark to light, or the other way.
@@ -106,6 +110,8 @@ def path_table(content: Content) -> str:
     """The matrix of path probabilities, darker where more probable."""
     if content.paths is None:
         return omission(content, "paths")
+    if is_many(content):
+        return _path_list(content, content.paths)
     heads = ["from \\ to", *(f"<span>{name(own)}</span>" for own in content.names)]
     rows = (_path_row(content.names, place, content.paths[place]) for place in range(len(content.names)))
     what = measure_of(content).capitalize()
@@ -118,6 +124,25 @@ def path_table(content: Content) -> str:
         rows,
         "matrix wide" if len(content.names) > _WIDE else "matrix",
     )
+
+
+def _path_list(content: Content, paths: Floats) -> str:
+    """The most probable paths, one a row: of very many columns there is no room for a matrix."""
+    rows, columns = np.nonzero(paths >= LEAST_PATH)
+    falling = np.argsort(-paths[rows, columns], kind="stable")
+    listed = [(int(rows[place]), int(columns[place])) for place in falling[:MOST_PATHS]]
+    cells = (
+        f"<tr><td>{name(content.names[start])}</td><td>{name(content.names[end])}</td>"
+        f"{bar(float(paths[start, end]))}{bar(float(content.edges[start, end]))}</tr>"
+        for start, end in listed
+    )
+    what = measure_of(content).capitalize()
+    caption = f"{what} a path of arrows, directly or through others, and of the arrow itself. "
+    if len(listed) < len(falling):
+        more = f"{len(falling) - len(listed):,} more from {LEAST_PATH:g} on"
+        caption += f"The {len(listed):,} most probable; {more} are not listed. "
+    caption += provenance_of_part(content, content.paths_exact)
+    return table(caption, ["From", "To", "Path", "Arrow"], cells, "reached")
 
 
 def _path_row(names: Sequence[str], row: int, values: np.ndarray) -> str:
@@ -145,7 +170,7 @@ def graph_table(content: Content) -> str:
     else:
         how = f"Their probability is their share of the weight of the graphs seen, in all {percent(graphs.covered)}."
     which = "of all graphs" if content.graphs_are_best else "of the graphs seen"
-    found = [_joints(masks) for masks in graphs.parents.tolist()]
+    found = [_joints(masks) for masks in graphs.parents]
     rows = (
         f'<tr><td class="number">{place + 1}</td>{bar(float(graphs.probabilities[place]))}'
         f'<td class="listed">{_described(place, joints, found[0], content.names)}</td></tr>'
@@ -166,7 +191,7 @@ def class_table(content: Content) -> str:
         return omission(content, "classes")
     # Bounds are known where the probability of each graph is.
     bounded = not bool(np.isnan(classes.lower[0]))
-    found = [_joints(pattern) for pattern in classes.patterns[:GRAPHS].tolist()]
+    found = [_joints(pattern) for pattern in classes.patterns[:GRAPHS]]
     rows = []
     for place, joints in enumerate(found):
         share, certain = float(classes.probabilities[place]), ""
@@ -193,14 +218,13 @@ def _first(content: Content, count: int) -> str:
     return f"The {best(content)}" if count == 1 else f"The {count} {best(content)}"
 
 
-def _joints(masks: Sequence[int]) -> _Joints:
+def _joints(masks: np.ndarray) -> _Joints:
     """How the pairs of a graph, or of a completed graph, are joined."""
+    onward = matrix_of_masks(masks)
     joints = {}
-    for first in range(len(masks)):
-        for second in range(first + 1, len(masks)):
-            onward, back = masks[second] >> first & 1, masks[first] >> second & 1
-            if onward or back:
-                joints[first, second] = "—" if onward and back else ("→" if onward else "←")
+    for first, second in np.argwhere(np.triu(onward | onward.T)).tolist():
+        both = onward[first, second] and onward[second, first]
+        joints[first, second] = "—" if both else ("→" if onward[first, second] else "←")
     return joints
 
 
@@ -208,7 +232,8 @@ def _described(place: int, joints: _Joints, first: _Joints, names: Sequence[str]
     """The edges of a graph, or how it differs from the first one where that is shorter."""
     differing = sorted(pair for pair in joints.keys() | first.keys() if joints.get(pair) != first.get(pair))
     if place == 0 or 2 * len(differing) > len(joints):
-        return "; ".join(_joint(pair, sign, names) for pair, sign in sorted(joints.items())) or "no edges"
+        listed = [_joint(pair, sign, names) for pair, sign in sorted(joints.items())]
+        return _some(listed, names) or "no edges"
     changes = []
     for pair in differing:
         if pair not in joints:
@@ -217,7 +242,13 @@ def _described(place: int, joints: _Joints, first: _Joints, names: Sequence[str]
             changes.append(f"also {_joint(pair, joints[pair], names)}")
         else:
             changes.append(f"{_joint(pair, joints[pair], names)} instead of {_joint(pair, first[pair], names)}")
-    return "as the first, but " + "; ".join(changes)
+    return "as the first, but " + _some(changes, names)
+
+
+def _some(listed: Sequence[str], names: Sequence[str]) -> str:
+    """Edges one after the other; of very many columns the first ones, and how many there are besides."""
+    more = len(listed) - EDGES if len(names) > MANY else 0
+    return "; ".join(listed) if more <= 0 else f"{'; '.join(listed[:EDGES])}; and {more:,} more"
 
 
 def _joint(pair: tuple[int, int], sign: str, names: Sequence[str]) -> str:

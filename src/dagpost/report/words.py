@@ -14,6 +14,7 @@ from dagpost._tools.json_settings import from_json
 from dagpost._tools.registry import Registry
 from dagpost._tools.setting_text import conditional_on, given_columns, readable_setting
 from dagpost._tools.text import printable, shortened
+from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
 from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
@@ -281,7 +282,9 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
             edges = [f"{printable(parent)} → {printable(child)}" for parent, child in settings[key]]
             rows.append((f"{key.capitalize()} edges", shortened(edges)))
     if settings.get("tiers"):
-        rows.append(("Tiers", " | ".join(", ".join(map(printable, tier)) for tier in settings["tiers"])))
+        few = len(content.names) <= MANY
+        tiers = (list(map(printable, tier)) for tier in settings["tiers"])
+        rows.append(("Tiers", " | ".join(", ".join(tier) if few else shortened(tier) for tier in tiers)))
     if content.exogenous:
         rows.append(("Exogenous", shortened([printable(name) for name in content.exogenous])))
     own = settings.get("method")

@@ -80,7 +80,7 @@ def score_allowed(
     groups = groups_of(lists, scored)
     _require_memory(lists, groups)
     values: list[Floats] = [np.zeros(1) for _ in range(lists.nodes)]
-    filled = {group: np.empty((len(group.wanted), _families(group, lists))) for group in groups}
+    filled = {group: np.zeros((len(group.wanted), _families(group, lists))) for group in groups}
     for group in groups:
         for node, own in zip(group.nodes, filled[group], strict=True):
             values[node] = own

@@ -60,6 +60,20 @@ def shared_terms(
     return CellFunction(tables, parameters, products, np.zeros(1), strength, False)
 
 
+def with_indicators(cells: CellFunction, indicators: int, observations: int) -> CellFunction:
+    """The same terms where sets may also hold indicators of which at most one is 1 in a row.
+
+    `t` of them multiply the configurations of the other columns, which `cells` is for, by `t + 1`.
+    """
+    if cells.products.size == 0 or indicators == 0:
+        return cells
+    factors = np.arange(1.0, indicators + 2.0)
+    products = np.unique(np.multiply.outer(cells.products, factors))[:_MOST_PRODUCTS]
+    parameters = cells.strength / products
+    tables = _tabulate(parameters, False, min(observations, cells.tables.shape[1] - 1))
+    return cells._replace(tables=tables, parameters=parameters, products=products)
+
+
 def entropy_terms(penalties: list[float], observations: int) -> CellFunction:
     """`N log N`, with a penalty for each configuration of the parents."""
     parameters = np.ones(1)

@@ -24,4 +24,5 @@ def part_of(table: Table, columns: Sequence[int]) -> Table:
         interventions=interventions if interventions is not None and interventions.any() else None,
         recipe=None,
         numbers=(),
+        regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
     )

@@ -71,6 +71,7 @@ class Walk(NamedTuple):
     row_list: Integers
     length: Integers
     configurations: Floats
+    indicators: Integers
     nodes: Integers
     has_wanted: Flags
     next_position: Integers
@@ -174,6 +175,7 @@ def _start(top: int, rows: Rows, bits: Bitmaps, scratch: Scratch, walk: Walk) ->
     walk.label_count[0] = 1
     walk.row_list[0] = 0
     walk.configurations[0] = 1.0
+    walk.indicators[0] = 0
     walk.has_wanted[0] = False
     for place in range(count):
         scratch.labels[0, place] = 0
@@ -202,6 +204,15 @@ def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, ta
 
 
 @inline_no_refcount
+def _too_many(level: int, position: int, rows: Rows, walk: Walk) -> bool:
+    """Whether a set has as many columns of a kind as are of interest, so that one more at `position` is not."""
+    indicators = walk.indicators[level]
+    if rows.exclusive[position]:
+        return bool(indicators >= rows.limits[1])
+    return bool(level - indicators >= rows.limits[0])
+
+
+@inline_no_refcount
 def _place(
     size: int,
     position: int,
@@ -223,7 +234,13 @@ def _place(
     cell_count = walk.label_count[size - 1] * arity
     wanted = walk.has_wanted[size - 1] or target.row[node] >= 0
     descend = can_go_on(size, position, wanted, target)
+    indicators = walk.indicators[size - 1]
     walk.configurations[size] = walk.configurations[size - 1] * arity
+    walk.indicators[size] = indicators
+    if rows.exclusive[position]:
+        # At most one of them is 1, so that another one adds a configuration and does not double them.
+        walk.configurations[size] = walk.configurations[size - 1] / (indicators + 1) * (indicators + 2)
+        walk.indicators[size] = indicators + 1
     walk.has_wanted[size] = wanted
     insert_sorted(walk.nodes[size - 1], size - 1, node, walk.nodes[size])
     result = scratch.labels[size]
@@ -304,6 +321,7 @@ def count_sets(
         np.zeros(levels, np.int64),
         np.zeros(levels, np.int64),
         np.zeros(levels, np.float64),
+        np.zeros(levels, np.int64),
         np.zeros((levels, levels), np.int64),
         np.zeros(levels, np.bool_),
         np.zeros(levels, np.int64),
@@ -329,7 +347,7 @@ def count_sets(
         walk.next_position[level] = position - 1
         size = level + 1
         wanted = walk.has_wanted[level] or target.row[rows.order[position]] >= 0
-        if size == target.max_size and not wanted:
+        if (size == target.max_size and not wanted) or _too_many(level, position, rows, walk):
             continue
         if cancel[0] != 0:
             return

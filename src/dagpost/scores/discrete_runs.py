@@ -20,7 +20,7 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.scores.bitmaps import bitmaps_of
-from dagpost.scores.cells import CellFunction
+from dagpost.scores.cells import CellFunction, with_indicators
 from dagpost.scores.counting import count_sets, scratch_pool
 from dagpost.scores.rows import Rows, check_countable, distinct_rows
 from dagpost.scores.set_functions import (
@@ -74,14 +74,15 @@ def fill_by_counting(
                 continue
             variants = sorted({variant_of[node] for node in chosen})
             own_codes = codes if used.all() else codes[:, used]
-            rows = distinct_rows(own_codes, weights[used], table.arities, on_top)
-            cells = score.terms(table.arities, max_parents + 1, variants, int(weights[used].sum()))
+            rows = distinct_rows(own_codes, weights[used], table.arities, on_top, table.exclusive, table.limits)
+            cells = _terms(score, table, max_parents + 1, variants, int(weights[used].sum()))
             own_rows = {node: row_of[node] for node in chosen}
             target = target_of(values, nodes, own_rows, max_parents, len(variants), nodes - len(on_top), apart)
             by_node = {node: variants.index(variant_of[node]) for node in chosen}
             saved = saved_tasks(target, number, checkpoint)
-            # What was begun one way is ended that way: a device may round otherwise.
-            by_threads = bool(saved.finished) or apart or _few_wanted(nodes, len(wanted), max_parents + 1)
+            # What was begun one way is ended that way: a device may round otherwise. Nor does it know indicators.
+            few = apart or bool(table.regimes) or _few_wanted(nodes, len(wanted), max_parents + 1)
+            by_threads = bool(saved.finished) or few
             totals = None if by_threads else _counted_by(engine, rows, cells, target, number, checkpoint)
             if totals is None:
                 fill_run(_pooled_walk(rows, cells, target, engine.workers), by_node, target, engine, stage, saved)
@@ -94,6 +95,13 @@ def fill_by_counting(
 def _few_wanted(nodes: int, wanted: int, max_size: int) -> bool:
     """Whether an engine that counts all sets would count mostly such as nobody wants, or more than it can number."""
     return nodes > MAX_NODES or 2 * comb(nodes - wanted, max_size) > family_count(nodes, max_size)
+
+
+def _terms(score: CountedScore, table: Table, max_size: int, variants: list[int], observations: int) -> CellFunction:
+    """What a score sums over the cells of the sets of a table."""
+    ordinary = tuple(arity for arity, one in zip(table.arities, table.exclusive, strict=True) if not one)
+    cells = score.terms(ordinary, max_size, variants, observations)
+    return with_indicators(cells, min(len(table.regimes), max_size), observations)
 
 
 def _counted_by(

@@ -189,7 +189,7 @@ def local_scores(
     nodes = len(table.names)
     limit = min(limit, nodes - 1)
     _require_memory(nodes, limit)
-    values = np.empty((nodes, family_count(nodes - 1, limit)))
+    values = np.zeros((nodes, family_count(nodes - 1, limit)))
     fill_all(chosen, table, limit, values, engine_or_threads(engine), reporter, checkpoint)
     return LocalScores(table.names, limit, values)
 

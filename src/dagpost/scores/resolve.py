@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from dagpost.scores.base import Score
 from dagpost.scores.custom import CustomScore
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
+
+if TYPE_CHECKING:
+    from dagpost.data.regimes import Regimes
 
 
 def resolve_score(score: Any) -> Score:
@@ -51,15 +54,27 @@ def resolve_score(score: Any) -> Score:
 
 
 def table_for(
-    score: str | Score, data: TableLike, *, counts: Any = None, interventions: Any = None, recipe: Any = None
+    score: str | Score,
+    data: TableLike,
+    *,
+    counts: Any = None,
+    interventions: Any = None,
+    recipe: Any = None,
+    regimes: Regimes | None = None,
 ) -> Table:
     """The table of whatever `as_table` takes, as a score wants it: numbers are cut into levels for a discrete one.
 
-    An object of the user's that does not say which columns it takes gets them as they are.
+    An object of the user's that does not say which columns it takes gets them as they are. Where a column names the
+    `regimes`, indicators take its place.
     """
-    from dagpost.data.recipe import cut_numbers
+    from dagpost.data.recipe import cut_numbers, resolve_recipe
+    from dagpost.data.regimes import reading_regimes, with_indicators
 
+    if regimes is not None and not isinstance(data, Table):
+        recipe = reading_regimes(resolve_recipe(recipe), regimes)
     chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
+    if regimes is not None:
+        table = with_indicators(table, regimes)
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
         return cut_numbers(table, notify=True)
     return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Codes, Counts, Integers
+from dagpost._tools.arrays import Codes, Counts, Flags, Integers
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
@@ -38,6 +38,10 @@ class Rows(NamedTuple):
     weights: Counts
     prefixes: Counts
     prefix_counts: Integers
+    #: Indicators of which at most one is 1 in a row: `t` of them have `t + 1` configurations.
+    exclusive: Flags
+    #: How many other columns, and how many of these, a set of interest has at most.
+    limits: Integers
 
 
 def check_countable(names: tuple[str, ...], arities: tuple[int, ...], observations: int) -> None:
@@ -56,7 +60,12 @@ def check_countable(names: tuple[str, ...], arities: tuple[int, ...], observatio
 
 
 def distinct_rows(
-    codes: NDArray[np.unsignedinteger], weights: Integers, arities: tuple[int, ...], wanted: tuple[int, ...]
+    codes: NDArray[np.unsignedinteger],
+    weights: Integers,
+    arities: tuple[int, ...],
+    wanted: tuple[int, ...],
+    exclusive: Flags | None = None,
+    limits: tuple[int, int] | None = None,
 ) -> Rows:
     """Merge equal rows of `codes` (columns by rows); the `wanted` columns get the top positions."""
     order = _order_of(codes, wanted)
@@ -91,6 +100,9 @@ def distinct_rows(
         weights=merged.astype(np.uint32),
         prefixes=np.array([prefix[representatives] for prefix in useful], dtype=np.uint32).reshape(-1, distinct),
         prefix_counts=prefix_counts,
+        exclusive=np.zeros(len(order), dtype=np.bool_) if exclusive is None else exclusive[order],
+        # One more than parents: the column whose parents they are.
+        limits=np.array([len(order)] * 2 if limits is None else [limits[0] + 1, limits[1]], dtype=np.int64),
     )
 
 

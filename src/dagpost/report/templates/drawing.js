@@ -14,7 +14,7 @@ Report.drawing = (palette) => {
   const colour = (name) => Report.colour(name, palette);
   const box = Report.cy.elements(":visible").boundingBox();
   const lines = Report.cy.edges().not(".below").toArray().reverse().map((edge) => Report.drawnEdge(edge, colour));
-  const nodes = Report.cy.nodes().toArray().map((node) => Report.drawnNode(node, colour));
+  const nodes = Report.drawn().toArray().map((node) => Report.drawnNode(node, colour));
   const frame = [box.x1 - 12, box.y1 - 12, box.w + 24, box.h + 24].map((number) => number.toFixed(1));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${frame.join(" ")}" width="${frame[2]}" height="${frame[3]}" ` +
     `font-family="sans-serif" font-size="14">` +

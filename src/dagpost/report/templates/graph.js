@@ -14,6 +14,8 @@ const READABLE = 0.6;
 const MANY = 14;
 // More lines than this are not readable in layers, and laying them out would hold up the page.
 const MOST_LAYERED = 250;
+// With more variables than this, those without a line are not drawn.
+const MOST_DRAWN = 64;
 
 // A name over up to two lines, rather broken after a mark in the second half of a line than in the middle of a word.
 Report.wrapped = (name) => {
@@ -35,14 +37,18 @@ Report.makeGraph = () => {
   document.documentElement.classList.toggle("many", Report.data.names.length > MANY);
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "14px sans-serif";
+  // Of very many variables, those that no listed pair joins have no box at all.
+  const joined = new Set(Report.data.pairs.flatMap((pair) => [pair.from, pair.to]));
+  const exogenous = new Set(Report.data.exogenous);
+  Report.many = Report.data.names.length > MOST_DRAWN;
   const nodes = Report.data.names.map((name, place) => {
     const lines = Report.wrapped(name);
     const width = Math.max(...lines.map((line) => pen.measureText(line).width), 10) + 22;
     return {
       data: { id: `n${place}`, place, label: name, lines, shown: lines.join("\n"), width, height: 14 + 18 * lines.length },
-      classes: Report.data.exogenous.includes(place) ? "exogenous" : "",
+      classes: exogenous.has(place) ? "exogenous" : "",
     };
-  });
+  }).filter((node) => !Report.many || joined.has(node.data.place));
   const edges = Report.data.pairs.map((pair) => ({
     data: { id: `e${pair.from}-${pair.to}`, source: `n${pair.from}`, target: `n${pair.to}`, ...pair },
     classes: pair.word,
@@ -98,7 +104,7 @@ Report.paint = () => {
     { selector: "edge.rules", style: { "target-arrow-fill": "hollow" } },
     { selector: "edge.leaning", style: { "line-style": "dashed", "line-dash-pattern": [8, 5] } },
     { selector: "edge.unknown", style: { "line-style": "dashed", "line-dash-pattern": [2, 3] } },
-    { selector: "edge.below", style: { "display": "none" } },
+    { selector: "edge.below, node.lonely", style: { "display": "none" } },
     { selector: "edge.pointed", style: { "line-color": strong, "target-arrow-color": strong, "opacity": 1 } },
   ]);
 };
@@ -111,9 +117,20 @@ Report.showFrom = (threshold) => {
     edge.toggleClass("below", edge.data("joined") < threshold - NEAR);
   }));
   const shown = edges.not(".below");
+  if (Report.many) {
+    const ends = shown.connectedNodes();
+    Report.cy.batch(() => {
+      Report.cy.nodes().addClass("lonely");
+      ends.removeClass("lonely");
+    });
+  }
   const sum = (some) => some.reduce((total, edge) => total + edge.data("joined"), 0);
   const [others, joinedOthers] = Report.data.unlisted;
-  let words = `${shown.length} of ${edges.length + others} pairs are shown.`;
+  let words = `${shown.length} of ${(edges.length + others).toLocaleString("en")} pairs are shown.`;
+  if (Report.many) {
+    const left = Report.data.names.length - shown.connectedNodes().length;
+    words += ` ${left.toLocaleString("en")} of ${Report.data.names.length.toLocaleString("en")} variables have no such pair and are not drawn.`;
+  }
   if (Report.data.posterior) {
     const wrong = Math.max(0, shown.length - sum(shown));
     const missed = Math.max(0, sum(edges.filter(".below")) + joinedOthers);
@@ -141,39 +158,70 @@ Report.arrange = () => {
 };
 
 Report.placeInLayers = (shown) => {
+  // Of very many variables, groups without a line between them are laid out one by one.
+  const parts = Report.many ? shown.union(shown.connectedNodes()).components().map((part) => part.edges()) : [shown];
+  const groups = parts.map(Report.inLayers);
+  Report.putOnShelves(groups);
+  let bottom = 0;
+  let right = 0;
+  for (const { inside, left, top } of groups) {
+    inside.nodes().forEach((id) => {
+      const [x, y] = [inside.node(id).x + left, inside.node(id).y + top];
+      Report.cy.getElementById(id).position({ x, y });
+      bottom = Math.max(bottom, y);
+      right = Math.max(right, x);
+    });
+  }
+  Report.placeLoose(Report.drawn().not(shown.connectedNodes()), shown.length > 0 ? bottom + 90 : 0, Math.max(right, 520));
+  for (const { inside, edges, left, top } of groups) {
+    edges.forEach((edge, number) => {
+      const points = inside.edge(...Report.endsOf(edge)).points.map(({ x, y }) => ({ x: x + left, y: y + top }));
+      Report.bend(edge, edge.data("above") === edge.data("from") ? points : points.slice().reverse(), number);
+    });
+  }
+};
+
+// Layers need some way for each line, whether it has a head or not.
+Report.endsOf = (edge) => {
+  const [above, below] = [edge.source().id(), edge.target().id()];
+  return edge.data("above") === edge.data("from") ? [above, below] : [below, above];
+};
+
+Report.inLayers = (edges) => {
   const inside = new dagre.graphlib.Graph();
   inside.setGraph({ rankdir: "TB", nodesep: 34, edgesep: 22, ranksep: 62 });
   inside.setDefaultEdgeLabel(() => ({}));
-  shown.connectedNodes().forEach((node) => {
+  edges.connectedNodes().forEach((node) => {
     inside.setNode(node.id(), { width: node.data("width"), height: node.data("height") });
   });
-  // Layers need some way for each line, whether it has a head or not.
-  const ends = (edge) => {
-    const [above, below] = [edge.source().id(), edge.target().id()];
-    return edge.data("above") === edge.data("from") ? [above, below] : [below, above];
-  };
-  shown.forEach((edge) => {
-    inside.setEdge(...ends(edge), { weight: 1 + Math.round(9 * edge.data("joined")) });
+  edges.forEach((edge) => {
+    inside.setEdge(...Report.endsOf(edge), { weight: 1 + Math.round(9 * edge.data("joined")) });
   });
-  if (shown.length > 0) dagre.layout(inside);
-  let bottom = 0;
-  let right = 0;
-  inside.nodes().forEach((id) => {
-    const { x, y } = inside.node(id);
-    Report.cy.getElementById(id).position({ x, y });
-    bottom = Math.max(bottom, y);
-    right = Math.max(right, x);
-  });
-  Report.placeLoose(Report.cy.nodes().not(shown.connectedNodes()), shown.length > 0 ? bottom + 90 : 0, Math.max(right, 520));
-  shown.forEach((edge, number) => {
-    const points = inside.edge(...ends(edge)).points;
-    Report.bend(edge, edge.data("above") === edge.data("from") ? points : points.slice().reverse(), number);
-  });
+  if (edges.length > 0) dagre.layout(inside);
+  return { inside, edges, width: inside.graph().width || 0, height: inside.graph().height || 0 };
 };
+
+// Groups side by side, the largest first, in rows that fill a page rather than a ribbon.
+Report.putOnShelves = (groups) => {
+  const gap = 56;
+  const area = groups.reduce((sum, { width, height }) => sum + (width + gap) * (height + gap), 0);
+  const widest = Math.max(Math.sqrt(1.6 * area), ...groups.map((group) => group.width));
+  groups.sort((one, two) => two.edges.length - one.edges.length || two.width - one.width);
+  let [left, top, deepest] = [0, 0, 0];
+  for (const group of groups) {
+    if (left > 0 && left + group.width > widest) [left, top, deepest] = [0, top + deepest + gap, 0];
+    [group.left, group.top] = [left, top];
+    left += group.width + gap;
+    deepest = Math.max(deepest, group.height);
+  }
+};
+
+// The variables that have a box now.
+Report.drawn = () => Report.cy.nodes().not(".lonely");
 
 // All variables on a circle, in the order of the columns, with straight lines between them.
 Report.placeOnCircle = (shown) => {
-  const nodes = Report.cy.nodes();
+  const nodes = Report.drawn();
   const across = nodes.length * 30;
   const down = nodes.length * 16;
   nodes.forEach((node, number) => {
@@ -207,7 +255,7 @@ Report.straighten = (edge) => {
 Report.blocked = (edge) => {
   const start = edge.source().position();
   const end = edge.target().position();
-  return Report.cy.nodes().some((node) => {
+  return Report.drawn().some((node) => {
     if (node.same(edge.source()) || node.same(edge.target())) return false;
     const { x, y } = node.position();
     const [half, tall] = [node.data("width") / 2 + 4, node.data("height") / 2 + 4];

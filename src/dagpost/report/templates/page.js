@@ -56,6 +56,8 @@ Report.start = () => {
     Report.makeSortable(table);
     Report.makeSearchable(table);
   }
+  const save = Report.find("save-pairs");
+  if (save) save.addEventListener("click", Report.savePairs);
   Report.find("copy").addEventListener("click", Report.copyCitation);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && Report.panelOf !== null) Report.closePanel(true);

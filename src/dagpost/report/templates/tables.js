@@ -44,6 +44,19 @@ Report.makeSortable = (table) => {
   });
 };
 
+// All pairs that are worth a number, as a file: those of the table with what is said of them, then the others.
+Report.savePairs = () => {
+  const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
+  const line = (from, to, joined, said) =>
+    [quoted(Report.data.names[from]), quoted(Report.data.names[to]), joined, quoted(said)].join(",");
+  const rows = [
+    "from,to,joined,direction",
+    ...Report.data.pairs.map((pair) => line(pair.from, pair.to, pair.joined, pair.said)),
+    ...Report.data.more.map(([from, to, joined]) => line(from, to, joined, "")),
+  ];
+  Report.save(new Blob([`${rows.join("\r\n")}\r\n`], { type: "text/csv" }), "pairs.csv");
+};
+
 Report.makeSearchable = (table) => {
   const label = Report.element("label", "Only rows with ", "filter");
   const field = Report.element("input");

@@ -1,0 +1,184 @@
+"""Which variables did each regime change? The edges from the indicators of regimes, as an answer of their own.
+
+A regime changes a variable if the variable comes about otherwise under it than under the reference: other probabilities
+of its levels given its parents, or, with a score for numbers, another mean. What a changed variable passes on to others
+is not a change of these: their own mechanisms stay as they were. The probabilities are those of edges (Eaton & Murphy
+2007), and exact where these are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Floats
+from dagpost._tools.spelling import either
+from dagpost._tools.text import printable
+from dagpost.data.encoding import number_text
+from dagpost.errors import InputError
+from dagpost.posterior.answers import exact_sums
+from dagpost.posterior.directions import FOUND
+from dagpost.posterior.summaries.display import html_of
+from dagpost.scores import resolve_score
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dagpost.posterior.fitted import Fitted
+
+#: What a model of numbers can see of a regime.
+ONLY_MEANS = (
+    "Numbers are modelled as a straight line with noise, so a regime can only shift the mean of a variable here: a "
+    "changed slope or variance is not seen as such."
+)
+
+
+#: From here on a double does not say how sure something is.
+_NEARLY_SURE = 1.0 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class RegimeEffects:
+    """The probability that each regime changed each variable.
+
+    `column` names the regimes, `reference` is the one that the others are compared with.
+    """
+
+    column: str
+    reference: str
+    regimes: tuple[str, ...]
+    variables: tuple[str, ...]
+    #: Row: regime, column: variable.
+    probabilities: Floats
+    exact: bool
+    note: str = ""
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The probabilities: rows are regimes, columns variables."""
+        import pandas as pd
+
+        index = pd.Index(self.regimes, name=self.column)
+        return pd.DataFrame(self.probabilities, index, pd.Index(self.variables, name="variable"), copy=True)
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """The same as one row a pair, most probable first."""
+        import pandas as pd
+
+        long = pd.DataFrame(
+            {
+                self.column: np.repeat(self.regimes, len(self.variables)),
+                "variable": np.tile(self.variables, len(self.regimes)),
+                "probability": self.probabilities.ravel(),
+            }
+        )
+        return long.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+
+    @cached_property
+    def expected(self) -> pd.Series[float]:
+        """How many variables each regime is expected to have changed."""
+        return self.table.sum(axis=1).rename("expected number of changed variables")
+
+    def sentences(self) -> list[str]:
+        """For each regime one sentence: what it changed, most probable first."""
+        return [self._sentence(place) for place in range(len(self.regimes))]
+
+    def _sentence(self, place: int) -> str:
+        own = self.probabilities[place]
+        order = np.argsort(-own, kind="stable")
+        changed = [f"{self.variables[node]} ({own[node]:.2f})" for node in order if own[node] >= FOUND]
+        rest = f"{own.sum():.1f} of {len(own)} variables expected"
+        if not changed:
+            most = order[0]
+            return (
+                f"{self.regimes[place]} probably changed none; {self.variables[most]} is the most probable "
+                f"({own[most]:.2f}); {rest}."
+            )
+        return f"{self.regimes[place]} changed {', '.join(changed)}; {rest}."
+
+    @property
+    def question(self) -> str:
+        """What the sentences answer."""
+        how = "probability" if self.exact else "probability, estimated from graphs"
+        return f"Which variables did each regime change ({how}; the reference is {self.reference})?"
+
+    def __repr__(self) -> str:
+        lines = [self.question, *(f"  {line}" for line in self.sentences()), *([self.note] if self.note else [])]
+        return "\n".join(map(printable, lines))
+
+    def _repr_html_(self) -> str:
+        return html_of(" ".join([self.question, self.note]).strip(), self.table.round(4).reset_index())
+
+    def to_json(self) -> dict[str, Any]:
+        """What was found, as JSON can hold it."""
+        return {
+            "column": self.column,
+            "reference": self.reference,
+            "exact": self.exact,
+            "changed": self.pairs.rename(columns={self.column: "regime"}).to_dict("records"),
+            "expected": {str(regime): float(number) for regime, number in self.expected.items()},
+            "note": self.note or None,
+        }
+
+
+def has_regimes(fitted: Fitted) -> bool:
+    """Whether a column of the table names regimes."""
+    return fitted.data.recipe is not None and any(step.use == "regimes" for step in fitted.data.recipe.steps_)
+
+
+def regime_effects_of(fitted: Fitted) -> RegimeEffects:
+    """What the regimes of a model changed."""
+    if not has_regimes(fitted):
+        raise InputError(
+            "This model has no regimes: fit it with the column that names the experiment of each row, "
+            f"{either('DagPosterior(regimes=COLUMN)', '--regimes COLUMN')}."
+        )
+    assert fitted.data.recipe is not None
+    step = next(step for step in fitted.data.recipe.steps_ if step.use == "regimes")
+    reference, *others = (number_text(level) for level in step.levels or ())
+    names = fitted.names
+    parents = [names.index(own.name) for own in step.indicators]
+    outside = set(fitted.settings.get("exogenous", ()))
+    children = [place for place, name in enumerate(names) if name not in outside]
+    edges = np.clip(fitted.results.edges[np.ix_(parents, children)], 0.0, 1.0)
+    variables = tuple(names[child] for child in children)
+    numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns == "continuous"
+    note = ONLY_MEANS if numbers else ""
+    return RegimeEffects(step.name, reference, tuple(others), variables, edges, fitted.results.exact, note)
+
+
+def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str, *, summed_from: float = _NEARLY_SURE) -> Floats:
+    """Log of the odds that a regime changed each variable, in nats.
+
+    Where the probability is above `summed_from`, the graphs without that edge are summed by themselves.
+    """
+    place = effects.regimes.index(regime)
+    indicator = fitted.names.index(f"{effects.column}={regime}")
+    with np.errstate(divide="ignore"):
+        odds: Floats = np.log(effects.probabilities[place]) - np.log1p(-effects.probabilities[place])
+    sums = exact_sums(fitted)
+    if sums is None:
+        return odds
+    workspace, whole = sums
+    for number in np.flatnonzero(effects.probabilities[place] > summed_from):
+        child = fitted.names.index(effects.variables[number])
+        without = [
+            part.restricted({child: _without(part, child, indicator)}).log_evidence(fitted.modularity)
+            for part in workspace.parts
+        ]
+        log_without = np.logaddexp.reduce(np.array(without) + np.array(workspace.log_priors))
+        odds[number] = math.log(effects.probabilities[place, number]) - (log_without - whole.log_evidence)
+    return odds
+
+
+def _without(part: Any, child: int, parent: int) -> Flags:
+    """The parent sets of a node that lack a column."""
+    bits = np.zeros(part.nodes, dtype=np.uint64)
+    bits[parent] = np.uint64(1) << np.uint64(parent % 64)
+    lacking: Flags = part.masks_of_sets(child, bits) & bits[parent] == 0
+    return lacking

@@ -1,0 +1,138 @@
+"""What was believed of experiments with unknown targets: how many variables a regime changes, and how many change one.
+
+Each of `n` variables is a target of a regime with probability `p = expected_targets / n`, independently of the others.
+So `t` indicators among the parents of a variable, out of `r`, weigh `p^t (1 - p)^(r - t)`; what the prior of the user's
+choice says of the ordinary parents comes on top, as if there were no indicators. Sets with too many parents of one kind
+weigh nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
+from dagpost._tools.spelling import either
+from dagpost.errors import InputError
+from dagpost.priors.base import StructurePrior
+
+if TYPE_CHECKING:
+    from dagpost.families.parent_lists import Members, ParentLists
+
+
+@dataclass(frozen=True)
+class RegimePrior(StructurePrior):
+    """The prior of a model with indicators of regimes, which are the last columns."""
+
+    #: The prior of the ordinary parents.
+    of_parents: StructurePrior
+    #: How many columns are indicators.
+    indicators: int
+    #: The probability that a regime changes a variable.
+    probability: float
+    #: The most ordinary parents, and the most indicators, of a variable.
+    max_parents: int
+    max_regimes: int
+
+    @property
+    def chosen(self) -> StructurePrior:
+        """The prior of the user's choice."""
+        return self.of_parents.chosen
+
+    def log_weights(self, names: tuple[str, ...], max_parents: int) -> Floats:
+        """The log weight of each node (row) with each parent set, numbered as in `dagpost.families.numbering`."""
+        from dagpost.families.numbering import parent_sets
+
+        nodes = len(names)
+        ordinary = nodes - self.indicators
+        sets = parent_sets(nodes - 1, max_parents)
+        # Parent sets leave out the node itself, which is an ordinary one: indicators are above the others.
+        low = np.uint64((1 << (ordinary - 1)) - 1)
+        own = self.of_parents.log_weights(names[:ordinary], min(self.max_parents, ordinary - 1))
+        numbers, known = _looked_up(sets & low, parent_sets(ordinary - 1, min(self.max_parents, ordinary - 1)))
+        weights = np.zeros((nodes, len(sets)))
+        weights[:ordinary] = np.where(known, own[:, numbers], -np.inf)
+        weights[:ordinary] += self.of_targets(np.bitwise_count(sets & ~low).astype(np.int64))
+        return weights
+
+    def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
+        """The log weight of some parent sets of one node, given as masks over all columns."""
+        ordinary = len(names) - self.indicators
+        if node >= ordinary:
+            return np.zeros(len(masks))
+        low = np.uint64((1 << ordinary) - 1)
+        weights = self.of_parents.log_weights_of_sets(names[:ordinary], node, masks & low)
+        weights = np.where(np.bitwise_count(masks & low) <= self.max_parents, weights, -np.inf)
+        result: Floats = weights + self.of_targets(np.bitwise_count(masks & ~low).astype(np.int64))
+        return result
+
+    def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
+        """The log weight of the parent sets that rules allow each node, in the numbering of `lists`."""
+        from dagpost.families.parent_lists import ParentLists
+
+        ordinary = len(names) - self.indicators
+        candidates = tuple(own[own < ordinary] for own in lists.candidates[:ordinary])
+        of_parents = self.of_parents.log_weights_of_lists(names[:ordinary], ParentLists(candidates, self.max_parents))
+        # Nodes with as many candidates of both kinds number their sets alike.
+        known: dict[tuple[int, int], tuple[Integers, Floats]] = {}
+        weights = []
+        for node, own in enumerate(of_parents):
+            key = len(candidates[node]), len(lists.candidates[node])
+            if key not in known:
+                known[key] = self._parts_of_sets(lists.members(node), key[0])
+            numbers, of_targets = known[key]
+            weights.append(np.where(numbers < 0, -np.inf, own[numbers]) + of_targets)
+        return (*weights, *(np.zeros(1) for _ in range(self.indicators)))
+
+    def _parts_of_sets(self, members: Members, ordinary: int) -> tuple[Integers, Floats]:
+        """For each set the number of its ordinary members by themselves (-1: too many), and what the rest weighs.
+
+        Positions below `ordinary` are those of ordinary parents, and come first.
+        """
+        from dagpost.families.numbering import family_count
+
+        is_ordinary = (members >= 0) & (members < ordinary)
+        sizes = is_ordinary.sum(axis=1)
+        numbers = np.array([family_count(ordinary, size - 1) if size else 0 for size in range(ordinary + 1)])[sizes]
+        for rank in range(min(members.shape[1], ordinary)):
+            places = np.where(is_ordinary[:, rank], members[:, rank], 0)
+            numbers += np.array([math.comb(place, rank + 1) for place in range(ordinary)])[places]
+        regimes = (members >= ordinary).sum(axis=1)
+        return np.where(sizes <= self.max_parents, numbers, -1), self.of_targets(regimes)
+
+    def of_targets(self, regimes: Integers) -> Floats:
+        """The log weight of being changed by so many regimes."""
+        changed, kept = math.log(self.probability), math.log1p(-self.probability)
+        weights: Floats = regimes * changed + (self.indicators - regimes) * kept
+        return np.where(regimes <= self.max_regimes, weights, -np.inf)
+
+    def in_words(self) -> str:
+        """The part of a sentence by which a report explains the prior."""
+        return (
+            f"{self.of_parents.in_words()}; a regime changes a variable with probability {self.probability:.3g} before "
+            "the data"
+        )
+
+
+def target_probability(expected_targets: float, variables: int) -> float:
+    """The probability that a regime changes a variable, where it is expected to change so many of them.
+
+    >>> target_probability(1.0, 4)
+    0.25
+    """
+    if expected_targets >= variables:
+        raise InputError(
+            f"A regime is expected to change {expected_targets:g} of {variables} variables: "
+            f"{either('expected_targets', '--expected-targets')} must be below their number."
+        )
+    return expected_targets / variables
+
+
+def _looked_up(masks: Masks, listed: Masks) -> tuple[Integers, Flags]:
+    """The place of each mask in a list, and whether it is there."""
+    order = np.argsort(listed)
+    places = np.minimum(np.searchsorted(listed[order], masks), len(listed) - 1)
+    return order[places], listed[order][places] == masks

@@ -1,0 +1,41 @@
+"""How long scoring takes: the sets that a walk visits are counted right, and time grows with what there is to do."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dagpost.families.parent_lists import ParentLists, all_others
+from dagpost.scores import BDeu, BGe
+from dagpost.scores.allowed_scores import Group, groups_of
+from dagpost.scores.scoring_time import _sets, seconds_of_scoring
+
+
+def visited(group: Group, limit: int) -> int:
+    """The parent sets of anybody, and every family as a set, each counted once."""
+    wanted = set(group.wanted)
+    others = [place for place in range(len(group.columns)) if not (group.apart and place in wanted)]
+    sets = {frozenset(chosen) for size in range(limit + 1) for chosen in combinations(others, size)}
+    return len(sets | {parents | {node} for parents in sets for node in wanted - parents})
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_a_walk_visits_parent_sets_and_families(apart: bool, limit: int) -> None:
+    allowed = np.zeros((8, 8), dtype=np.bool_)
+    allowed[5:, : 5 if apart else 8] = True
+    np.fill_diagonal(allowed, False)
+    (group,) = groups_of(ParentLists.of_matrix(allowed, limit), np.arange(8) >= 5)
+    assert group.apart == apart
+    assert _sets(group, limit) == visited(group, limit)
+
+
+def test_more_rows_columns_and_levels_take_longer_and_workers_share() -> None:
+    usual = seconds_of_scoring(all_others(20, 3), 1000, BDeu(), 1)
+    assert seconds_of_scoring(all_others(20, 3), 1000, BDeu(), 2) == usual / 2
+    assert seconds_of_scoring(all_others(20, 3), 9000, BDeu(), 1) > usual
+    assert seconds_of_scoring(all_others(25, 3), 1000, BDeu(), 1) > usual
+    assert seconds_of_scoring(all_others(20, 3), 1000, BDeu(), 1, levels=4.0) > usual
+    assert seconds_of_scoring(all_others(20, 3), 1000, BGe(), 1) < usual
