@@ -165,7 +165,7 @@ class Fatal(Stage):
 
 def fitted_edges(table: Table, checkpoint: Checkpoint | None) -> Any:
     names = list(table.columns)
-    tiers = [[names[column] for column in np.flatnonzero(TIERS == tier)] for tier in range(3)]
+    tiers = [[names[column] for column in np.flatnonzero(tier == TIERS)] for tier in range(3)]
     model = DagPosterior(score="bdeu", tiers=tiers, max_parents=MAX_PARENTS, seed=1, threads=1)
     return model.fit(table, checkpoint=checkpoint).edge_probabilities_.to_numpy()
 
