@@ -109,7 +109,7 @@ def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, En
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
-    method, constraints = checked_method(model), rules_of(model, table)
+    method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
     study, engine = study_of(model, method, table)

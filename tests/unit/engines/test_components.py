@@ -118,7 +118,12 @@ def tiered_table(columns: int) -> tuple[pd.DataFrame, list[list[str]]]:
 
 def test_the_automatic_engine_looks_at_the_largest_group(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(CudaEngine, "suits", classmethod(lambda cls, nodes: asked.append(nodes) or False))
+
+    def suits(nodes: int) -> bool:
+        asked.append(nodes)
+        return False
+
+    monkeypatch.setattr(CudaEngine, "suits", suits)
     table, tiers = tiered_table(22)
     settings: dict[str, Any] = {"score": "bdeu", "max_parents": 1, "engine": "auto", "samples": 10}
     DagPosterior(tiers=tiers, **settings).fit(table)
