@@ -1,16 +1,18 @@
 """Measures, beside a plain implementation and what was to be reached.
 
-    python -m benchmarks.run [order] [sampling] [structure] [claims] [--quick] [--large]
+    python -m benchmarks.run [order] [sampling] [structure] [components] [claims] [--quick] [--large]
 
 - order: scoring and the exact order-modular posterior;
 - sampling: graphs and orders from that posterior, path features, linear extensions;
 - structure: the sums over all graphs and independent graphs from the structure-modular posterior;
+- components: the same where rules split the table: tiers, exogenous columns, series;
 - claims: the guarantee, our estimators and a rival's correction, see paper_claims.py.
 
 The tables of the paper have a command of their own: python -m benchmarks.paper.
 
-Without a name: the first three, which take some six minutes on two cores. `--quick` stops at 18 to 20 nodes;
-`--large` adds 28 nodes (order; 2.2 GB) and 21 and 22 nodes (structure; some minutes). Prints tables and writes the
+Without a name: the first four, which take some eight minutes on two cores. `--quick` stops at 18 to 20 nodes;
+`--large` adds 28 nodes (order; 2.2 GB) and 21 and 22 nodes (structure; some minutes), and
+24 columns in one piece (components). Prints tables and writes the
 same, with all repetitions and a description of the machine, as JSON to benchmarks/results.
 """
 
@@ -22,10 +24,10 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import suite_order, suite_sampling, suite_structure
+from benchmarks import components, suite_order, suite_sampling, suite_structure
 from benchmarks.measuring import CORES, RESULTS, load, machine
 
-SUITES = {"order": suite_order, "sampling": suite_sampling, "structure": suite_structure}
+SUITES = {"order": suite_order, "sampling": suite_sampling, "structure": suite_structure, "components": components}
 
 
 def measure_suite(name: str, *, quick: bool, large: bool, folder: Path) -> None:

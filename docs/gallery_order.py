@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-FIRST = ("plot_graph.py", "plot_edges.py", "plot_heat_map.py", "plot_graph_of_25.py", "plot_effect_density.py")
+FIRST = (
+    "plot_graph.py",
+    "plot_edges.py",
+    "plot_heat_map.py",
+    "plot_graph_of_25.py",
+    "plot_in_time.py",
+    "plot_effect_density.py",
+)
 
 
 class ReadingOrder:

@@ -15,7 +15,7 @@ from tests.naive import features as naive_features
 
 from dagpost import DagPosterior, InDegreePrior, InputError, LocalScores
 from dagpost.families.numbering import family_count, parent_sets, unsqueeze_all
-from dagpost.features import resolve
+from dagpost.features import evaluate, resolve
 from dagpost.posterior.knowledge import knowledge_from
 from dagpost.priors.constraints import Constraints
 
@@ -59,6 +59,12 @@ def test_what_is_compelled_matches_enumeration(nodes: int, data: Any) -> None:
     known = knowledge_from(NAMES[:nodes], Constraints(exogenous=[NAMES[node] for node in exogenous]))
     by_data, with_rules = known.compelled(np.array([dag], dtype=np.uint8))
     assert tuple(by_data[0].tolist()) == essential.as_masks(naive.compelled(dag, exogenous, rules=False), nodes)
+    asked = [(parent, child) for parent in range(nodes) for child in range(nodes) if child not in {*exogenous, parent}]
+    own = frozenset(NAMES[node] for node in exogenous)
+    read = [resolve(f"compelled({NAMES[a]} -> {NAMES[b]})", NAMES[:nodes], None, own).feature for a, b in asked]
+    held = evaluate(read, np.array([dag], dtype=np.uint8), NAMES[:nodes])
+    expected = naive.compelled(dag, exogenous, rules=False)
+    assert {edge for edge, (holds,) in zip(asked, held, strict=True) if holds} == expected
     assert tuple(with_rules[0].tolist()) == essential.as_masks(naive.compelled(dag, exogenous, rules=True), nodes)
 
 

@@ -225,7 +225,8 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
     print_regimes(model.fitted_)
     for line in summary(model):
         typer.echo(printable(line))
-    print_about_pairs(found, model_file, model.fitted_.data.recipe)
+    if folded is None:
+        print_about_pairs(found, model_file, model.fitted_.data.recipe)
     print_tried(tried, quiet=quiet)
     typer.echo(assumptions(model))
     if model_file is not None:

@@ -75,9 +75,11 @@ def compelled_by_data(
     unmodelled[list(exogenous)] = True
     # Where sets are numbers, exogenous nodes are joined by edges from the first to the last, which no rule will direct.
     among = masks_of_matrix(np.triu(np.outer(unmodelled, unmodelled), 1) & (parents.ndim == 2))
+    joins = bool(among.any())
 
     def compelled(graphs: Masks) -> tuple[Masks, int]:
-        graphs |= among
+        if joins:
+            graphs |= among
         found = np.zeros_like(graphs)
         cyclic = _compel(graphs, unmodelled, found)
         if cyclic < 0 and (apart.any() or always.any()):
@@ -86,7 +88,7 @@ def compelled_by_data(
             _compel(graphs, unmodelled, found)
             found |= graphs & apart & ~among
             _close(graphs, unmodelled, found)
-        return found & ~among, cyclic
+        return found & ~among if joins else found, cyclic
 
     return _in_blocks(parents, compelled, at_a_time)
 

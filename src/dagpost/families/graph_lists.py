@@ -146,10 +146,11 @@ def add_column(words: Masks, column: int) -> None:
 
 @inline_no_refcount
 def place_of_bit(bit: np.uint64) -> int:
-    """Which bit is set."""
-    place = 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if bit >> np.uint64(step) != np.uint64(0):
-            bit >>= np.uint64(step)
-            place += step
-    return place
+    """Which bit is set; each line looks at one digit of the answer."""
+    none = np.uint64(0)
+    place = 32 if bit & np.uint64(0xFFFFFFFF00000000) != none else 0
+    place += 16 if bit & np.uint64(0xFFFF0000FFFF0000) != none else 0
+    place += 8 if bit & np.uint64(0xFF00FF00FF00FF00) != none else 0
+    place += 4 if bit & np.uint64(0xF0F0F0F0F0F0F0F0) != none else 0
+    place += 2 if bit & np.uint64(0xCCCCCCCCCCCCCCCC) != none else 0
+    return place + (1 if bit & np.uint64(0xAAAAAAAAAAAAAAAA) != none else 0)

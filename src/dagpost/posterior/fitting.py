@@ -63,11 +63,14 @@ def checked_method(model: Any) -> Method | None:
 def rules_of(model: Any, table: Table | None = None) -> Constraints:
     """The rules of a model for its edges, with the exogenous columns that its table's recipe names and time brings."""
     own = Constraints(model.required, model.forbidden, model.tiers, model.exogenous)
-    if table is not None and table.recipe is not None and table.recipe.exogenous:
-        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
-    if table is None or table.time is None:
+    if table is None:
         return own
+    if table.recipe is not None and table.recipe.exogenous:
+        own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
     _refuse_left_out(own, table)
+    _refuse_set_exogenous(own, table)
+    if table.time is None:
+        return own
     earlier = [name for name in table.time.exogenous if name in table.names]
     present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
     return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
@@ -106,9 +109,7 @@ def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, En
 
 def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Compute the posterior of a table with the settings of a model."""
-    method, constraints = checked_method(model), rules_of(model, table)
-    _refuse_left_out(constraints, table)
-    _refuse_set_exogenous(constraints, table)
+    method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
     study, engine = study_of(model, method, table)

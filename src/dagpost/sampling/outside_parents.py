@@ -17,8 +17,8 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.engines import Engine
 from dagpost.exact.components import Ragged, projection, summed_out
-from dagpost.families.numbering import binomials, family_count, size_offsets, squeeze
-from dagpost.families.parent_lists import Members, ParentLists, words_of
+from dagpost.families.numbering import MAX_NODES, binomials, family_count, size_offsets, squeeze
+from dagpost.families.parent_lists import MOST_COLUMNS, Members, ParentLists, words_of
 
 
 def draw_whole_sets(
@@ -102,7 +102,8 @@ def numbers_of_masks(lists: ParentLists, node: int, words: Masks) -> Integers:
     """The number of each set of columns, given as (graphs, words), among the parent sets of a node; -1: it has none."""
     result = np.empty(len(words), dtype=np.int64)
     limit, own = lists.max_parents, lists.candidates[node]
-    _number_words(np.ascontiguousarray(words), own, limit, binomials(limit), size_offsets(limit), result)
+    most = MAX_NODES if len(own) <= MAX_NODES else MOST_COLUMNS
+    _number_words(np.ascontiguousarray(words), own, limit, binomials(limit, most), size_offsets(limit, most), result)
     return result
 
 

@@ -202,3 +202,11 @@ def test_an_unrolled_table_shows_what_was_done() -> None:
     assert isinstance(found, Unrolled)
     assert repr(found).startswith("Unrolled table of 7 columns and 150 rows\n  180 rows of 30 subjects (6 each)")
     assert "&lt;b&gt;" in found._repr_html_()
+
+
+def test_a_plan_knows_that_only_present_values_can_form_cycles() -> None:
+    frame = PANEL.drop(columns="sex")
+    plan = DagPosterior("bge", max_parents=2).plan(unroll(frame, time="week", subject="id", lags=2))
+    assert "one group of 3 variables" in plan.reason
+    fitted = DagPosterior(max_parents=1, recipe=Recipe(exogenous=["week"])).fit(PANEL[["week", "x", "y"]].round())
+    assert (fitted.edge_probabilities_["week"] == 0.0).all()

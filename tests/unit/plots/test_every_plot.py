@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from tests.tools.pictures import frame, nodes
+from tests.unit.plots.test_time_plot import table
 
 from dagpost import DagPosterior, DagSample, plots
 from dagpost.errors import InputError
@@ -35,6 +36,7 @@ def every_plot(model: DagPosterior, chains: DagSample) -> dict[str, Any]:
         "r_hat": lambda ax: plots.r_hat(chains, ax=ax),
         "effect_density": lambda ax: plots.effect_density(effect, ax=ax),
         "comparison": lambda ax: plots.comparison(model, chains, ax=ax),
+        "in_time": lambda ax: plots.in_time(table(), ax=ax),
     }
 
 

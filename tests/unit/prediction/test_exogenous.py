@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dagpost import BayesianNetwork, DagPosterior, InputError, cross_validate
+from dagpost import BayesianNetwork, DagPosterior, InputError, Recipe, cross_validate
 from dagpost.causal import causal_effects
 from dagpost.data import as_table
 
@@ -149,3 +149,15 @@ def test_setting_an_exogenous_column_from_outside_is_refused(frame: pd.DataFrame
     with pytest.raises(InputError, match="'age' was set from outside in some rows, and 'age' is exogenous"):
         DagPosterior(score="bdeu", exogenous="age").fit(frame, interventions=interventions)
     DagPosterior(score="bdeu", exogenous="sex").fit(frame, interventions=interventions)
+
+
+def test_those_of_the_recipe_are_in_the_plan_the_weights_and_the_folds(frame: pd.DataFrame) -> None:
+    settings = {"score": "bdeu", "seed": 1, "samples": 50}
+    named = DagPosterior(exogenous=["age", "sex"], **settings).fit(frame)
+    by_recipe = DagPosterior(recipe=Recipe(exogenous=["age", "sex"]), **settings)
+    assert str(by_recipe.plan(frame)) == str(named.plan(frame))
+    assert by_recipe.fit(frame).log_evidence_ == pytest.approx(named.log_evidence_)
+    folds = [cross_validate(model, frame, folds=2, seed=1).log_scores for model in (named, by_recipe)]
+    assert folds[0] == pytest.approx(folds[1])
+    with pytest.raises(InputError, match="'exogenous' names the column 'age', which was left out"):
+        DagPosterior(recipe=Recipe(drop=["age"]), exogenous=["age"]).plan(frame)

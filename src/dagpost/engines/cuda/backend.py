@@ -55,7 +55,8 @@ class CudaBackend(ExactBackend):
         return on_device and super().structure_fits(nodes, max_parents)
 
     def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
-        del measured
+        if nodes < structure.FEWEST_NODES:
+            return super().structure_seconds(nodes, measured=measured)
         return 1.0 + _SECONDS_A_TERM * 3.0**nodes
 
     def forward_table(self, log_weights: Floats, max_parents: int, **tracking: Unpack[Tracking]) -> Forward:

@@ -7,7 +7,7 @@ As data tell it that were only observed, whatever was set from outside and whate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class CompelledEdge(Feature):
 
     parent: str
     child: str
+    #: Columns that are not modelled: data do not show two of them to be apart.
+    exogenous: frozenset[str] = field(default=frozenset(), metadata={"named": False})
 
     name = "compelled"
 
@@ -39,8 +41,14 @@ class CompelledEdge(Feature):
     def forms(cls) -> tuple[Form, ...]:
         return (Call("compelled", _read, ("compelled(A -> B)",)),)
 
+    def conditional(self, exogenous: frozenset[str]) -> Feature:
+        """In all graphs that say the same of the modelled columns given the others."""
+        super().conditional(exogenous)
+        return CompelledEdge(self.parent, self.child, exogenous)
+
     def holds_in(self, block: Block) -> Flags:
-        return all_in(block.mask([self.parent]))(block.shared(_compelled)[:, block.node(self.child)])
+        found = block.shared(_Compelled(self.exogenous))
+        return all_in(block.mask([self.parent]))(found[:, block.node(self.child)])
 
 
 def compelled(parent: str, child: str) -> CompelledEdge:
@@ -65,7 +73,13 @@ def _read(reader: Reader) -> CompelledEdge:
     return reader.build(start, CompelledEdge, parent, child)
 
 
-def _compelled(block: Block) -> Masks:
+@dataclass(frozen=True)
+class _Compelled:
     """The compelled edges of every graph, as masks of parents."""
-    masks: Masks = compelled_by_data(block.by_graph(block.parents)).astype(np.uint64)
-    return masks
+
+    exogenous: frozenset[str]
+
+    def __call__(self, block: Block) -> Masks:
+        given = [block.node(name) for name in sorted(self.exogenous)]
+        masks: Masks = compelled_by_data(block.by_graph(block.parents), exogenous=given).astype(np.uint64)
+        return masks

@@ -1,0 +1,107 @@
+"""Pictures of tables with time: series as rows, times as columns; lines keep to the room between boxes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from dagpost import DagPosterior, datasets, plots
+from dagpost.errors import InputError
+from dagpost.plots.small_time import small_time
+from dagpost.plots.sources import not_computed
+from dagpost.plots.time_layout import Cell, Grid, routes_of
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+
+def table(series: int = 4, lags: int = 2, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    present = [f"s{one}" for one in range(series)]
+    names = [*present, *(f"{one}[t-{lag}]" for lag in range(1, lags + 1) for one in present), "sex"]
+    edges = pd.DataFrame(0.0, names, names)
+    for parent, child in itertools.product(names[series:], present):
+        edges.loc[parent, child] = rng.uniform(0.0, 1.0) * (rng.random() < 0.4)
+    edges.loc["s0", "s1"], edges.loc["s1", "s0"] = 0.3, 0.2
+    edges.loc["s2[t-1]", "s3"], edges.loc["s3[t-1]", "s3"] = 0.04, 0.9
+    return edges
+
+
+def texts(ax: Any, kind: str) -> list[str]:
+    return [text.get_text() for text in ax.texts if text.get_gid() == kind]
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Any:
+    yield
+    plt.close("all")
+
+
+def test_series_are_rows_and_times_are_columns() -> None:
+    from dagpost.plots.time_arrows import TimeArrow
+
+    edges = table()
+    ax = plots.in_time(edges)
+    assert texts(ax, "time") == ["static", "2 steps earlier", "1 step earlier", "now"]
+    boxes = {name: ax.texts[place].get_position() for place, name in enumerate(edges.columns)}
+    assert len({boxes[name][1] for name in ("s1", "s1[t-1]", "s1[t-2]")}) == 1
+    assert boxes["sex"][0] < boxes["s0[t-2]"][0] < boxes["s0[t-1]"][0] < boxes["s0"][0]
+    lines = [artist for artist in ax.get_children() if isinstance(artist, TimeArrow)]
+    joined = edges.to_numpy() + edges.to_numpy().T
+    assert len(lines) == int((np.triu(joined) >= 0.1).sum())
+    assert {line.word for line in lines if not line.route.bend} == {"rules"}
+    assert [round(line.probability, 6) for line in lines if line.route.bend] == [0.5]
+    (caption,) = texts(ax, "caption")
+    assert "Not drawn: 1 edge with a probability below 0.1." in caption.replace("\n", " ")
+    canvas: Any = ax.figure.canvas
+    canvas.draw()
+    assert all(line.path(canvas.get_renderer()) is not None for line in lines)
+
+
+def test_lines_pass_other_columns_between_their_boxes_in_lanes_of_their_own() -> None:
+    grid = Grid(rows=5, columns=4, box_width=60.0, box_height=16.0)
+    lines = [(Cell(a, 0), Cell(b, 3)) for a in range(5) for b in range(5)]
+    lines += [(Cell(a, 3), Cell(b, 3)) for a, b in itertools.combinations(range(5), 2)]
+    routes = routes_of(lines, grid)
+    lanes = []
+    for (begin, end), route in zip(lines, routes, strict=True):
+        assert (route.bend > 0.0) == (begin.column == end.column)
+        assert len(route.stops) == (0 if route.bend else 2)
+        assert all(0.0 < port < 1.0 for port in route.ports)
+        for stop in route.stops:
+            lanes.append((stop.begin, round(stop.height, 6)))
+            for row in range(5):
+                assert abs(stop.height - grid.centre(Cell(row, 0))[1]) >= grid.box_height / 2
+    assert len(set(lanes)) == len(lanes)
+
+
+def test_twenty_series_and_three_lags_fit_and_improbable_edges_are_left_out() -> None:
+    ax = plots.in_time(table(20, 3), legend=False)
+    figure = ax.figure
+    width, height = figure.get_size_inches() * 72.0
+    assert max(width, height) < 1200.0
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_gid() == "node"]
+    assert len(boxes) == 81
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert min(text.get_fontsize() for text in ax.texts if text.get_gid() == "node") > 6.0
+
+
+def test_the_picture_in_html_has_the_same_lines_and_escapes_names() -> None:
+    edges = table(4, 1)
+    names = tuple(name.replace("s0", "<i>") for name in edges.columns)
+    picture = small_time(not_computed(names, edges.to_numpy()))
+    joined = edges.to_numpy() + edges.to_numpy().T
+    assert picture.count("<path d=") == int((np.triu(joined) >= 0.1).sum()) + picture.count("direction ")
+    assert "<i>" not in picture
+    assert "&lt;i&gt; and s1 now: 0.500" in picture or "s1 and &lt;i&gt; now: 0.500" in picture
+
+
+def test_a_table_without_time_is_refused() -> None:
+    with pytest.raises(InputError, match="A picture in time is about series in time"):
+        plots.in_time(DagPosterior("bdeu", max_parents=1).fit(datasets.load("coronary")))
