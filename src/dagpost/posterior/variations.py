@@ -207,6 +207,7 @@ def _refitted(fitted: Fitted, refit: Refit) -> _Pairs:
     if not math.isfinite(_seconds(fitted, refit)):
         raise ResourceError("its exact sums would take too long or too much memory")
     settings = {
+        "regimes": None,
         **fitted.settings,
         "score": fitted.score,
         "prior": fitted.recall("prior"),
