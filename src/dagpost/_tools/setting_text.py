@@ -87,12 +87,16 @@ def given_columns(exogenous: Sequence[str]) -> str:
     'given 200 exogenous columns'
     >>> given_columns(["salt[t-1]", "pressure[t-1]", "sex"])
     'given sex and earlier values'
+    >>> given_columns(["salt[t-1]", *(f"gene {number}" for number in range(200))])
+    'given 200 exogenous columns and earlier values'
     """
     own = [name for name in exogenous if not _EARLIER.search(name)]
-    exogenous = [*own, "earlier values"] if len(own) < len(exogenous) else own
-    if not exogenous or len(exogenous) > _NAMED:
-        return f"given {len(exogenous)} exogenous columns" if exogenous else ""
-    *first, last = map(printable, exogenous)
+    named = [printable(name) for name in own] if len(own) <= _NAMED else [f"{len(own)} exogenous columns"]
+    if len(own) < len(exogenous):
+        named.append("earlier values")
+    if not named:
+        return ""
+    *first, last = named
     return f"given {', '.join(first)} and {last}" if first else f"given {last}"
 
 
