@@ -14,8 +14,7 @@ from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
-from dagpost.posterior.component_workspace import in_words
-from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words
+from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words, in_words
 from dagpost.scores import scores_within
 
 #: Why tiers do not help where a graph counts once for every order.

@@ -1,4 +1,4 @@
-"""Tables of more than 64 columns: the numbers of parent sets among many candidates, and the best graphs of a mixture."""
+"""Tables of more than 64 columns: the numbers of parent sets among many candidates, and best graphs of a mixture."""
 
 from __future__ import annotations
 
