@@ -48,7 +48,7 @@ def random_frame(seed: int, columns: int, regimes: int, rows: int = 60) -> pd.Da
 
 
 def fitted(frame: pd.DataFrame, **changed: object) -> DagPosterior:
-    given = {"score": "bdeu", "regimes": Regimes("regime", reference="r0"), "seed": 1, **changed}
+    given = {"score": "bdeu", "regimes": Regimes("regime", reference="r0"), "seed": 1, "samples": 300, **changed}
     return DagPosterior(**given).fit(frame)
 
 
