@@ -16,6 +16,8 @@ const MANY = 14;
 const MOST_LAYERED = 250;
 // With more variables than this, those without a line are not drawn.
 const MOST_DRAWN = 64;
+// And no more lines than these, the most probable ones.
+const MOST_LINES = 200;
 
 // A name over up to two lines, rather broken after a mark in the second half of a line than in the middle of a word.
 Report.wrapped = (name) => {
@@ -113,9 +115,13 @@ Report.paint = () => {
 
 Report.showFrom = (threshold) => {
   const edges = Report.cy.edges();
-  Report.cy.batch(() => edges.forEach((edge) => {
-    edge.toggleClass("below", edge.data("joined") < threshold - NEAR);
-  }));
+  const reached = edges.filter((edge) => edge.data("joined") >= threshold - NEAR);
+  // They come in falling order.
+  const drawn = Report.many ? reached.slice(0, MOST_LINES) : reached;
+  Report.cy.batch(() => {
+    edges.addClass("below");
+    drawn.removeClass("below");
+  });
   const shown = edges.not(".below");
   if (Report.many) {
     const ends = shown.connectedNodes();
@@ -127,9 +133,10 @@ Report.showFrom = (threshold) => {
   const sum = (some) => some.reduce((total, edge) => total + edge.data("joined"), 0);
   const [others, joinedOthers] = Report.data.unlisted;
   let words = `${shown.length} of ${(edges.length + others).toLocaleString("en")} pairs are shown.`;
+  if (drawn.length < reached.length) words += ` More reach this, at least ${reached.length}.`;
   if (Report.many) {
     const left = Report.data.names.length - shown.connectedNodes().length;
-    words += ` ${left.toLocaleString("en")} of ${Report.data.names.length.toLocaleString("en")} variables have no such pair and are not drawn.`;
+    words += ` ${left.toLocaleString("en")} of ${Report.data.names.length.toLocaleString("en")} variables are in none of these and are not drawn.`;
   }
   if (Report.data.posterior) {
     const wrong = Math.max(0, shown.length - sum(shown));
