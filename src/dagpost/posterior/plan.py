@@ -14,6 +14,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.progress import NO_PROGRESS
+from dagpost._tools.spelling import in_python
 from dagpost._tools.text import duration
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import HostBackend
@@ -29,7 +30,7 @@ from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
 from dagpost.posterior.split_advice import in_words
-from dagpost.posterior.splitting import advising
+from dagpost.posterior.splitting import advising, hint_for
 from dagpost.posterior.weighing import division_of, families_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.scores import Score, scores_within
@@ -60,6 +61,8 @@ class Plan:
     exact: bool
     chains: bool
     stages: tuple[Cost, ...]
+    #: Where edges will not be exact although there are rules: which rule, or setting, would make them so (marked).
+    hint: str = ""
 
     @property
     def seconds(self) -> float:
@@ -89,7 +92,7 @@ class Plan:
         ]
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join([*self.lines(), *([in_python(self.hint)] if self.hint else [])])
 
 
 def plan_fit(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
@@ -108,7 +111,8 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
     if not exact or workspace.largest <= chosen.quick_nodes:
         stages += _draws(chosen, chosen.usual_count(samples), workspace, in_play)
     stages = _for_each_part(stages, workspace)
-    return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages))
+    hint = "" if exact or method is not None else hint_for(modularity, study, engine)
+    return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages), hint)
 
 
 def weightless(method: Method | None, modularity: str, study: Study, engine: Engine) -> Workspace:

@@ -29,7 +29,7 @@ from dagpost.posterior.splitting import (
     advising,
     are_affordable,
     components_of,
-    hint_for_estimates,
+    hint_for,
     require_components,
     require_exact,
 )
@@ -77,8 +77,8 @@ def weigh_families(
         workspace = Workspace(weights, engine, reporter)
     else:
         workspace = _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
-    if method is None and modularity == "structure":
-        workspace.splitting_hint = hint_for_estimates(components_of(study), study, engine)
+    if method is None:
+        workspace.splitting_hint = hint_for(modularity, study, engine)
     return workspace
 
 
