@@ -144,7 +144,7 @@ def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
     held = 16 * families_of(own.lists) if isinstance(own, ComponentWorkspace) else 0
     words = f", for each of {times} {workspace.mixture.setting}s"
     return [
-        stage
+        stage._replace(size=stage.size + (times - 1) * held)
         if stage.stage == "samples"
         else stage._replace(
             what=stage.what + words,
@@ -248,7 +248,9 @@ def _draws_by_components(method: Method, count: int, workspace: ComponentWorkspa
     inside = sum(size for size in workspace.components.sizes if size > 1)
     drawn = count * (_SECONDS_A_SET * workspace.nodes + _SECONDS_IN_LAYERS * inside)
     seconds = (_SECONDS_TO_SORT * families_of(workspace.lists) + drawn) / workspace.engine.workers
-    size = count * (_BYTES_A_DRAW + 8 * workspace.nodes * words_of(workspace.nodes))
+    # Graphs come as they are drawn, as a sample has them, and sorted to find those that are alike.
+    graphs = count * (_BYTES_A_DRAW + 5 * 8 * workspace.nodes * words_of(workspace.nodes))
+    size = graphs + _tables_by_components(workspace, here=True).size
     return Cost("samples", f"{count:,} graphs by {method.name}", seconds, size)
 
 
