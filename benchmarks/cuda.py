@@ -27,6 +27,7 @@ from dagpost.engines.cuda.layout import make_layout
 from dagpost.engines.host.backend import HostBackend
 from dagpost.errors import ResourceError
 from dagpost.families.numbering import family_count
+from dagpost.posterior.component_workspace import ComponentWorkspace
 
 MAX_PARENTS = 5
 
@@ -111,6 +112,38 @@ def structure(results: dict[str, object]) -> None:
         print(nodes, row, flush=True)
 
 
+def components(results: dict[str, object]) -> None:
+    """Sixty columns in three tiers of twenty: the sums over each tier by itself, and 30,000 independent graphs."""
+    table = draw_table(random_network(60, 60), 1000, 60)
+    row: dict[str, float] = {}
+    edges = []
+    for engine in ("cuda", "threads"):
+        for _ in range(2):
+            model = DagPosterior(
+                score="bdeu",
+                engine=engine,
+                max_parents=3,
+                tiers=[list(table.names[first : first + 20]) for first in (0, 20, 40)],
+                method="exact-layers",
+                progress=False,
+            )
+            started = time.perf_counter()
+            model.fit(table)
+            fitted = time.perf_counter()
+            model.sample(30_000, seed=1)
+            row[f"fit, {engine}"] = fitted - started
+            row[f"30,000 graphs, {engine}"] = time.perf_counter() - fitted
+            device.free_bytes()
+        own = model.fitted_.workspace
+        assert isinstance(own, ComponentWorkspace)
+        made = (own.lists, own.log_weights, own.engine, NO_PROGRESS)
+        row[f"sums alone, {engine}"] = seconds(lambda made=made: ComponentWorkspace(*made).summed("structure"))
+        edges.append(model.edge_probabilities_.to_numpy())
+    row["largest difference of an edge"] = float(np.abs(edges[0] - edges[1]).max())
+    results["components 3 x 20"] = row
+    print("60 columns in 3 tiers of 20", row, flush=True)
+
+
 def end_to_end(results: dict[str, object]) -> None:
     """From a table of 1,000 rows to 20,000 graphs, each counted once for every order it fits."""
     for nodes in (30, 33):
@@ -146,7 +179,7 @@ def scores(results: dict[str, object]) -> None:
     print("scores of 1,000,000 rows, 25 columns, 3 parents", row, flush=True)
 
 
-PARTS = {"forward": forward, "structure": structure, "end": end_to_end, "scores": scores}
+PARTS = {"forward": forward, "structure": structure, "components": components, "end": end_to_end, "scores": scores}
 
 
 def main() -> None:

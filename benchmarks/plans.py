@@ -34,6 +34,7 @@ QUICK = [
     case("order-mcmc", 18, modularity="order", samples=20_000),
     case("partition-mcmc", 25, "bge", samples=2_000),
     case("structure-mcmc", 25, samples=20_000),
+    case("exact-layers", 24, tiers=3),
 ]
 CASES = [
     *QUICK,
@@ -42,6 +43,12 @@ CASES = [
     case("exact-layers", 16),
     case("exact-layers", 14, "bge"),
     case("exact-layers", 14, "bic", rows=20_000),
+    case("exact-layers", 60, tiers=4, max_parents=3),
+    case("exact-layers", 60, "average", tiers=4, max_parents=3),
+    case("exact-layers", 60, "bge", tiers=4, max_parents=3),
+    case("exact-layers", 36, tiers=2, exogenous=18, max_parents=3),
+    case("exact-layers", 40, tiers=2, exogenous=20, max_parents=3),
+    case("exact-layers", 220, tiers=1, exogenous=200, max_parents=3),
     case("dds", 20, modularity="order"),
     case("dds", 20, "bge", modularity="order"),
     case("iw-dds", 16),
@@ -86,6 +93,11 @@ def model_of(request: Case, nodes: int, small: bool = False) -> Any:
         method = GivenOrder(order=[f"V{node}" for node in range(nodes)])
     samples = 20 if small else request["samples"]
     settings = {"modularity": request["modularity"], "samples": samples, "seed": 1, "threads": 1, "progress": False}
+    if "tiers" in request:
+        names, size = [f"V{node}" for node in range(nodes)], -(-nodes // request["tiers"])
+        settings["tiers"] = [names[first : first + size] for first in range(0, nodes, size)]
+        settings["exogenous"] = names[: 0 if small else request.get("exogenous", 0)]
+        settings["max_parents"] = request.get("max_parents", 5)
     return DagPosterior(score=score, method=method, **settings)
 
 
@@ -93,7 +105,7 @@ def run_all(model: Any, table: Any) -> None:
     """All that a plan speaks of: the fit, its edges and its own sample."""
     model.fit(table)
     _ = model.edge_probabilities_
-    if not model.exact_ or len(model.names_) <= model.fitted_.method.quick_nodes:
+    if not model.exact_ or model.fitted_.workspace.largest <= model.fitted_.method.quick_nodes:
         model.own_sample()
 
 
@@ -107,6 +119,7 @@ def measure_here(request: Case) -> Case:
     warnings.simplefilter("ignore")
     # Beyond 21 columns chains work with lists of candidates, which have kernels of their own.
     few = 5 if nodes <= 21 else 22
+    few = 6 if "tiers" in request else few
     run_all(model_of(request, few, small=True), table_of(few, 100, continuous))
     table, model = table_of(nodes, rows, continuous), model_of(request, nodes)
     plan = model.plan(table)

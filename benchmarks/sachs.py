@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def timed(frame: pd.DataFrame, model: DagPosterior, **how: Any) -> tuple[DagPost
     return model, time.process_time() - start
 
 
-def show(title: str, frame: pd.DataFrame, score: Any) -> None:
+def show(title: str, frame: pd.DataFrame, score: Any, targets: Mapping[str, str] = TARGETS) -> None:
     """Fit with regimes, and with known targets, and print what both say."""
     regimes = Regimes("condition", reference=REFERENCE)
     model, seconds = timed(frame, DagPosterior(score=score, max_parents=MAX_PARENTS, regimes=regimes, seed=1))
@@ -66,9 +67,9 @@ def show(title: str, frame: pd.DataFrame, score: Any) -> None:
     known, known_seconds = timed(
         frame.drop(columns="condition"),
         DagPosterior(score=score, max_parents=MAX_PARENTS, seed=1),
-        interventions=[TARGETS.get(regime) for regime in frame["condition"]],
+        interventions=[targets.get(regime) for regime in frame["condition"]],
     )
-    found = compare_targets(model, TARGETS, known)
+    found = compare_targets(model, targets, known)
     print(found.table.round(2).to_string(index=False))
     print(found)
     print(f"told the targets: {known_seconds:.2f} CPU seconds")

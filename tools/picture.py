@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from dagpost import DagPosterior, datasets, plots
+from dagpost import BDeu, DagPosterior, datasets, plots
 from dagpost._tools.whole_files import write_text
 
 FOLDER = Path(__file__).parents[1] / "docs" / "_static"
@@ -28,7 +28,8 @@ def cohort() -> Axes:
     table = datasets.load("cohort")
     tiers = {name: int(name.rpartition("_")[2]) for name in table.names if name[-1].isdigit()}
     tiers |= dict.fromkeys(("parents_education_7", "parents_smoke_7", "crowding_7", "damp_home_7"), 0)
-    model = DagPosterior(tiers=tiers, exogenous=["sex", "birth_year"], max_parents=3, seed=1).fit(table)
+    settings = {"score": BDeu(5), "max_parents": 3, "seed": 1}
+    model = DagPosterior(tiers=tiers, exogenous=["sex", "birth_year"], **settings).fit(table)
     return plots.graph(model, threshold=0.5)
 
 

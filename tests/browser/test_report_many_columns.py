@@ -44,12 +44,22 @@ def test_variables_without_a_line_are_not_drawn_and_counted(wide: Seen) -> None:
     ends = "Report.cy.edges().not('.below').connectedNodes().length"
     assert wide.page.evaluate(boxes) == wide.page.evaluate(ends) < 150
     left = 150 - wide.page.evaluate(ends)
-    assert f"{left} of 150 variables have no such pair" in wide.page.locator("#shown").text_content()
+    assert f"{left} of 150 variables are in none of these" in wide.page.locator("#shown").text_content()
     wide.set_threshold(0.9)
     assert wide.page.evaluate(boxes) == wide.page.evaluate(ends) < 150 - left
     assert wide.page.evaluate("Report.drawing(document.documentElement).split('<rect').length - 2") == (
         wide.page.evaluate(ends)
     )
+
+
+def test_more_lines_than_can_be_read_are_not_drawn(wide: Seen) -> None:
+    wide.set_threshold(0.01)
+    assert wide.page.evaluate("Report.cy.edges().not('.below').length") == 200
+    least = wide.page.evaluate("Report.cy.edges().not('.below').min((edge) => edge.data('joined')).value")
+    most = wide.page.evaluate("Report.cy.edges('.below').max((edge) => edge.data('joined')).value")
+    assert least >= most
+    assert "200 of" in wide.page.locator("#shown").text_content()
+    assert "More reach this, at least" in wide.page.locator("#shown").text_content()
 
 
 def test_groups_fill_the_frame_and_do_not_overlap(wide: Seen) -> None:

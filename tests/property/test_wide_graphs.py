@@ -359,4 +359,5 @@ def test_a_path_of_limited_length_is_not_one_of_any_length() -> None:
     names = [f"v{column}" for column in range(70)]
     # Two edges are all that is possible among the columns that it names and one other, but there are 68 others.
     assert projected_reach(path("v0", "v1", longest=2), names) is None
-    assert projected_reach(path("v0", "v1", longest=69), names) is not None
+    assert projected_reach(path("v0", "v1", longest=2) | path("v0", "v2"), names) is None
+    assert projected_reach(path("v0", "v1") | path("v0", "v2"), names) is not None

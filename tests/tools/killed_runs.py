@@ -115,6 +115,9 @@ def scores(score: str, rows: int) -> Run:
 
 KINDS: dict[str, Callable[[], Run]] = {
     "structure-modular fit": lambda: fit(14, max_parents=3),
+    "fit by components": lambda: fit(
+        26, max_parents=3, tiers=[[f"c{column}" for column in columns] for columns in (range(13), range(13, 26))]
+    ),
     "order-modular fit": lambda: fit(20, max_parents=2, modularity="order"),
     "scores of levels": lambda: scores("bde", 4_000),
     "scores of numbers": lambda: scores("bge", 2_000),

@@ -100,10 +100,10 @@ def unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda hit: _ESCAPED.get(hit[1], hit[0]), text, flags=re.DOTALL)
 
 
-def shortened(items: Sequence[str]) -> str:
-    """The first few of many, for a message."""
-    shown = ", ".join(items[:_SHOWN])
-    return shown if len(items) <= _SHOWN else f"{shown} and {len(items) - _SHOWN} more"
+def shortened(items: Sequence[str], most: int = _SHOWN) -> str:
+    """The first few of many, for a message; all where there are at most `most`."""
+    shown = ", ".join(items if len(items) <= most else items[:_SHOWN])
+    return shown if len(items) <= most else f"{shown} and {len(items) - _SHOWN} more"
 
 
 def shortened_rows(rows: Sequence[str], most: int = 64) -> list[str]:

@@ -201,7 +201,7 @@ def _constraints(settings: dict[str, Any]) -> list[Line]:
     lines = [(name, readable_edges(settings[name])) for name in ("required", "forbidden") if settings[name]]
     lines += [("tiers", readable_tiers(settings["tiers"]))] if settings["tiers"] else []
     exogenous = settings.get("exogenous")
-    return [*lines, ("exogenous", ", ".join(exogenous))] if exogenous else lines
+    return [*lines, ("exogenous", shortened(exogenous, _MOST_VARIABLES))] if exogenous else lines
 
 
 def _lines_of_sample(about: dict[str, Any]) -> list[Line]:

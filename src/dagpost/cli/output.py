@@ -148,9 +148,9 @@ def _trust(model: DagPosterior) -> str:
 def assumptions(model: DagPosterior) -> str:
     """What all of it rests on, in one sentence."""
     settings = model.fitted_.settings
-    most = "1 parent" if model.max_parents_ == 1 else f"{model.max_parents_} parents"
-    if regimes := model.fitted_.most_regimes:
-        most = f"{model.max_parents_ - regimes} parents and {regimes} regime{'' if regimes == 1 else 's'}"
+    regimes = model.fitted_.most_regimes
+    kinds = ((model.max_parents_ - regimes, "parent"), (regimes, "regime"))
+    most = " and ".join(f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in kinds[: 1 + bool(regimes)])
     limit = "" if model.target_.most_parents is not None else f", at most {most} a variable"
     given = f"{readable_setting(settings['score'])} score, {readable_setting(settings['prior'])} prior{limit}"
     return f"Given: {given}. Arrows are not yet causes."

@@ -54,9 +54,9 @@ def print_pairs(
 
 def print_pairs_left_out(found: Directions, shown: Sequence[PairDirection], least: float) -> None:
     """How many pairs are joined too improbably to be shown, if any."""
-    number = len(found.pairs()) - len(shown)
+    number = int(found.asked.sum()) - len(shown)
     if number:
-        typer.echo(f"({number} pair{'' if number == 1 else 's'} below {least} not shown)")
+        typer.echo(f"({number:,} pair{'' if number == 1 else 's'} below {least} not shown)")
 
 
 def print_about_pairs(found: Directions, source: Path | None, recipe: Recipe | None = None) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from dagpost.cli.messages import in_words
+
 if TYPE_CHECKING:
     from dagpost.posterior.plan import Plan
 
@@ -20,6 +22,8 @@ def announce(plan: Plan, what: str) -> None:
     if plan.seconds < _LONG_SECONDS or not plan.fits:
         return
     lines = [f"{what}. What will be done:", *plan.lines()]
+    if plan.hint:
+        lines.append(in_words(plan.hint))
     if busy := busy_remark():
         lines.append(busy)
     if plan.chains:

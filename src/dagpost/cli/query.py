@@ -38,7 +38,8 @@ def edges(
     from dagpost.cli.pairs import pairs_content, print_about_pairs, print_pairs, print_pairs_left_out
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.cli.time import folded_content, folded_edges, print_folded
-    from dagpost.posterior.directions import directions_of_sample, quick_directions
+    from dagpost.families.numbering import MAX_NODES
+    from dagpost.posterior.directions import LEAST_SHOWN, directions_of_sample, quick_directions
     from dagpost.posterior.sample import DagSample
     from dagpost.posterior.variations import known_sensitivity
 
@@ -63,9 +64,11 @@ def edges(
         for line in about:
             typer.echo(printable(line))
         return
-    shown = found.pairs(minimum)
+    # Of very many columns, pairs that are all but never joined would fill thousands of lines; --json has them.
+    least = max(minimum, LEAST_SHOWN) if len(found.names) > MAX_NODES else minimum
+    shown = found.pairs(least)
     print_pairs(found, shown, table.to_numpy(), tried=tried)
-    print_pairs_left_out(found, shown, minimum)
+    print_pairs_left_out(found, shown, least)
     if not isinstance(origin, DagSample):
         print_regimes(origin.fitted_)
     for line in about:

@@ -44,27 +44,6 @@ def known_names(names: object) -> tuple[str, ...]:
     return names if isinstance(names, tuple) and all(isinstance(name, str) for name in names) else texts(names, "names")
 
 
-class SomeNames(tuple[str, ...]):
-    """The variables that a statement names, and one that stands for all others; `total` is how many there are in all.
-
-    >>> number_of(SomeNames(["A", "B", "others"], total=500)), number_of(["A", "B"])
-    (500, 2)
-    """
-
-    total: int
-
-    def __new__(cls, names: Iterable[str], total: int) -> SomeNames:
-        """Names, and the number of all variables."""
-        made = super().__new__(cls, names)
-        made.total = total
-        return made
-
-
-def number_of(names: Sequence[str]) -> int:
-    """How many variables there are."""
-    return names.total if isinstance(names, SomeNames) else len(names)
-
-
 def names_of(names: str | Iterable[str]) -> frozenset[str]:
     """One name or a collection of names, as a set."""
     # A single text is one name; read as a collection it would be its letters.

@@ -17,7 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Masks
 from dagpost._tools.text import position_of
 from dagpost.families.numbering import MAX_NODES
-from dagpost.features.names import SomeNames, known_names
+from dagpost.features.names import known_names
 from dagpost.features.reductions import Condition, Direction, ParentConditions, Term, one_node_reach, parent_conditions
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _seen(feature: Feature, names: tuple[str, ...]) -> _Seen | None:
         others += "s"
     bits = np.full(len(names), 1 << len(named), dtype=np.uint64)
     bits[named] = np.uint64(1) << np.arange(len(named), dtype=np.uint64)
-    return _Seen(SomeNames((*(names[column] for column in named), others), len(names)), named, bits)
+    return _Seen((*(names[column] for column in named), others), named, bits)
 
 
 def _on_columns(term: Term, named: Sequence[int], columns: int) -> dict[int, Condition]:

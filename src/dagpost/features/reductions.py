@@ -101,8 +101,7 @@ def one_node_reach(feature: Feature, names: Sequence[str]) -> OneNodeReach | Non
     >>> found.condition(np.array([0b010, 0b110], dtype=np.uint64))
     array([ True, False])
     """
-    texts(names, "names")
-    found = reaches(_checked(feature), names)
+    found = reaches(_checked(feature), texts(names, "names"))
     return found[0] if found else None
 
 

@@ -112,7 +112,7 @@ def graph(
         layout = "circle"
     least = _least_widths(oriented, len(names)) if layout == "layered" else [0.0] * len(names)
     exogenous = {shown.names[node] for node in directions.exogenous} & {*names}
-    nodes, key = _node_texts(ax, names, least, exogenous)
+    nodes, key = _node_texts(ax, names, least, exogenous, [part.suffix(node) for node in part.nodes])
     given = None if positions is None else [positions[node] for node in part.nodes]
     place = _placed(layout, given, oriented, _sizes(ax, nodes, least))
     caption = [" ".join(filter(None, told)), *key] if legend else []
@@ -157,9 +157,9 @@ def _least_widths(oriented: Sequence[Edge], count: int) -> list[float]:
 
 
 def _node_texts(
-    ax: Axes, names: Sequence[str], least: Sequence[float], exogenous: Collection[str]
+    ax: Axes, names: Sequence[str], least: Sequence[float], exogenous: Collection[str], suffixes: Sequence[str]
 ) -> tuple[list[Text], list[str]]:
-    """A box for each name, and a key to those that are shortened."""
+    """A box for each name, with what follows it, and a key to those that are shortened."""
     from dagpost.plots.arrows import NameBox
 
     labels = [wrapped(name) for name in names]
@@ -174,7 +174,7 @@ def _node_texts(
         text = ax.text(
             0.0,
             0.0,
-            shown,
+            shown + suffixes[number],
             ha="center",
             va="center",
             fontsize=_FONT,

@@ -7,7 +7,8 @@ said, so that nobody takes a column that is missing for one that is not there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dagpost._tools.arrays import Floats
@@ -18,12 +19,20 @@ MANY = 64
 
 
 class Part(NamedTuple):
-    """The columns and the pairs to draw, and what to say of the others; `whole`: nothing is left out."""
+    """The columns and the pairs to draw, and what to say of the others; `whole`: nothing is left out.
+
+    `missing` says of each column how many of its pairs reach the threshold and are not drawn.
+    """
 
     nodes: list[int]
     pairs: list[Edge]
     remarks: list[str]
     whole: bool
+    missing: Mapping[int, int]
+
+    def suffix(self, node: int) -> str:
+        """What stands behind the name of a column that has lines which are not drawn."""
+        return f" (+{self.missing[node]})" if self.missing.get(node) else ""
 
 
 def readable_part(
@@ -40,7 +49,7 @@ def readable_part(
     """
     count = len(joined)
     if count <= many:
-        return Part(list(range(count)), list(pairs), [], True)
+        return Part(list(range(count)), list(pairs), [], True, {})
     falling = sorted(pairs, key=lambda pair: (-joined[pair], pair))
     drawn: list[Edge] = []
     ends: set[int] = set()
@@ -50,10 +59,13 @@ def readable_part(
             ends |= {*pair}
             drawn.append(pair)
     remarks = []
+    missing = Counter(node for pair in {*falling} - {*drawn} for node in pair)
     left = count - len(ends)
     if len(drawn) < len(falling):
         pairs_of = f"{len(drawn):,} of {len(falling):,} pairs of at least {threshold:g}"
         remarks.append(f"Drawn: {pairs_of}, the most probable first; {left:,} of {count:,} columns are not drawn.")
+        if missing.keys() & ends:
+            remarks.append("A number such as (+2) counts the lines of a column that lead to these.")
     elif left:
         remarks.append(f"{left:,} of {count:,} columns have no edge of at least {threshold:g} and are not drawn.")
-    return Part(sorted(ends), drawn, remarks, False)
+    return Part(sorted(ends), drawn, remarks, False, missing)

@@ -53,7 +53,7 @@ def small_graph(
     said = [pair for pair in found if (pair.source, pair.target) in kept][:_MOST_EDGES][::-1]
     drawn = [_edge(points, names, pair, label_under_choices(pair, tried)) for pair in said]
     given = frozenset(directions.exogenous) & {*points}
-    labels = [_label(point, names[node], square=node in given) for node, point in points.items()]
+    labels = [_label(point, names[node], part.suffix(node), square=node in given) for node, point in points.items()]
     words = listed(pair.word for pair in said)
     explained: list[Callable[[float], str]] = [partial(_explained, word) for word in words]
     explained += [_explained_square] if given else []
@@ -150,10 +150,10 @@ def _dot(point: Point, title: str = "", *, square: bool) -> str:
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#0072B2">{inside}</circle>'
 
 
-def _label(point: Point, name: str, *, square: bool) -> str:
+def _label(point: Point, name: str, suffix: str, *, square: bool) -> str:
     x, y = point
     name = printable(name)
-    shown = name if len(name) <= 16 else name[:15] + "…"
+    shown = (name if len(name) <= 16 else name[:15] + "…") + suffix
     side = "middle" if abs(x - _WIDTH / 2.0) < 20.0 else ("start" if x > _WIDTH / 2.0 else "end")
     shift_x = 0.0 if side == "middle" else (10.0 if side == "start" else -10.0)
     shift_y = 4.0 if side != "middle" else (-10.0 if y < _HEIGHT / 2.0 else 20.0)

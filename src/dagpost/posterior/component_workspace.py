@@ -17,8 +17,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools import progress
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.progress import Reporter
+from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.checkpoints import Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.exact.component_best import best_of_components
@@ -28,7 +29,6 @@ from dagpost.exact.components import (
     edges_of_families,
     projection,
     share_out,
-    summed_out,
     weights_inside,
 )
 from dagpost.exact.kbest import BestDags, tie_tolerance
@@ -38,6 +38,7 @@ from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import ParentLists, all_others
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.split_advice import in_words
 from dagpost.posterior.workspace import Drawn, Sums, Workspace
 from dagpost.sampling.outside_parents import draw_outside, masks_of_numbers, numbers_of_masks
 
@@ -127,7 +128,7 @@ class ComponentWorkspace(Workspace):
         if len(columns) == 1:
             return _Part(columns, inside, None)
         limit = min(self.max_parents, len(columns) - 1)
-        workspace = ExactWorkspace(inside, limit, self.engine, self.reporter.part(self._label(number)))
+        workspace = ExactWorkspace(inside, limit, self.engine, self._reporter_of(number))
         workspace.sharing = self.sharing * math.ceil(self._bytes_of_tables / self._size(len(columns)))
         workspace.checkpoint = CheckpointPart(self.checkpoint, self._label(number))
         return _Part(columns, inside, workspace)
@@ -141,6 +142,24 @@ class ComponentWorkspace(Workspace):
         """Bytes of the tables of all components together."""
         return sum(self._size(columns) for columns in self.components.sizes if columns > 1)
 
+    def _one_by_one(self) -> Iterator[_Part]:
+        """The components; where none is large enough for bars of its own, they share one."""
+        if any(self._has_bars(part.columns) for part in self._parts):
+            yield from self._parts
+            return
+        with self.reporter.stage("sums over parts", sum(3**size for size in self.components.sizes)) as stage:
+            for part in self._parts:
+                yield part
+                stage.advance(3 ** len(part.columns))
+
+    def _has_bars(self, columns: Integers) -> bool:
+        return len(columns) > 1 and self.backend.structure_seconds(len(columns)) > progress.PATIENCE_SECONDS
+
+    def _reporter_of(self, number: int) -> Reporter:
+        """Who hears of the sums of one component: nobody if they are over before one wonders."""
+        heard = self._has_bars(self.components.parts[number])
+        return self.reporter.part(self._label(number)) if heard else NO_PROGRESS
+
     def _label(self, number: int) -> str:
         return f"part {number + 1} of {len(self.components.parts)}"
 
@@ -150,7 +169,7 @@ class ComponentWorkspace(Workspace):
         if "_parts" in self.__dict__:
             for number, part in enumerate(self._parts):
                 if part.workspace is not None:
-                    part.workspace.run_on(engine, reporter.part(self._label(number)))
+                    part.workspace.run_on(engine, self._reporter_of(number))
 
     @contextmanager
     def checkpointed(self, checkpoint: Checkpoint) -> Iterator[None]:
@@ -245,7 +264,7 @@ class ComponentWorkspace(Workspace):
 
     def structure_evidence(self) -> float:
         """Log evidence when every graph counts once."""
-        parts = [part.log_evidence() for part in self._parts]
+        parts = [part.log_evidence() for part in self._one_by_one()]
         if not all(map(math.isfinite, parts)):
             raise no_graph()
         return math.fsum(parts)
@@ -267,7 +286,7 @@ class ComponentWorkspace(Workspace):
         families: list[Floats] = [np.empty(0)] * self.nodes
         paths = np.where(self.components.reached, math.nan, 0.0)
         log_evidence, error, engine = [], _ROUNDING, self.structure_engine
-        for part in self._parts:
+        for part in self._one_by_one():
             if part.workspace is None:
                 inside, own_paths = np.ones((1, 1)), np.zeros((1, 1))
                 log_evidence.append(part.log_evidence())
@@ -279,8 +298,7 @@ class ComponentWorkspace(Workspace):
             paths[np.ix_(part.columns, part.columns)] = own_paths
             for row, node in enumerate(part.columns.tolist()):
                 projected = projection(self.lists, node, part.columns)
-                log_sums = summed_out(self.log_weights[node], projected, inside.shape[1])
-                families[node] = share_out(inside[row], self.log_weights[node], log_sums, projected)
+                families[node] = share_out(inside[row], self.log_weights[node], part.log_weights[row], projected)
         self.structure_log_evidence, self.structure_engine = math.fsum(log_evidence), engine
         edges = edges_of_families(self.lists, tuple(families))
         return Sums(self.structure_log_evidence, tuple(families), edges, paths, error, engine)
@@ -368,16 +386,6 @@ class ComponentWorkspace(Workspace):
             self.lists, self.log_weights, self.components, count, engine=self.engine, reporter=self.reporter
         )
         return BestDags(masks_of_numbers(self.lists, found.numbers), found.log_joint, found.tied)
-
-
-def in_words(components: Components) -> str:
-    """The components, in words."""
-    sizes = [size for size in components.sizes if size > 1]
-    if not sizes:
-        return "no group of variables"
-    if len(sizes) == 1:
-        return f"one group of {sizes[0]} variables"
-    return f"each of {len(sizes)} groups of at most {max(sizes)} variables"
 
 
 def divided(workspace: ExactWorkspace) -> ExactWorkspace | ComponentWorkspace:

@@ -236,7 +236,8 @@ def list_best(method: Method, workspace: MixedWorkspace, wanted: Wanted, *, long
         whole = any(len(found.parents) < length for found in lists)
         most_left = -np.inf if whole else workspace.log_sum([found.log_joint[-1] for found in lists])
         # Rounding does not order graphs that are as good as each other: their masks do.
-        falling = np.lexsort((*parents.T[::-1], -np.round(log_joint / tolerance)))[: count + 1]
+        words = parents.reshape(len(parents), -1).T[::-1]
+        falling = np.lexsort((*words, -np.round(log_joint / tolerance)))[: count + 1]
         parents, log_joint = parents[falling], log_joint[falling]
         last = log_joint[:count][-1]
         tied = len(log_joint) > count and bool(log_joint[count] >= last - tolerance)

@@ -14,28 +14,28 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.progress import NO_PROGRESS
+from dagpost._tools.spelling import in_python
 from dagpost._tools.text import duration
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import HostBackend
 from dagpost.exact import order, structure
 from dagpost.families.family_sums import MOST_FAMILIES
-from dagpost.families.numbering import family_count
-from dagpost.families.parent_lists import words_of
+from dagpost.families.parent_lists import all_others, words_of
 from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.component_workspace import ComponentWorkspace, in_words
+from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
-from dagpost.posterior.splitting import advising
+from dagpost.posterior.split_advice import in_words
+from dagpost.posterior.splitting import advising, hint_for
 from dagpost.posterior.weighing import division_of, families_of
 from dagpost.posterior.workspace import Workspace
 from dagpost.scores import Score, scores_within
+from dagpost.scores.scoring_time import seconds_of_scoring
 
-#: Scoring a parent set: for itself, and for every row.
-_SECONDS_A_FAMILY, _SECONDS_A_ROW = 250e-9, 0.16e-9
 #: By components: what a parent set takes in the passes from whole sets to those inside a component and back, what it
 #: takes to put it into its place before draws, and what it takes to draw one, and one inside a component before that.
 _SECONDS_TO_SHARE_OUT, _SECONDS_TO_SORT, _SECONDS_A_SET = 60e-9, 55e-9, 200e-9
@@ -61,6 +61,8 @@ class Plan:
     exact: bool
     chains: bool
     stages: tuple[Cost, ...]
+    #: Where edges will not be exact although there are rules: which rule, or setting, would make them so (marked).
+    hint: str = ""
 
     @property
     def seconds(self) -> float:
@@ -90,7 +92,7 @@ class Plan:
         ]
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join([*self.lines(), *([in_python(self.hint)] if self.hint else [])])
 
 
 def plan_fit(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
@@ -102,14 +104,15 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
     candidates_only = not by_components and scores_candidates_only(method, nodes, max_parents, engine)
     chosen, reason = choose_method(method, modularity, workspace)
     exact = not candidates_only and should_sum_exactly(chosen, modularity, workspace)
-    stages = [_scores(chosen, workspace, table.rows, engine.workers, candidates_only)]
+    stages = [_scores(chosen, workspace, study, engine.workers, candidates_only)]
     stages += _tables(chosen, modularity, workspace, exact)
     in_play = score.parents_in_play(table.rows, [len(own) for own in table.levels if own is not None], limit)
     exact = exact or type(chosen).summed is not Method.summed
     if not exact or workspace.largest <= chosen.quick_nodes:
         stages += _draws(chosen, chosen.usual_count(samples), workspace, in_play)
     stages = _for_each_part(stages, workspace)
-    return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages))
+    hint = "" if exact or method is not None else hint_for(modularity, study, engine)
+    return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages), hint)
 
 
 def weightless(method: Method | None, modularity: str, study: Study, engine: Engine) -> Workspace:
@@ -136,16 +139,18 @@ def _for_each_part(stages: list[Cost], workspace: Workspace) -> list[Cost]:
     """An average takes the scores and tables of every value, one after the other; its graphs are drawn once in all."""
     if not isinstance(workspace, MixedWorkspace):
         return stages
-    times = len(workspace.parts)
+    times, own = len(workspace.parts), workspace.parts[0]
+    # By components, so do the probabilities, until all are mixed.
+    held = 16 * families_of(own.lists) if isinstance(own, ComponentWorkspace) else 0
     words = f", for each of {times} {workspace.mixture.setting}s"
     return [
-        stage
+        stage._replace(size=stage.size + (times - 1) * held)
         if stage.stage == "samples"
         else stage._replace(
             what=stage.what + words,
             seconds=times * stage.seconds,
             # The weights of all stay; tables come and go.
-            size=times * stage.size if stage.stage == "scores" else stage.size,
+            size=times * stage.size if stage.stage == "scores" else stage.size + (times - 1) * held,
         )
         for stage in stages
     ]
@@ -179,19 +184,27 @@ def busy_remark() -> str:
     return f"The machine is busy with other work, so it may all take up to {times:.0f} times as long."
 
 
-def _scores(method: Method, workspace: Workspace, rows: int, workers: int, candidates_only: bool) -> Cost:
-    own, times = workspace.parts[0], method.times_scored()
-    if isinstance(own, ComponentWorkspace):
-        families = families_of(own.lists)
-    else:
-        families = own.nodes * family_count(own.nodes - 1, own.max_parents)
+def _scores(method: Method, workspace: Workspace, study: Study, workers: int, candidates_only: bool) -> Cost:
+    own, times, table = workspace.parts[0], method.times_scored(), study.table
+    lists = own.lists if isinstance(own, ComponentWorkspace) else all_others(own.nodes, own.max_parents)
+    modelled = np.array([name not in study.constraints.exogenous for name in table.names])
+    levels = [len(levels) for levels in table.levels if levels is not None]
+    seconds = seconds_of_scoring(
+        lists,
+        table.rows,
+        scores_within(study.score)[0],
+        workers,
+        levels=float(np.mean(levels)) if levels else 2.0,
+        modelled=modelled if isinstance(own, ComponentWorkspace) else None,
+    )
+    families = families_of(lists)
+    what = f"{families:,} parent sets"
     if candidates_only:
-        families = min(families, MOST_FAMILIES)
-    what = f"{families:,} parent sets{', of promising candidates' if candidates_only else ''}"
+        most = min(families, MOST_FAMILIES)
+        what, seconds, families = f"{most:,} parent sets, of promising candidates", seconds * most / families, most
     if times > 1:
         what += f", again in each of {times - 1:,} replicates"
-    seconds = times * families * (_SECONDS_A_FAMILY + _SECONDS_A_ROW * rows) / workers
-    return Cost("scores", what, seconds, 8 * families)
+    return Cost("scores", what, times * seconds, 8 * families)
 
 
 def _tables(method: Method, modularity: str, workspace: Workspace, exact: bool) -> list[Cost]:
@@ -235,7 +248,9 @@ def _draws_by_components(method: Method, count: int, workspace: ComponentWorkspa
     inside = sum(size for size in workspace.components.sizes if size > 1)
     drawn = count * (_SECONDS_A_SET * workspace.nodes + _SECONDS_IN_LAYERS * inside)
     seconds = (_SECONDS_TO_SORT * families_of(workspace.lists) + drawn) / workspace.engine.workers
-    size = count * (_BYTES_A_DRAW + 8 * workspace.nodes * words_of(workspace.nodes))
+    # Graphs come as they are drawn, as a sample has them, and sorted to find those that are alike.
+    graphs = count * (_BYTES_A_DRAW + 5 * 8 * workspace.nodes * words_of(workspace.nodes))
+    size = graphs + _tables_by_components(workspace, here=True).size
     return Cost("samples", f"{count:,} graphs by {method.name}", seconds, size)
 
 

@@ -56,6 +56,16 @@ def advise(components: Components, constraints: Constraints, names: Sequence[str
     return Advice("exogenous", last, max(len(group) - surplus, others), any_of_them=True)
 
 
+def in_words(components: Components) -> str:
+    """The components, in words."""
+    sizes = [size for size in components.sizes if size > 1]
+    if not sizes:
+        return "no group of variables"
+    if len(sizes) == 1:
+        return f"one group of {sizes[0]} variables"
+    return f"each of {len(sizes)} groups of at most {max(sizes)} variables"
+
+
 def cycles_in_words(components: Components, names: Sequence[str]) -> str:
     """Which columns form the largest group, as a sentence."""
     group = components.largest

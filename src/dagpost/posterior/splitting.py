@@ -13,9 +13,12 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
-from dagpost.methods.choice import PATIENCE_SECONDS, require_room
-from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words
+from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
+from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words, in_words
 from dagpost.scores import scores_within
+
+#: Why tiers do not help where a graph counts once for every order.
+_ORDERS = "Rules do not split sums over orders, since the orders of separate groups of columns interleave."
 
 
 def components_of(study: Study) -> Components:
@@ -36,9 +39,10 @@ def require_exact(components: Components, method: Method | None, modularity: str
     names = study.table.names
     if modularity != "structure" or (method is not None and not method.by_components):
         what = f"The method {method.name!r}" if method is not None else setting("modularity", modularity)
+        orders = f" {_ORDERS}" if modularity == "order" else ""
         raise InputError(
-            f"{what} takes at most {MAX_NODES} columns; there are {len(names):,}. With more, every graph counts once "
-            f"and sums are taken over parts of the table: use {setting('method', 'auto')} and "
+            f"{what} takes at most {MAX_NODES} columns; there are {len(names):,}.{orders} With more, every graph "
+            f"counts once and sums are taken over parts of the table: use {setting('method', AUTO)} and "
             f"{setting('modularity', 'structure')}."
         )
     if method is not None:
@@ -70,13 +74,40 @@ def require_components(components: Components, method: Method, study: Study, eng
 
 @contextmanager
 def advising(method: Method | None, study: Study, engine: Engine) -> Iterator[None]:
-    """What does not fit in one piece is refused with a word on what would split it, for methods that can use that."""
+    """What does not fit in one piece is refused with a word on what would split it, or which method can use that."""
     try:
         yield
     except ResourceError as error:
-        if method is None or not method.by_components:
+        if method is None:
             raise
-        raise ResourceError(f"{error.marked} {_what_splits(components_of(study), study, engine, math.inf)}") from None
+        components = components_of(study)
+        if method.by_components:
+            more = _what_splits(components, study, engine, math.inf)
+        else:
+            use = f"{setting('method', AUTO)} and {setting('modularity', 'structure')}"
+            more = _exact_otherwise(components, use, study, engine)
+        if not more:
+            raise
+        raise ResourceError(f"{error.marked} {more}") from None
+
+
+def hint_for(modularity: str, study: Study, engine: Engine) -> str:
+    """Where edges are estimated although there are rules: why, and what would make them exact."""
+    components = components_of(study)
+    if modularity == "structure":
+        return hint_for_estimates(components, study, engine)
+    return _exact_otherwise(components, setting("modularity", "structure"), study, engine)
+
+
+def _exact_otherwise(components: Components, use: str, study: Study, engine: Engine) -> str:
+    """Where only sums by components are exact, for who asks for orders; nothing where those are out of reach too."""
+    if len(components.parts) == 1 or not are_affordable(components, study, engine):
+        return ""
+    within = in_words(components)
+    return (
+        f"{_ORDERS} With {use}, every graph counts once and edges are exact here, since a cycle can close only within "
+        f"{within}."
+    )
 
 
 def hint_for_estimates(components: Components, study: Study, engine: Engine) -> str:

@@ -107,7 +107,7 @@ def refits_of(fitted: Fitted) -> list[Refit]:
         for key, alternatives in (("score", fitted.score.alternatives()), ("prior", other_priors(prior)))
         for choice, value, other in alternatives
     ]
-    return [*refits, *_other_bins(table), *_other_limits(fitted), *_without_rules(fitted)]
+    return [*refits, *_other_bins(table), *_other_limits(fitted), *_other_targets(fitted), *_without_rules(fitted)]
 
 
 def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
@@ -157,6 +157,21 @@ def _other_limits(fitted: Fitted) -> list[Refit]:
         )
         for limit in (own - 1, own + 1)
         if 1 <= limit <= most
+    ]
+
+
+def _other_targets(fitted: Fitted) -> list[Refit]:
+    """Fewer targets of a regime, and more, where there are regimes."""
+    if not fitted.most_regimes:
+        return []
+    own, variables = dict(fitted.settings["regimes"]), len(fitted.names) - len(fitted.exogenous)
+    return [
+        Refit(
+            Variation("targets a regime", f"{expected:g}", f"{expected:g} expected targets of a regime"),
+            {"regimes": {**own, "expected_targets": expected}},
+        )
+        for expected in (own["expected_targets"] * factor for factor in (0.25, 4.0))
+        if expected < variables
     ]
 
 

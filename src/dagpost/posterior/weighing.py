@@ -29,7 +29,7 @@ from dagpost.posterior.splitting import (
     advising,
     are_affordable,
     components_of,
-    hint_for_estimates,
+    hint_for,
     require_components,
     require_exact,
 )
@@ -77,8 +77,8 @@ def weigh_families(
         workspace = Workspace(weights, engine, reporter)
     else:
         workspace = _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
-    if method is None and modularity == "structure":
-        workspace.splitting_hint = hint_for_estimates(components_of(study), study, engine)
+    if method is None:
+        workspace.splitting_hint = hint_for(modularity, study, engine)
     return workspace
 
 
@@ -159,9 +159,10 @@ def _weigh_allowed(study: Study, engine: Engine, reporter: Reporter, *, checkpoi
     modelled = np.array([name not in constraints.exogenous for name in names])
     kept = _lasting(study, checkpoint)
     scores = score_allowed(table, score, lists, engine=engine, reporter=reporter, checkpoint=kept, modelled=modelled)
-    priors = log_prior_of_lists(names, lists, prior, constraints)
-    weights = tuple(own + before for own, before in zip(scores, priors, strict=True))
-    return ComponentWorkspace(lists, weights, engine, reporter)
+    # In place: where there are millions of families, each copy of them counts.
+    for own, before in zip(scores, log_prior_of_lists(names, lists, prior, constraints), strict=True):
+        np.add(own, before, out=own)
+    return ComponentWorkspace(lists, scores, engine, reporter)
 
 
 def _weigh_all(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: Checkpoint) -> ExactWorkspace:

@@ -186,6 +186,7 @@ def refuse_exogenous(target: str, exogenous: tuple[str, ...]) -> None:
 
 def _given_exogenous(rows: NewRows, sample: DagSample) -> NewRows:
     """The rows with exogenous columns as if they had been set in all of them."""
+    kind(sample, "sample", DagSample, "a DagSample")
     given = sum(1 << position_of(name, sample.names) for name in sample.exogenous)
     return rows._replace(interventions=rows.interventions | np.uint64(given)) if given else rows
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost.errors import InputError
+from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
@@ -124,6 +125,7 @@ def statistics_to_keep(fitted: Fitted) -> Statistics | None:
 
 def statistics_of(fitted: Fitted, parents: NDArray[Any]) -> Statistics:
     """What was counted for the families of some graphs; counted now where it is not there yet."""
+    refuse_wide(len(fitted.names), "Predictions are made")
     known: Statistics | None = fitted.recall(_STATISTICS)
     if known is not None and known.covers(parents):
         return known

@@ -147,8 +147,8 @@ def numbers_among_all(lists: ParentLists, node: int) -> Integers:
     limit = min(lists.max_parents, lists.nodes - 1)
     # Position -1 stands for nobody, and adds nothing.
     places = np.append(own - (own > node), 0)
-    numbers: Integers = size_offsets(limit)[lists.nodes - 1][(members >= 0).sum(axis=1)]
+    numbers: Integers = size_offsets(limit, lists.nodes)[lists.nodes - 1][(members >= 0).sum(axis=1)]
     for rank in range(members.shape[1]):
         there = members[:, rank] >= 0
-        numbers = numbers + np.where(there, binomials(limit)[places[members[:, rank]], rank + 1], 0)
+        numbers = numbers + np.where(there, binomials(limit, lists.nodes)[places[members[:, rank]], rank + 1], 0)
     return numbers

@@ -15,6 +15,10 @@ _PAPER = (
     "He, R., Tian, J., & Wu, H. (2016). Structure learning in Bayesian networks of moderate size by efficient "
     "sampling. Journal of Machine Learning Research, 17."
 )
+_REGIMES = (
+    "Eaton, D., & Murphy, K. (2007). Exact Bayesian structure learning from uncertain interventions. Proceedings of "
+    "Machine Learning Research, 2 (AISTATS 11)."
+)
 
 
 def citation(content: Content) -> str:
@@ -31,4 +35,5 @@ def citation(content: Content) -> str:
     score = content.settings.get("score")
     if isinstance(score, Mapping) and SCORES.knows(score):
         works.append(from_json(dict(score), SCORES).citation)
+    works += [_REGIMES] if content.regimes else []
     return "\n".join(filter(None, works))

@@ -30,6 +30,7 @@ from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.lists import mixture_facts
+from dagpost.posterior.regime_effects import RegimeEffects, has_regimes, regime_effects_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
@@ -102,6 +103,8 @@ class Content:
     recipe: Recipe | None = None
     #: How the table was unrolled in time, a sentence each.
     time: tuple[str, ...] = ()
+    #: What the regimes of the table changed.
+    regimes: RegimeEffects | None = None
     omitted: Mapping[str, str] = field(default_factory=dict)
     #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
     mixture: Mapping[str, Any] | None = None
@@ -150,6 +153,7 @@ def _of_model(fitted: Fitted) -> Content:
         sensitivity=sensitivity,
         recipe=data.recipe,
         time=() if data.time is None else tuple(data.time.sentences()),
+        regimes=regime_effects_of(fitted) if has_regimes(fitted) else None,
         omitted={part: _no_sample(fitted) for part in missing}
         | ({} if sensitivity else {"sensitivity": in_python(why_not)}),
         **parts,

@@ -32,11 +32,12 @@ from dagpost.report.content import Content, gather
 from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
 from dagpost.report.pair_table import pair_table
 from dagpost.report.recipe_table import recipe_table
+from dagpost.report.regime_section import regime_section
 from dagpost.report.sensitivity_table import sensitivity_section
 from dagpost.report.time_section import time_section
 
 _LIBRARIES = ("cytoscape", "dagre")
-_SCRIPTS = ("numbers.js", "graph.js", "drawing.js", "panel.js", "tables.js", "page.js")
+_SCRIPTS = ("numbers.js", "graph.js", "pointing.js", "drawing.js", "panel.js", "tables.js", "page.js")
 #: Where the slider stands at first; lower, if nothing would be seen.
 _THRESHOLD = 0.5
 #: In the JSON: enough digits to tell a number that only looks like 0 or 1 from 0 and 1.
@@ -77,6 +78,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
         "measure": content.target.measure,
         "legend": _legend(content),
+        "regimes": regime_section(content),
+        "regimes_link": '<a href="#regimes">Regimes</a>\n' if content.regimes else "",
         "time": time_section(content),
         "time_link": '<a href="#time">In time</a>\n' if content.time else "",
         "pair_note": tables.text(direction_words.about_pairs(content)),

@@ -35,6 +35,7 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in (
+                "fit by components",
                 "order-modular fit",
                 "scores of levels",
                 "scores of numbers",

@@ -137,7 +137,7 @@ def fault_of(line: list[str]) -> str | None:
         return f"status {status}: {said[:300]}"
     if not said.startswith(("dagpost: ", "Usage: dagpost ")) or ESCAPE_CODE.search(said):
         return f"not a message of ours: {said[:300]!r}"
-    return "something on standard output" if written else None if len(said) < 6_000 else "too long"
+    return "something on standard output" if written else None if len(said) < 9_000 else "too long"
 
 
 def test_every_command_has_a_valid_line() -> None:

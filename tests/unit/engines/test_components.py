@@ -7,24 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.tools import fake_cupy
 
-from dagpost import DagPosterior, Table
-from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage, reporter_for
+from dagpost import DagPosterior
+from dagpost._tools import progress
+from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
 from dagpost.checkpoints import Checkpoint
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.cuda.engine import CudaEngine
 from dagpost.families.parent_lists import ParentLists
 from dagpost.posterior.component_workspace import ComponentWorkspace
 
-#: The tier of each column: two groups of five and six columns, and one column between them.
-TIERS = np.array([0, 2, 0, 2, 0, 1, 0, 2, 0, 2, 2, 2])
+#: The tier of each column: two groups of five columns, the fewest that are worth a device, and one column between them.
+TIERS = np.array([0, 2, 0, 2, 0, 1, 0, 2, 0, 2, 2])
 MAX_PARENTS = 2
+BITS = np.uint64(1) << np.arange(11, dtype=np.uint64)
 
 
 def lists_of(tiers: np.ndarray) -> ParentLists:
@@ -59,6 +60,9 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         def structure_on_cluster(self, nodes: int, max_parents: int = 5, *, evidence_only: bool = False) -> bool:
             return True
 
+        def structure_seconds(self, nodes: int, *, measured: bool = False) -> float:
+            return 0.0
+
     class EagerEngine(DaskEngine):
         def backend(self) -> DaskBackend:
             return AlwaysOnCluster(self)
@@ -67,9 +71,10 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         yield EagerEngine(client, threads=2)
 
 
+@pytest.mark.long
 def test_every_answer_by_components_is_that_of_threads(engine: Engine, here: ComponentWorkspace) -> None:
     there = workspace_on(engine)
-    assert [len(part) for part in there.components.parts] == [5, 1, 6]
+    assert [len(part) for part in there.components.parts] == [5, 1, 5]
     expected, found = here.summed("structure"), there.summed("structure")
     assert found.engine == engine.name
     assert found.log_evidence == pytest.approx(expected.log_evidence, abs=1e-9)
@@ -88,12 +93,19 @@ def test_every_answer_by_components_is_that_of_threads(engine: Engine, here: Com
     best, listed = there.best_graphs(20), here.best_graphs(20)
     np.testing.assert_array_equal(best.parents, listed.parents)
 
-    allowed = {1: here.masks_of_sets(1, np.arange(12)) & np.uint64(1) == 0, 2: np.arange(11) % 3 != 1}
+    allowed = {1: here.masks_of_sets(1, BITS) & np.uint64(1) == 0, 2: np.arange(11) % 3 != 1}
     left = [own.restricted(allowed).structure_evidence() for own in (there, here)]
     assert left[0] == pytest.approx(left[1], abs=1e-9)
-    sets = [own.reach_sets(1, "ancestors", 60.0) for own in (there, here)]
+    # With no time for more, what is reached within the component.
+    sets = [own.reach_sets(1, "ancestors", -1.0) for own in (there, here)]
     np.testing.assert_array_equal(sets[0][0], sets[1][0])
     np.testing.assert_allclose(sets[0][1], sets[1][1], rtol=0, atol=1e-9)
+
+
+def test_the_evidence_by_components_on_the_twins_of_a_device_is_that_of_threads(here: ComponentWorkspace) -> None:
+    with fake_cupy.installed():
+        found = workspace_on(CudaEngine(2, sizes=fake_cupy.SMALL_SIZES)).structure_evidence()
+    assert found == pytest.approx(here.summed("structure").log_evidence, abs=1e-9)
 
 
 def test_any_number_of_threads_gives_the_same_bits(here: ComponentWorkspace) -> None:
@@ -125,31 +137,38 @@ def test_the_automatic_engine_looks_at_the_largest_group(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(CudaEngine, "suits", suits)
     table, tiers = tiered_table(22)
-    settings: dict[str, Any] = {"score": "bdeu", "max_parents": 1, "engine": "auto", "samples": 10}
-    DagPosterior(tiers=tiers, **settings).fit(table)
-    DagPosterior(tiers=tiers, **settings).plan(table)
-    DagPosterior(tiers=tiers, modularity="order", **settings).plan(table)
-    assert asked == [2, 2, 22]
+    for modularity in ("structure", "order"):
+        DagPosterior(score="bdeu", tiers=tiers, max_parents=1, engine="auto", modularity=modularity).plan(table)
+    assert asked == [2, 22]
 
 
 # Progress
 
 
-def test_hundreds_of_groups_share_the_bars_of_a_few() -> None:
-    """What is over at once opens no bar, and the stages that a user sees name the part that they belong to."""
-    seen: list[tuple[str, int]] = []
+def stages_of(tiers: list[int]) -> list[tuple[str, int]]:
+    """The stages that the sums over columns in these tiers report, with their totals."""
+    seen: dict[str, int] = {}
 
-    def told(title: str, done: int, total: int, *_: Any) -> None:
-        if done == total:
-            seen.append((title, total))
+    class Noted(Stage):
+        def __init__(self, title: str, total: int) -> None:
+            super().__init__(title, total)
+            seen[title] = total
 
-    tiers = np.repeat(np.arange(150), 2)
-    lists = lists_of(tiers[:40])
+    lists = lists_of(np.array(tiers))
     weights = tuple(np.zeros(count) for count in lists.counts.tolist())
-    workspace = ComponentWorkspace(lists, weights, ThreadEngine(1), reporter_for(told))
-    workspace.summed("structure")
-    titles = [title for title, _ in seen]
-    assert any("part 20 of 20" in title for title in titles)
+    ComponentWorkspace(lists, weights, ThreadEngine(1), Reporter(Noted)).summed("structure")
+    return list(seen.items())
+
+
+def test_many_small_components_share_one_bar() -> None:
+    assert stages_of([0, 0, 1, 2, 2, 2, *range(3, 60)]) == [("sums over parts", 9 + 3 + 27 + 57 * 3)]
+
+
+def test_a_component_that_takes_long_has_bars_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 1e-6)
+    titles = [title for title, _ in stages_of([0, 0, 0, 0, 0, 0, 0, 1, 2, 2])]
+    assert titles
+    assert all(title.startswith("part 1 of 3: ") for title in titles)
 
 
 # Checkpoints
@@ -160,22 +179,16 @@ class Killed(BaseException):
 
 
 class Fatal(Stage):
-    """Ends the run in the middle of the second component."""
+    """Ends the run in the middle of the last component."""
 
     def advance(self, units: int) -> None:
         super().advance(units)
-        if "part 3 of 3" in self.title and "families" in self.title:
+        if self.title == "part 3 of 3: families and paths":
             raise Killed
 
 
-def fitted_edges(table: Table, checkpoint: Checkpoint | None) -> Any:
-    names = list(table.columns)
-    tiers = [[names[column] for column in np.flatnonzero(tier == TIERS)] for tier in range(3)]
-    model = DagPosterior(score="bdeu", tiers=tiers, max_parents=MAX_PARENTS, seed=1, threads=1)
-    return model.fit(table, checkpoint=checkpoint).edge_probabilities_.to_numpy()
-
-
-def test_a_run_that_ends_inside_a_component_resumes_there(tmp_path: Path) -> None:
+def test_a_run_that_ends_inside_a_component_resumes_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.0)
     workspace = workspace_on(ThreadEngine(1), Reporter(Fatal))
     expected = workspace_on(ThreadEngine(1)).summed("structure")
     kept = Checkpoint(tmp_path / "kept", seconds=0)

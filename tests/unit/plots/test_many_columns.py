@@ -72,6 +72,10 @@ def test_the_part_that_is_drawn_is_limited_and_misses_no_line_between_its_column
     assert {*part.pairs} == {pair for pair in pairs if {*pair} <= {*part.nodes}}
     assert max(pairs, key=lambda pair: joined[pair]) in part.pairs
     assert part.remarks[0].startswith(f"Drawn: {len(part.pairs)} of {len(pairs):,} pairs of at least 0.2")
+    own = part.nodes[0]
+    hidden = sum(own in pair for pair in pairs) - sum(own in pair for pair in part.pairs)
+    assert part.missing[own] == hidden > 0
+    assert part.suffix(own) == f" (+{hidden})"
     few = readable_part(joined, pairs, 0.2, most_pairs=15, most_nodes=100)
     assert {*few.pairs} == {*sorted(pairs, key=lambda pair: -joined[pair])[:15]}
 
@@ -109,3 +113,14 @@ def test_pairs_of_many_columns_are_those_of_the_matrix(table: pd.DataFrame) -> N
     listed = [(pair.source, pair.target, pair.joined) for pair in found.pairs(0.05)]
     assert listed == [(3, 210, 0.9), (3, 215, 0.8), (210, 215, 0.7), (7, 210, 0.3), (100, 219, 0.06)]
     assert len(found.pairs()) == _COUNT * (_COUNT - 1) // 2
+
+
+def test_a_box_counts_its_lines_that_are_not_drawn() -> None:
+    names = [f"g{place}" for place in range(300)]
+    matrix = np.zeros((300, 300))
+    matrix[0, 1:150] = np.linspace(0.99, 0.6, 149)
+    ax = plots.graph(pd.DataFrame(matrix, index=names, columns=names))
+    assert len(boxes(ax)) == 100
+    assert "g0 (+50)" in boxes(ax)
+    assert "g1" in boxes(ax)
+    assert "(+2) counts the lines" in caption(ax)

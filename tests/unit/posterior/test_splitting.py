@@ -16,7 +16,7 @@ from dagpost._tools.spelling import in_python
 from dagpost.cli.messages import in_words
 from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
-from dagpost.errors import collected_warnings
+from dagpost.errors import InputError, collected_warnings
 from dagpost.exact.components import Components
 from dagpost.methods.base import Study
 from dagpost.posterior.split_advice import Advice, advice_in_words, advise, cycles_in_words
@@ -187,3 +187,28 @@ def test_estimates_under_rules_say_which_rule_would_make_them_exact() -> None:
     assert "'V3' is in no tier" in hint
     assert not model.exact_
     assert DagPosterior(tiers=[*tiers_without_one(), ["V3"]], **settings_).plan(table).exact
+
+
+def test_orders_are_not_split_by_rules_and_plan_and_refusal_say_so() -> None:
+    rows = np.random.default_rng(1).integers(0, 2, (30, 40))
+    tiers = {f"V{column}": column // 8 for column in range(40)}
+    settings: dict[str, Any] = {"score": "bdeu", "tiers": tiers, "max_parents": 2}
+    said = str(DagPosterior(modularity="order", **settings).plan(rows))
+    assert "orders of separate groups of columns interleave. With modularity='structure'" in said
+    assert "within each of 5 groups of at most 8 variables." in said
+    with pytest.raises(ResourceError, match=r"interleave\. With method='auto' and modularity='structure'"):
+        DagPosterior(method="dds", modularity="order", **settings).plan(rows)
+    assert DagPosterior(**settings).plan(rows).hint == ""
+
+
+def test_a_plan_names_the_column_that_is_in_no_tier() -> None:
+    rows = np.random.default_rng(1).integers(0, 2, (30, 40))
+    tiers = {f"V{column}": column // 8 for column in range(1, 40)}
+    assert "'V0' is in no tier" in str(DagPosterior(score="bdeu", tiers=tiers, max_parents=2).plan(rows))
+
+
+def test_more_columns_than_chains_take_are_refused_for_orders() -> None:
+    rows = np.random.default_rng(1).integers(0, 2, (30, 70))
+    tiers = {f"V{column}": column // 7 for column in range(70)}
+    with pytest.raises(InputError, match=r"at most 64 columns; there are 70\. Rules do not split sums over orders"):
+        DagPosterior(score="bdeu", modularity="order", tiers=tiers, max_parents=1).fit(rows)

@@ -14,7 +14,7 @@ from dagpost._tools.text import position_of
 from dagpost.features.blocks import Block, Flags, Masks
 from dagpost.features.feature import Feature
 from dagpost.features.forms import Arrow, Form, Membership
-from dagpost.features.names import check_different, mask_of, number_of, quoted
+from dagpost.features.names import check_different, mask_of, quoted
 from dagpost.features.reader import Reader
 from dagpost.features.reductions import OneNodeReach, all_in
 from dagpost.features.statements.edge import Edge
@@ -61,7 +61,7 @@ class Path(Feature):
     def simpler(self, names: Sequence[str]) -> Feature:
         if self.longest == 1:
             return Edge(self.source, self.target)
-        if self.longest is not None and self.longest >= number_of(names) - 1:
+        if self.longest is not None and self.longest >= len(names) - 1:
             return Path(self.source, self.target)
         return self
 

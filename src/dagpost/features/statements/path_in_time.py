@@ -88,7 +88,7 @@ class PathInTime(Feature):
         target = self._series(columns, self.target)
         fixed = columns.names.index(self.source) if self.source in columns.static else -1
         source = self._series(columns, self.source) if fixed < 0 else -1
-        ancestors = block.ancestors().reshape(block.nodes, block.count, -1)
+        ancestors = np.ascontiguousarray(block.ancestors().reshape(block.nodes, block.count, -1))
         held = np.zeros(block.count, dtype=np.bool_)
         _follow_back(ancestors, present, before, source, fixed, target, self.steps, held)
         return held

@@ -16,6 +16,8 @@ const MANY = 14;
 const MOST_LAYERED = 250;
 // With more variables than this, those without a line are not drawn.
 const MOST_DRAWN = 64;
+// And no more lines than these, the most probable ones.
+const MOST_LINES = 200;
 
 // A name over up to two lines, rather broken after a mark in the second half of a line than in the middle of a word.
 Report.wrapped = (name) => {
@@ -113,9 +115,13 @@ Report.paint = () => {
 
 Report.showFrom = (threshold) => {
   const edges = Report.cy.edges();
-  Report.cy.batch(() => edges.forEach((edge) => {
-    edge.toggleClass("below", edge.data("joined") < threshold - NEAR);
-  }));
+  const reached = edges.filter((edge) => edge.data("joined") >= threshold - NEAR);
+  // They come in falling order.
+  const drawn = Report.many ? reached.slice(0, MOST_LINES) : reached;
+  Report.cy.batch(() => {
+    edges.addClass("below");
+    drawn.removeClass("below");
+  });
   const shown = edges.not(".below");
   if (Report.many) {
     const ends = shown.connectedNodes();
@@ -127,9 +133,10 @@ Report.showFrom = (threshold) => {
   const sum = (some) => some.reduce((total, edge) => total + edge.data("joined"), 0);
   const [others, joinedOthers] = Report.data.unlisted;
   let words = `${shown.length} of ${(edges.length + others).toLocaleString("en")} pairs are shown.`;
+  if (drawn.length < reached.length) words += ` More reach this, at least ${reached.length}.`;
   if (Report.many) {
     const left = Report.data.names.length - shown.connectedNodes().length;
-    words += ` ${left.toLocaleString("en")} of ${Report.data.names.length.toLocaleString("en")} variables have no such pair and are not drawn.`;
+    words += ` ${left.toLocaleString("en")} of ${Report.data.names.length.toLocaleString("en")} variables are in none of these and are not drawn.`;
   }
   if (Report.data.posterior) {
     const wrong = Math.max(0, shown.length - sum(shown));
@@ -318,91 +325,4 @@ Report.fitReadably = () => {
 Report.zoom = (factor) => {
   const middle = { x: Report.cy.width() / 2, y: Report.cy.height() / 2 };
   Report.cy.zoom({ level: Report.cy.zoom() * factor, renderedPosition: middle });
-};
-
-// Pointing, clicking, keys
-
-Report.mark = (place) => {
-  Report.cy.nodes().removeClass("marked");
-  if (place !== null) Report.cy.getElementById(`n${place}`).addClass("marked");
-};
-
-Report.hideTip = () => {
-  Report.find("tip").hidden = true;
-  Report.cy.edges().removeClass("pointed");
-};
-
-Report.tell = (lines, at) => {
-  const tip = Report.find("tip");
-  tip.replaceChildren(...lines.map(Report.line));
-  tip.hidden = false;
-  const frame = tip.parentElement;
-  tip.style.left = `${Math.max(4, Math.min(at.x + 14, frame.clientWidth - tip.offsetWidth - 4))}px`;
-  tip.style.top = `${Math.max(4, Math.min(at.y + 14, frame.clientHeight - tip.offsetHeight - 4))}px`;
-};
-
-Report.tellEdge = (edge, at) => {
-  Report.hideTip();
-  edge.addClass("pointed");
-  Report.tell(Report.linesOf(edge.data()), at);
-};
-
-// What is said of a pair: how probably it is joined, its direction in words, and the numbers behind these.
-Report.linesOf = ({ from, to, head, joined, said, parts }) => {
-  const lines = [[from, head ? " → " : " — ", to, `: joined ${Report.number(joined)}`], [`direction ${said}`]];
-  if (parts) {
-    const [onward, back, rules, reversible] = parts.map(Report.number);
-    lines.push([`compelled → ${onward}, ← ${back}`], [`by rules ${rules}, reversible ${reversible}`]);
-  }
-  return lines;
-};
-
-Report.watch = () => {
-  const cy = Report.cy;
-  cy.on("mouseover", "edge", (event) => Report.tellEdge(event.target, event.renderedPosition));
-  cy.on("mouseover", "node", (event) => {
-    const place = event.target.data("place");
-    const shown = event.target.connectedEdges().not(".below").length;
-    Report.hideTip();
-    Report.tell([[place], [`${shown} ${shown === 1 ? "line" : "lines"} shown; click for parent sets`]], event.renderedPosition);
-  });
-  cy.on("mouseout", "node, edge", Report.hideTip);
-  cy.on("tap", "edge", (event) => Report.tellEdge(event.target, event.renderedPosition));
-  cy.on("tap", "node", (event) => Report.openPanel(event.target.data("place")));
-  cy.on("tap", (event) => { if (event.target === cy) Report.hideTip(); });
-  cy.on("grab viewport", Report.hideTip);
-  cy.on("position", Report.refreshPrint);
-  Report.find("graph").addEventListener("keydown", Report.press);
-  Report.find("graph").addEventListener("blur", Report.hideTip);
-};
-
-// What one steps to must be in sight.
-Report.bringIn = (edge) => {
-  const box = edge.union(edge.connectedNodes()).renderedBoundingBox();
-  const inside = box.x1 >= 0 && box.y1 >= 0 && box.x2 <= Report.cy.width() && box.y2 <= Report.cy.height();
-  if (!inside) Report.cy.center(edge);
-};
-
-Report.press = (event) => {
-  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-  if (event.key in steps) {
-    // Most probable lines first, as in the table.
-    const shown = Report.cy.edges().not(".below").toArray();
-    if (shown.length > 0) {
-      const now = shown.findIndex((edge) => edge.hasClass("pointed"));
-      const next = now < 0 && steps[event.key] < 0 ? shown.length - 1 : (now + steps[event.key] + shown.length) % shown.length;
-      Report.bringIn(shown[next]);
-      Report.tellEdge(shown[next], shown[next].renderedMidpoint());
-    }
-  } else if (event.key === "Enter") {
-    const pointed = Report.cy.edges(".pointed");
-    if (pointed.length > 0) {
-      Report.openPanel(pointed[0].data("to"));
-      Report.find("panel").focus();
-    }
-  } else if (event.key === "+" || event.key === "=") Report.zoom(1.25);
-  else if (event.key === "-") Report.zoom(0.8);
-  else if (event.key === "0") Report.fit();
-  else return;
-  event.preventDefault();
 };

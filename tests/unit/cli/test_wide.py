@@ -1,0 +1,32 @@
+"""More than 64 columns on the command line: fitted by rules, and shown in lines that can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from tests.tools.cli_checks import Run
+
+
+def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    cells = rng.integers(0, 2, (200, 74))
+    cells[:, 73] = cells[:, 5] ^ (rng.random(200) < 0.1)
+    names = [f"g{place}" for place in range(74)]
+    np.savetxt(tmp_path / "wide.csv", cells, "%d", ",", header=",".join(names), comments="")
+    given = [word for name in names[:70] for word in ("--exogenous", name)]
+    fast = ("--score", "bdeu", "--max-parents", "1", "--samples", "50", "--seed", "1", "--no-sensitivity", "-q")
+    run("fit", "wide.csv", *given, *fast, "-o", "wide.dagpost")
+    edges = run("edges", "wide.dagpost").stdout
+    assert edges.splitlines()[1].split()[:3] == ["g5", "⇒", "g73"]
+    assert "pairs below 0.001 not shown)" in edges
+    about = run("info", "wide.dagpost").stdout
+    assert "g7 and 62 more" in about
+    assert len(about.splitlines()) < 80
+    run("sample", "wide.dagpost", "-n", "20", "--seed", "1", "-o", "dags.dagpost")
+    shown = run("info", "dags.dagpost").stdout
+    assert "graphs       20" in shown
+    assert "and 10 more (--json lists all)" in shown
+    run("report", "wide.dagpost", "-o", "wide.html")
+    assert (tmp_path / "wide.html").stat().st_size < 900_000
+    assert "at most 64 variables" in " ".join(run("predict", "wide.dagpost", "wide.csv", status=2).stderr.split())
