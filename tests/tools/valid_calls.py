@@ -273,6 +273,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "Recipe.load": (dagpost.Recipe.load, {"path": made.recipe_file}),
         "data.recipe_steps.Step.from_json": (Step.from_json, {"described": step.to_json()}),
         "data.datasets.load": (dagpost.datasets.load, {"name": "coronary"}),
+        "data.datasets.true_edges": (dagpost.datasets.true_edges, {"name": "asia"}),
         "data.datasets.true_edges": (dagpost.datasets.true_edges, {"name": "cohort"}),
         "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
         "BDeu": (_scored(made, dagpost.BDeu), {}),
