@@ -274,7 +274,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "data.recipe_steps.Step.from_json": (Step.from_json, {"described": step.to_json()}),
         "data.datasets.load": (dagpost.datasets.load, {"name": "coronary"}),
         "data.datasets.true_edges": (dagpost.datasets.true_edges, {"name": "asia"}),
-        "data.datasets.true_edges": (dagpost.datasets.true_edges, {"name": "cohort"}),
         "data.datasets.describe": (dagpost.datasets.describe, {"name": "coronary"}),
         "BDeu": (_scored(made, dagpost.BDeu), {}),
         "BDe": (_scored(made, dagpost.BDe), {}),
