@@ -26,6 +26,8 @@ from dagpost.posterior.component_workspace import ComponentWorkspace, divided
 from dagpost.posterior.exact_workspace import ExactWorkspace
 
 TOLERANCE = 1e-9
+#: Weights of this scale are whole numbers, so that many graphs tie.
+TIED = 3.0
 ENGINE = ThreadEngine(2)
 Weights = NDArray[np.float64]
 Case = tuple[ParentLists, tuple[Weights, ...]]
@@ -39,6 +41,8 @@ def random_case(nodes: int, max_parents: int, seed: int, scale: float, allowed: 
     weights = []
     for count in lists.counts.tolist():
         own = rng.normal(size=count) * scale + rng.normal() * scale
+        if scale == TIED:
+            own = np.round(own)
         own[rng.random(count) < lost] = -np.inf
         own[0] = 0.0 if np.isneginf(own).all() else own[0]
         weights.append(own)
@@ -49,7 +53,7 @@ def random_case(nodes: int, max_parents: int, seed: int, scale: float, allowed: 
 def cases(draw: st.DrawFn, largest: int = 5) -> Case:
     nodes = draw(st.integers(1, largest))
     max_parents = draw(st.integers(0, max(nodes - 1, 1)))
-    scale = draw(st.sampled_from([0.0, 1.0, 30.0, 1000.0]))
+    scale = draw(st.sampled_from([0.0, 1.0, TIED, 30.0, 1000.0]))
     allowed, lost = draw(st.sampled_from([0.2, 0.4, 0.6])), draw(st.sampled_from([0.0, 0.3]))
     return random_case(nodes, max_parents, draw(st.integers(0, 2**32)), scale, allowed, lost)
 

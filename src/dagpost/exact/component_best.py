@@ -19,6 +19,8 @@ the DAGs of step 2. Memory: 8 bytes a node for some times K graphs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -68,10 +70,18 @@ def best_of_components(
     tolerance = tie_tolerance(greatest)
     # One more than asked for, which may tie with the last.
     wanted = count + 1
-    joined = _Ranking(np.zeros(1), np.empty((1, 0), dtype=np.int64))
-    for part in components.parts:
-        own = _best_in_part(lists, log_weights, part, wanted, tolerance, engine, reporter)
-        joined = _join(joined, own, wanted, tolerance)
+    search = partial(_best_in_part, lists, log_weights, wanted=wanted, tolerance=tolerance, engine=engine)
+    rankings = [search(part, math.inf, reporter=reporter) for part in components.parts]
+    joined = _joined(rankings, wanted, tolerance)
+    # What ties with the end of a list is looked for only where the end of the joined list reaches down to it.
+    slack = math.inf if len(joined.values) < wanted else joined.values[0] - joined.values[wanted - 1] + tolerance
+    cut_off = [own.cut and own.values[-1] >= own.values[0] - slack for own in rankings]
+    if any(own.cut for own in rankings):
+        rankings = [
+            search(part, own.values[0] - slack, reporter=reporter) if again else own._replace(cut=False)
+            for part, own, again in zip(components.parts, rankings, cut_off, strict=True)
+        ]
+        joined = _joined(rankings, wanted, tolerance)
     columns = np.concatenate(components.parts)
     numbers = joined.numbers[:, np.argsort(columns)]
     log_joint = np.array(
@@ -85,16 +95,29 @@ def best_of_components(
     return BestChoices(numbers[:count], log_joint[:count], tied)
 
 
+def _joined(rankings: Sequence[_Ranking], wanted: int, tolerance: float) -> _Ranking:
+    """The best sums of one entry of each ranking."""
+    joined = _Ranking(np.zeros(1), np.empty((1, 0), dtype=np.int64))
+    for own in rankings:
+        joined = _join(joined, own, wanted, tolerance)
+    return joined
+
+
 def _best_in_part(
     lists: ParentLists,
     log_weights: Ragged,
     part: Integers,
+    least: float,
+    *,
     wanted: int,
     tolerance: float,
     engine: Engine,
     reporter: Reporter,
 ) -> _Ranking:
-    """The best ways to choose the parents of the nodes of one component."""
+    """The best ways to choose the parents of the nodes of one component.
+
+    What ties with the last one is there too, if it weighs at least `least` and there are not too many.
+    """
     if len(part) == 1:
         return _best_of_node(log_weights[int(part[0])], wanted, tolerance)
     limit, inside = min(lists.max_parents, len(part) - 1), len(part) - 1
@@ -104,7 +127,7 @@ def _best_in_part(
     for row, node in enumerate(part.tolist()):
         np.maximum.at(heaviest[row], projections[row], log_weights[node])
     found = best_dags(heaviest, limit, wanted, engine=engine, reporter=reporter)
-    while found.tied and len(found.log_joint) < wanted + _MOST_TIES:
+    while found.tied and found.log_joint[-1] >= least and len(found.log_joint) < wanted + _MOST_TIES:
         more = min(2 * len(found.log_joint), wanted + _MOST_TIES)
         found = best_dags(heaviest, limit, more, engine=engine, reporter=reporter)
     tables = binomials(limit), size_offsets(limit)
@@ -114,7 +137,8 @@ def _best_in_part(
     grouped = [
         _by_projection(log_weights[node], own, sets) for node, own in zip(part.tolist(), projections, strict=True)
     ]
-    best = _Ranking(np.empty(0), np.empty((0, len(part)), dtype=np.int64), found.tied)
+    cut = found.tied and (math.isinf(least) or bool(found.log_joint[-1] >= least))
+    best = _Ranking(np.empty(0), np.empty((0, len(part)), dtype=np.int64), cut)
     for value, chosen in zip(found.log_joint.tolist(), choices.tolist(), strict=True):
         if len(best.values) >= wanted and value < best.values[wanted - 1] - tolerance:
             break
