@@ -35,7 +35,7 @@ from dagpost.exact.kbest import BestDags, tie_tolerance
 from dagpost.exact.order import no_graph
 from dagpost.exact.structure import memory_needed
 from dagpost.families.numbering import MAX_NODES
-from dagpost.families.parent_lists import ParentLists, all_others
+from dagpost.families.parent_lists import ParentLists, all_others, words_of
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.split_advice import in_words
@@ -226,7 +226,7 @@ class ComponentWorkspace(Workspace):
     def log_weights_of(self, parents: NDArray[np.unsignedinteger]) -> Floats:
         """The log weight of each graph, looked up family by family."""
         total = np.zeros(len(parents))
-        words = parents.reshape(len(parents), self.nodes, -1)
+        words = parents.reshape(len(parents), self.nodes, words_of(self.nodes))
         for node in range(self.nodes):
             masks, member = np.unique(words[:, node], axis=0, return_inverse=True)
             numbers = numbers_of_masks(self.lists, node, masks.astype(np.uint64))

@@ -108,7 +108,8 @@ class Constraints:
         [[], [0, 2], [0]]
         """
         _, forbidden = self.matrices(names, max_parents)
-        allowed = ~forbidden
+        # Where no column may have parents, no cycle can close either.
+        allowed = ~forbidden if max_parents else np.zeros_like(forbidden)
         np.fill_diagonal(allowed, False)
         return ParentLists.of_matrix(allowed, max_parents)
 

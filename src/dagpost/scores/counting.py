@@ -256,7 +256,7 @@ def _place(
             # Then the sets below, the largest ones, are counted by bits too, and nobody needs labels.
             below = cell_count * bits.most * words
             last = size + 1 == (target.max_size if wanted else target.max_size - 1)
-            by_bits = last and not may_merge and 0 < below <= _WORDS_A_ROW * length
+            by_bits = last and not may_merge and cell_count <= MOST_LABELS and 0 < below <= _WORDS_A_ROW * length
     if by_bits:
         label_count = walk.label_count[size - 1]
         occupied = scratch.occupied

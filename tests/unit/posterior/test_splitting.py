@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagpost import BDeu, DagPosterior, ResourceError
+from dagpost import BDeu, DagPosterior, ResourceError, local_scores
 from dagpost._tools.spelling import in_python
 from dagpost.cli.messages import in_words
 from dagpost.data import as_table
@@ -212,3 +212,11 @@ def test_more_columns_than_chains_take_are_refused_for_orders() -> None:
     tiers = {f"V{column}": column // 7 for column in range(70)}
     with pytest.raises(InputError, match=r"at most 64 columns; there are 70\. Rules do not split sums over orders"):
         DagPosterior(score="bdeu", modularity="order", tiers=tiers, max_parents=1).fit(rows)
+
+
+def test_without_parents_any_number_of_columns_is_exact() -> None:
+    frame = pd.DataFrame(np.random.default_rng(4).integers(0, 2, (30, 80)), columns=[f"v{i}" for i in range(80)])
+    model = DagPosterior(score=BDeu(2.0), max_parents=0).fit(frame)
+    alone = [local_scores(frame[[name, "v0" if name != "v0" else "v1"]], BDeu(2.0), 0).values[0, 0] for name in frame]
+    assert model.log_evidence_ == pytest.approx(sum(alone), abs=1e-9)
+    assert not model.edge_probabilities_.to_numpy().any()

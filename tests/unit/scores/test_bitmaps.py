@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -30,6 +30,8 @@ def without_bits(rows: Rows) -> Bitmaps:
     st.integers(0, 2**16),
     st.sampled_from([1, 2, 30]),
 )
+# Enough columns that no rows merge, and sets of more than 64 configurations.
+@example(BDeu(2.0), [2] * 18, 256, 7, 1, 1)
 @hypothesis_settings(max_examples=60)
 def test_scores_are_the_same_with_and_without_bits(
     score: Any, arities: list[int], count: int, max_parents: int, seed: int, repeats: int
