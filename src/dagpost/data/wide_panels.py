@@ -66,7 +66,8 @@ def _by_pattern(pattern: str, names: Sequence[str]) -> dict[str, dict[int, str]]
             own[time] = name
     if not found:
         raise InputError(
-            f"No column is named as {quoted('wide')} says, {shown(pattern)}: there are {shortened([repr(n) for n in names])}."
+            f"No column is named as {quoted('wide')} says, {shown(pattern)}: there are "
+            f"{shortened([repr(n) for n in names])}."
         )
     first = min(min(own) for own in found.values())
     for series, own in found.items():

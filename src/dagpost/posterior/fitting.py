@@ -141,8 +141,8 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
         for name in names:
             if name in regimes:
                 raise InputError(
-                    f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, such as "
-                    f"{table.regimes[0]!r}, and these are exogenous already. Take it out of the rules."
+                    f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, "
+                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of the rules."
                 )
             if name in left_out:
                 raise InputError(
