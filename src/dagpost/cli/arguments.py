@@ -130,16 +130,25 @@ def columns_of_tiers(tiers: list[list[str]] | None, names: Sequence[str]) -> lis
     >>> columns_of_tiers([["sex"], ["*_30"], ["*_60"]], ["sex", "smoking_30", "lung_30", "lung_60"])
     [['sex'], ['smoking_30', 'lung_30'], ['lung_60']]
     """
-    return tiers and [[name for written in tier for name in _matching(written, names)] for tier in tiers]
+    return tiers and [columns_like(tier, names, "--tier") for tier in tiers]
 
 
-def _matching(written: str, names: Sequence[str]) -> list[str]:
+def columns_like(written: Sequence[str], names: Sequence[str], option: str) -> list[str]:
+    """The columns that names and patterns stand for.
+
+    >>> columns_like(["age", "gene*"], ["gene1", "gene2", "age", "weight"], "--exogenous")
+    ['age', 'gene1', 'gene2']
+    """
+    return list(dict.fromkeys(name for own in written for name in _matching(own, names, option)))
+
+
+def _matching(written: str, names: Sequence[str], option: str) -> list[str]:
     if "*" not in written or written in names:
         return [written]
     pattern = re.compile(".*".join(map(re.escape, written.split("*"))), re.DOTALL)
     found = [name for name in names if pattern.fullmatch(name)]
     if not found:
-        raise InputError(f"--tier has {shown(written)}, but no column has a name like that.{nearest(written, names)}")
+        raise InputError(f"{option} has {shown(written)}, but no column has a name like that.{nearest(written, names)}")
     return found
 
 

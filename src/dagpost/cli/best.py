@@ -8,7 +8,7 @@ import typer
 
 from dagpost._tools.setting_text import conditional_on, given_columns, readable_edges
 from dagpost.cli.application import say
-from dagpost.cli.arguments import parse_edges, parse_score
+from dagpost.cli.arguments import columns_like, parse_edges, parse_score
 from dagpost.cli.files import load_model
 from dagpost.cli.named_options import PriorOption, ScoreOption
 from dagpost.cli.options import (
@@ -98,6 +98,7 @@ def best(
                 f"({fitted.target_.words})."
             )
     else:
+        not_modelled = parse_names("--exogenous", exogenous) or []
         model = DagPosterior(
             score=parse_score(score, ess),
             prior=resolve_prior(prior),
@@ -105,13 +106,14 @@ def best(
             method=KBest.name,
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
-            exogenous=parse_names("--exogenous", exogenous) or (),
+            exogenous=not_modelled,
             threads=threads,
             progress=False if quiet else None,
         )
         options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
         done = parse_recipe(**options, missing=missing, bins=bins, file=recipe)
         table = read_table(source, done, model.score, counts, interventions)
+        model.exogenous = columns_like(not_modelled, table.names, "--exogenous")
         if not quiet:
             show_recipe(source, table)
         # A fit by this method computes scores and nothing else.

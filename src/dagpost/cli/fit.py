@@ -9,7 +9,15 @@ import typer
 
 from dagpost._tools.text import printable
 from dagpost.cli.application import BrokenOffError
-from dagpost.cli.arguments import columns_of_tiers, parse_edges, parse_method, parse_regimes, parse_score, parse_tiers
+from dagpost.cli.arguments import (
+    columns_like,
+    columns_of_tiers,
+    parse_edges,
+    parse_method,
+    parse_regimes,
+    parse_score,
+    parse_tiers,
+)
 from dagpost.cli.choices import Modularity
 from dagpost.cli.engine import chosen_engine
 from dagpost.cli.files import default_model, may_write, refuse_results, shell_command
@@ -155,7 +163,7 @@ def fit(
         columns=columns, drop=drop, keep=keep, cut=cut, missing=missing, discretise=discretise, bins=bins, file=recipe
     )
     experiments = parse_regimes(regimes, reference, expected_targets, max_regimes)
-    tiered = parse_tiers(tiers)
+    tiered, not_modelled = parse_tiers(tiers), parse_names("--exogenous", exogenous) or []
     moments = TimeOptions(time, subject, lags, static, step, wide, contemporaneous)
     moments.check()
     with chosen_engine(engine, cluster, (tls_ca_file, tls_cert, tls_key), threads, quiet=quiet) as where:
@@ -169,7 +177,7 @@ def fit(
             required=parse_edges(required, "required"),
             forbidden=parse_edges(forbidden, "forbidden"),
             tiers=tiered,
-            exogenous=parse_names("--exogenous", exogenous) or (),
+            exogenous=not_modelled,
             regimes=experiments,
             engine=where,
             threads=threads,
@@ -178,6 +186,7 @@ def fit(
         )
         data = read_table(table, done, model.score, counts, interventions, time=moments, regimes=experiments)
         model.tiers = columns_of_tiers(tiered, data.names)
+        model.exogenous = columns_like(not_modelled, data.names, "--exogenous")
         if not quiet:
             show_unrolling([] if data.time is None else data.time.sentences())
             show_recipe(table, data)
@@ -221,7 +230,7 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
     else:
         print_pairs(found, pairs[:_SHOWN], tried=tried.found)
         if len(pairs) > _SHOWN:
-            typer.echo(f"({len(pairs) - _SHOWN} less probable pairs not shown)")
+            typer.echo(f"({len(pairs) - _SHOWN:,} less probable pairs not shown)")
     print_regimes(model.fitted_)
     for line in summary(model):
         typer.echo(printable(line))

@@ -97,7 +97,8 @@ def info(
         return
     options: Any = {"columns": columns, "drop": drop, "keep": keep, "cut": cut, "discretise": discretise}
     options["exogenous"] = exogenous
-    about_table = look_at(source, parse_recipe(**options, missing=missing, bins=bins), counts, interventions)
+    done = parse_recipe(**options, missing=missing, bins=bins)
+    about_table = look_at(source, done, counts, interventions, max_parents=max_parents, threads=threads)
     if recipe is not None:
         may_write(recipe, "recipe")
         about_table.recipe.save(recipe)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dagpost._tools.text import duration, printable, printable_lines
+from dagpost.cli.arguments import columns_like
 from dagpost.cli.messages import in_words
 from dagpost.cli.output import print_columns
 from dagpost.cli.recipe import load_frame, table_of
-from dagpost.errors import InputError
+from dagpost.errors import DagpostError, InputError
 from dagpost.families.numbering import MAX_NODES
 
 if TYPE_CHECKING:
@@ -59,26 +60,38 @@ class AboutTable:
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
 
 
-def look_at(source: str, recipe: Recipe, counts: str | None, interventions: str | None) -> AboutTable:
+def look_at(
+    source: str,
+    recipe: Recipe,
+    counts: str | None,
+    interventions: str | None,
+    *,
+    max_parents: int = 5,
+    threads: int | None = None,
+) -> AboutTable:
     """Read a table as `fit` with a discrete score does; where that cannot be done, only look at its columns."""
     frame = load_frame(source)
+    recipe.exogenous = columns_like(recipe.exogenous, list(frame.columns), "--exogenous")
     try:
         table = table_of(frame, source, recipe, "bdeu", counts, interventions)
     except InputError as error:
         described = recipe.describe(frame, counts=counts, interventions=interventions)
         return AboutTable(None, described, in_words(error.marked))
     assert table.recipe is not None
-    return AboutTable(table, table.recipe, _problem(table))
+    return AboutTable(table, table.recipe, _problem(table, max_parents, threads))
 
 
-def _problem(table: Table) -> str:
-    """Why a table cannot be fitted without rules; empty if it can."""
+def _problem(table: Table, max_parents: int, threads: int | None) -> str:
+    """Why a table of many columns cannot be fitted without further rules; empty if it can."""
+    from dagpost.model import DagPosterior
+
     if len(table.names) <= MAX_NODES:
         return ""
-    return (
-        f"More than {MAX_NODES} columns need rules that keep cycles inside small parts of the table: --tiers, or "
-        "--exogenous for columns that are not to be modelled. Or choose --columns."
-    )
+    try:
+        DagPosterior(max_parents=max_parents, threads=threads).plan(table)
+    except DagpostError as error:
+        return in_words(error.marked)
+    return ""
 
 
 def _facts(table: Table) -> dict[str, Any]:
@@ -98,10 +111,14 @@ def costs_of(table: Table, max_parents: int, threads: int | None) -> list[dict[s
     from dagpost.posterior.plan import cost_of_exact_edges
 
     costs = []
-    for modularity in MODULARITIES:
+    given = 0 if table.recipe is None else len(table.recipe.exogenous)
+    # Sums over orders are of all columns, and of no more than these.
+    within_reach = [name for name in MODULARITIES if name == "structure" or len(table.names) <= MAX_NODES]
+    for modularity in within_reach:
         model = DagPosterior(modularity=modularity, max_parents=max_parents, threads=threads)  # type: ignore[arg-type]
         plan = model.plan(table)
-        exact = cost_of_exact_edges(modularity, len(table.names), max_parents, ThreadEngine(threads))
+        summed = len(table.names) - (given if modularity == "structure" else 0)
+        exact = cost_of_exact_edges(modularity, summed, max_parents, ThreadEngine(threads))
         costs.append(
             {
                 "modularity": modularity,

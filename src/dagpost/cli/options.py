@@ -153,5 +153,5 @@ TiersOption = Annotated[
 ]
 ExogenousOption = Annotated[
     list[str] | None,
-    option("NAMES", "Columns that are not modelled, such as age,sex: they may be parents, and have none."),
+    option("NAMES", "Columns that are not modelled, as age,sex or gene*: they may be parents, and have none."),
 ]

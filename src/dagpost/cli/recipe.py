@@ -160,13 +160,15 @@ def table_of(
 ) -> Table:
     """The table of cells; errors name the file that they came from."""
     from dagpost.data.conversion import checked_table, warn_of_many_levels
-    from dagpost.data.regimes import reading_regimes
+    from dagpost.data.regimes import reading_regimes, with_indicators
     from dagpost.scores import table_for
 
     with named_after(source):
-        read = checked_table(frame, counts, interventions, reading_regimes(recipe, regimes))
+        done = reading_regimes(recipe, regimes, counts, interventions)
+        read = checked_table(frame, counts, interventions, done)
     if not recipe.fitted:
         warn_of_many_levels(read)
+    read = read if regimes is None else with_indicators(read, regimes)
     with collected_warnings():  # of cuts, which the recipe shows
         return table_for(score, read, regimes=regimes)
 

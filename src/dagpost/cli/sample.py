@@ -102,5 +102,8 @@ def _show(drawn: DagSample, target: Path, *, as_json: bool, quiet: bool) -> None
     if not quiet:
         from dagpost.features import path
 
-        statement = printable(path(drawn.names[0], drawn.names[1]))
+        # A model says nothing of how exogenous columns depend on each other.
+        modelled = [name for name in drawn.names if name not in drawn.exogenous]
+        end = next(name for name in modelled if name != drawn.names[0])
+        statement = printable(path(drawn.names[0], end))
         typer.echo(f"Next: {printable(shell_command('query', target, statement))}", err=True)

@@ -126,7 +126,7 @@ def print_folded(table: pd.DataFrame, most: int | None = None) -> None:
     ]
     print_columns([("edge", "probability"), *rows], right=(1,))
     if len(shown) < len(table):
-        typer.echo(f"({len(table) - len(shown)} less probable edges not shown)")
+        typer.echo(f"({len(table) - len(shown):,} less probable edges not shown)")
 
 
 def folded_content(table: pd.DataFrame | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import number, refusal, text, whole_number
-from dagpost._tools.spelling import either
+from dagpost._tools.spelling import bare, either, quoted
 from dagpost._tools.text import nearest, shortened, shown
 from dagpost.data.encoding import Cells, number_text
 from dagpost.data.recipe import Recipe
@@ -92,10 +92,15 @@ def resolve_regimes(regimes: Any) -> Regimes | None:
     raise refusal(regimes, "regimes", None, "the name of a column, a Regimes(...), or None")
 
 
-def reading_regimes(recipe: Recipe, regimes: Regimes | None) -> Recipe:
+def reading_regimes(recipe: Recipe, regimes: Regimes | None, counts: Any = None, interventions: Any = None) -> Recipe:
     """The recipe that also reads the column that names the regimes, whatever it looks like."""
     if regimes is None:
         return recipe
+    for what, other in (("counts", counts), ("interventions", interventions)):
+        if isinstance(other, str) and other == regimes.column:
+            raise InputError(
+                f"{quoted('regimes')} and {quoted(what)} both name the column {other!r}. Leave one of the two out."
+            )
     recipe = copy.copy(recipe)
     recipe.regimes_column = regimes.column
     return recipe
@@ -160,10 +165,12 @@ def _place_of(table: Table, recipe: Recipe, column: str) -> int:
     left_out = {step.name: step.why for step in recipe.steps_ if not step.used}
     if column in left_out:
         raise InputError(
-            f"'regimes' names the column {column!r}, which was left out ({left_out[column]}). Keep it: "
-            f"{either(f'Recipe(keep=[{column!r}])', '--keep')}."
+            f"{quoted('regimes')} names the column {column!r}, which was left out ({left_out[column]}). Do not "
+            f"leave it out, or fit without {bare('regimes')}."
         )
-    raise InputError(f"'regimes' names the column {shown(column)}, which is not there.{nearest(column, table.names)}")
+    raise InputError(
+        f"{quoted('regimes')} names the column {shown(column)}, which is not there.{nearest(column, table.names)}"
+    )
 
 
 def _values_of(table: Table, place: int) -> tuple[list[Any], NDArray[np.intp]]:

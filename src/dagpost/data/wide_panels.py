@@ -15,6 +15,7 @@ import numpy as np
 
 from dagpost._tools.arrays import Integers
 from dagpost._tools.checks import different_texts, refusal
+from dagpost._tools.spelling import quoted
 from dagpost._tools.text import nearest, shortened, shown
 from dagpost.data.encoding import Cells, cells_of, missing_cells
 from dagpost.errors import InputError
@@ -65,7 +66,8 @@ def _by_pattern(pattern: str, names: Sequence[str]) -> dict[str, dict[int, str]]
             own[time] = name
     if not found:
         raise InputError(
-            f"No column is named as 'wide' says, {shown(pattern)}: there are {shortened([repr(n) for n in names])}."
+            f"No column is named as {quoted('wide')} says, {shown(pattern)}: there are "
+            f"{shortened([repr(n) for n in names])}."
         )
     first = min(min(own) for own in found.values())
     for series, own in found.items():

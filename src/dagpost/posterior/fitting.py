@@ -136,8 +136,14 @@ def _refuse_left_out(constraints: Constraints, table: Table) -> None:
         "tiers": [name for tier in constraints.tiers or () for name in tier],
         "exogenous": list(constraints.exogenous),
     }
+    regimes = [] if table.recipe is None else [step.name for step in table.recipe.steps_ if step.use == "regimes"]
     for where, names in named.items():
         for name in names:
+            if name in regimes:
+                raise InputError(
+                    f"{quoted(where)} names the column {name!r}, which names the regimes: each has an indicator, "
+                    f"such as {table.regimes[0]!r}, and these are exogenous already. Take it out of the rules."
+                )
             if name in left_out:
                 raise InputError(
                     f"{quoted(where)} names the column {name!r}, which was left out ({left_out[name]}). Keep it, "

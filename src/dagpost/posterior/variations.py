@@ -188,8 +188,10 @@ def _seconds(fitted: Fitted, refit: Refit) -> float:
     rules = Constraints(*(settings[rule] for rule in ("required", "forbidden", "tiers", "exogenous")))
     limit, score, prior = int(settings["max_parents"]), refit.changes.get("score", fitted.score), fitted.recall("prior")
     study = Study(fitted.rows(_WHO), score, prior, rules, limit)
+    # Sums that would not be started unasked are not started here: without tiers, they may take days.
+    method = None if settings["method"] == AUTO else fitted.method
     try:
-        plan = plan_fit(fitted.method, fitted.modularity, study, _GRAPHS, fitted.workspace.engine)
+        plan = plan_fit(method, fitted.modularity, study, _GRAPHS, fitted.workspace.engine)
     except ResourceError:
         return math.inf
     if not plan.exact or not plan.fits:

@@ -220,7 +220,7 @@ def prior(content: Content) -> str:
     limit = settings.get("max_parents")
     parents = ""
     if limit is not None and content.target.most_parents is None:
-        parents = f" A variable has at most {counted(limit, 'parent')}."
+        parents = f" A variable has at most {counted(limit, 'parent')}{_beside_regimes(content)}."
     rules = _rules(settings)
     fixed = f" The user fixed {' and '.join(rules)} beforehand (see the settings)." if rules else ""
     given = conditional_on(content.exogenous)
@@ -229,6 +229,11 @@ def prior(content: Content) -> str:
         f"the data is measured by {_in_words(settings.get('score'), SCORES)}.{parents}{fixed}"
         f"{given and f' {given}'} Other choices give other numbers."
     )
+
+
+def _beside_regimes(content: Content) -> str:
+    """Regimes have a limit of their own."""
+    return "" if content.regimes is None else " beside the regimes"
 
 
 def _rules(settings: Mapping[str, Any]) -> list[str]:
@@ -274,7 +279,10 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         ("Counted", content.target.words),
         ("Score", _in_words(settings.get("score"), SCORES)),
         ("Prior", _in_words(settings.get("prior"), PRIORS)),
-        ("Most parents", _recorded(content.target.most_parents or settings.get("max_parents"))),
+        (
+            "Most parents",
+            _recorded(content.target.most_parents or settings.get("max_parents")) + _beside_regimes(content),
+        ),
         ("Computed on", printable(_recorded(settings.get("engine")))),
     ]
     for key in ("required", "forbidden"):

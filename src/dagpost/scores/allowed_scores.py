@@ -19,7 +19,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost._tools.spelling import bare, quoted
+from dagpost._tools.spelling import bare, either, quoted
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.data.table import Table
 from dagpost.engines import Engine
@@ -78,7 +78,7 @@ def score_allowed(
     _refuse_interventions(table)
     scored = np.ones(lists.nodes, dtype=np.bool_) if modelled is None else modelled
     groups = groups_of(lists, scored)
-    _require_memory(lists, groups)
+    _require_memory(lists, groups, len(table.regimes))
     values: list[Floats] = [np.zeros(1) for _ in range(lists.nodes)]
     filled = {group: np.zeros((len(group.wanted), _families(group, lists))) for group in groups}
     for group in groups:
@@ -134,15 +134,17 @@ def _refuse_interventions(table: Table) -> None:
         )
 
 
-def _require_memory(lists: ParentLists, groups: list[Group]) -> None:
+def _require_memory(lists: ParentLists, groups: list[Group], regimes: int) -> None:
     """Refuse scores, and the table of `B` of the largest group, that do not fit into memory."""
     families = sum(len(group.wanted) * _families(group, lists) for group in groups)
     widest = max((group.candidates for group in groups), default=0)
     needed = 8 * (families + family_count(widest + 1, min(lists.max_parents, widest)))
+    of_them = f", {regimes} of them regimes," if regimes else ","
+    smaller = f"{bare('max_parents')} or {either('max_regimes', '--max-regimes')}" if regimes else bare("max_parents")
     memory.require(
         needed,
-        f"Scoring {families:,} families of up to {lists.max_parents} parents, out of {widest} candidates,",
-        f"Use a smaller {bare('max_parents')}, or leave the columns fewer candidates: fewer columns, more "
+        f"Scoring {families:,} families of up to {lists.max_parents} parents, out of {widest} candidates{of_them}",
+        f"Use a smaller {smaller}, or leave the columns fewer candidates: fewer columns, more "
         f"{bare('tiers')} or {bare('forbidden')} edges.",
     )
 

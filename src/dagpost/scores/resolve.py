@@ -71,7 +71,7 @@ def table_for(
     from dagpost.data.regimes import reading_regimes, with_indicators
 
     if regimes is not None and not isinstance(data, Table):
-        recipe = reading_regimes(resolve_recipe(recipe), regimes)
+        recipe = reading_regimes(resolve_recipe(recipe), regimes, counts, interventions)
     chosen, table = resolve_score(score), as_table(data, counts=counts, interventions=interventions, recipe=recipe)
     if regimes is not None:
         table = with_indicators(table, regimes)

@@ -98,3 +98,25 @@ def test_a_recipe_file_has_a_role_for_a_column_that_fit_takes_over(run: Run, cor
 def test_what_cannot_be_is_refused_with_a_remedy(run: Run, coronary: Path, options: tuple[str, ...], said: str) -> None:
     refused = run("fit", coronary.name, "--counts", "counts", *options, *FAST, "-q", status=2).stderr
     assert said in " ".join(refused.split())
+
+
+def test_exogenous_columns_by_a_pattern(run: Run, coronary: Path, tmp_path: Path) -> None:
+    options = ("--counts", "counts", "--exogenous", "*. Work,P*")
+    run("fit", coronary.name, *options, *FAST, "--no-sensitivity", "-q")
+    assert DagPosterior.load(tmp_path / "coronary.dagpost").exogenous == ["M. Work", "P. Work", "Pressure", "Proteins"]
+    assert "given 4 exogenous columns" in run("best", coronary.name, *options, "-k", "1", "--score", "bdeu").stdout
+    refused = run("fit", coronary.name, "--counts", "counts", "--exogenous", "x*", status=2).stderr
+    assert "--exogenous has 'x*', but no column has a name like that" in " ".join(refused.split())
+
+
+def test_info_on_a_table_plans_with_its_exogenous_columns(run: Run, coronary: Path) -> None:
+    costs = json.loads(run("info", coronary.name, "--counts", "counts", "--json").stdout)["costs"]
+    fewer = run("info", coronary.name, "--counts", "counts", "--exogenous", "*. Work,P*", "--json").stdout
+    assert json.loads(fewer)["costs"][0]["bytes"] < costs[0]["bytes"]
+
+
+def test_the_next_command_of_a_sample_can_be_answered(run: Run, tmp_path: Path, coronary: Path) -> None:
+    DagPosterior(score="bdeu", seed=1, samples=200, exogenous=["Smoking", "M. Work"]).fit(
+        coronary, counts="counts"
+    ).save(tmp_path / "first.dagpost")
+    assert "'Smoking ~> \"P. Work\"'" in run("sample", "first.dagpost", "-n", "20", "-o", "few.dagpost").stderr

@@ -51,6 +51,7 @@ def test_a_report_has_a_table_of_the_regimes(run: Run, cells: str, tmp_path: Pat
     assert '<section id="regimes">' in page
     assert "<medium>" not in page
     assert "Eaton, D." in page
+    assert "beside the regimes" in " ".join(page.split())
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,22 @@ def test_a_report_has_a_table_of_the_regimes(run: Run, cells: str, tmp_path: Pat
 def test_what_cannot_be_is_refused(run: Run, cells: str, options: tuple[str, ...], words: str) -> None:
     result = run("fit", cells, *options, *FAST, status=2)
     assert words in " ".join(result.stderr.split())
+
+
+def test_without_a_reference_the_first_row_names_it_and_that_is_said(run: Run, cells: str) -> None:
+    said = " ".join(run("fit", cells, "--regimes", "condition", *FAST).stderr.split())
+    assert "The regime of the first row, 'control', is the reference" in said
+    assert "--reference names another" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--interventions", "condition"), "--regimes and --interventions both name the column 'condition'"),
+        (("--drop", "condition"), "--regimes names the column 'condition', which was left out (dropped as asked)"),
+        (("--exogenous", "condition"), "which names the regimes: each has an indicator, such as 'condition=<medium>'"),
+    ],
+)
+def test_the_column_of_regimes_has_no_other_use(run: Run, cells: str, options: tuple[str, ...], words: str) -> None:
+    said = run("fit", cells, "--regimes", "condition", "-q", *options, *FAST, status=2).stderr
+    assert words in " ".join(said.split())
