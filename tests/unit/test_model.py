@@ -65,6 +65,7 @@ DEFAULTS = {
     "recipe": None,
     "missing": None,
     "exogenous": (),
+    "regimes": None,
 }
 
 

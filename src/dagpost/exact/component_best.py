@@ -37,7 +37,9 @@ from dagpost.families.numbering import binomials, family_count, size_offsets
 from dagpost.families.parent_lists import ParentLists
 
 #: How many entries beyond those that are wanted a list may carry because they tie with the last of them.
-_MOST_TIES = 4096
+_MOST_TIES = 1024
+#: How many sums are looked at for each entry that is carried, at most: without ties some ten are enough.
+_MOST_PAIRS = 64
 
 
 class BestChoices(NamedTuple):
@@ -142,6 +144,10 @@ def _best_in_part(
     for value, chosen in zip(found.log_joint.tolist(), choices.tolist(), strict=True):
         if len(best.values) >= wanted and value < best.values[wanted - 1] - tolerance:
             break
+        if len(best.values) >= wanted + _MOST_TIES and value <= best.values[-1] + tolerance:
+            # The list is full of what ties with this one.
+            best = best._replace(cut=True)
+            break
         spread = _Ranking(np.zeros(1), np.empty((1, 0), dtype=np.int64))
         for row, node in enumerate(part.tolist()):
             order, starts = grouped[row]
@@ -180,6 +186,7 @@ def _first(values: Floats, numbers: Integers, wanted: int, tolerance: float) -> 
 
 def _join(one: _Ranking, other: _Ranking, wanted: int, tolerance: float) -> _Ranking:
     """The best sums of an entry of one and an entry of the other."""
+    cut = False
     if len(one.values) == 1 or len(other.values) == 1:
         first = np.repeat(np.arange(len(one.values)), len(other.values))
         second = np.tile(np.arange(len(other.values)), len(one.values))
@@ -187,6 +194,11 @@ def _join(one: _Ranking, other: _Ranking, wanted: int, tolerance: float) -> _Ran
         # Ties count as one place: entries that tie with an earlier one do not push a sum out of the list.
         ranks = [_places(ranking.values, tolerance) for ranking in (one, other)]
         reach = np.searchsorted(ranks[1], wanted // ranks[0], side="right")
+        cut = reach.sum() > _MOST_PAIRS * (wanted + _MOST_TIES)
+        if cut:
+            # Too many tie to look at them all: the sums are still the best, but which of the tied ones is by chance.
+            reach = (wanted + _MOST_TIES) // np.arange(1, len(one.values) + 1)
+            reach = np.minimum(reach, len(other.values))
         first = np.repeat(np.arange(len(one.values)), reach)
         second = np.concatenate([np.arange(length) for length in reach])
     values = one.values[first] + other.values[second]
@@ -194,7 +206,7 @@ def _join(one: _Ranking, other: _Ranking, wanted: int, tolerance: float) -> _Ran
     first, second = first[falling], second[falling]
     numbers = np.concatenate([one.numbers[first], other.numbers[second]], axis=1)
     kept = _first(values[falling], numbers, wanted, tolerance)
-    return kept._replace(cut=kept.cut or one.cut or other.cut)
+    return kept._replace(cut=bool(cut) or kept.cut or one.cut or other.cut)
 
 
 def _places(values: Floats, tolerance: float) -> Integers:

@@ -41,6 +41,8 @@ Made = TypeVar("Made")
 
 #: Beside the masks: four numbers a graph, and as much again while they are made.
 _BYTES_A_GRAPH = 100
+#: The model's own sample takes no more than this, and has as many graphs at least.
+_SAMPLE_BYTES, _FEWEST_GRAPHS = 2**29, 1000
 #: Settings that say what a sample was drawn from.
 _PROVENANCE = ("score", "prior", "max_parents", "required", "forbidden", "tiers")
 
@@ -160,8 +162,10 @@ class Fitted:
 
     @property
     def usual_count(self) -> int:
-        """How many graphs its own sample has."""
-        return self.method.usual_count(int(self.settings["samples"]))
+        """How many graphs its own sample has: of very many columns, those that fit into half a gigabyte."""
+        size = 8 * words_of(len(self.names)) * len(self.names)
+        most = max(_FEWEST_GRAPHS, _SAMPLE_BYTES // size)
+        return self.method.usual_count(min(int(self.settings["samples"]), most))
 
     @property
     def draws_quickly(self) -> bool:
