@@ -80,7 +80,7 @@ class DagPosterior(Estimator):
         How graphs are found: ``"auto"``, a name from the list in the guide (docs/methods.md), or an object with
         settings, such as ``PartitionMCMC(chains=8)``.
     samples
-        How many graphs are drawn when an answer needs a sample and none is given.
+        How many graphs are drawn when an answer needs a sample and none is given; at most those of half a gigabyte.
     required, forbidden
         Edges, as text ``"parent -> child"`` or pairs of names, that every graph has, or that no graph has. A name with
         an arrow in it is put in quotes.
