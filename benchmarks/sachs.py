@@ -91,7 +91,7 @@ def main() -> None:
         sys.exit(__doc__)
     warnings.simplefilter("ignore", DagpostWarning)
     cells = read(Path(sys.argv[1]))
-    proteins = [name for name in cells if name != "condition"]
+    proteins = [str(name) for name in cells if name != "condition"]
     print(f"{len(cells):,} cells, {len(proteins)} proteins, {len(REGIMES)} regimes, at most {MAX_PARENTS} parents")
     show("three levels, BDeu (equivalent sample size 5)", cells, BDeu(5.0))
     show("logarithms, BGe", cells.assign(**{name: np.log(cells[name]) for name in proteins}), "bge")
