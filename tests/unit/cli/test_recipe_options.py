@@ -97,7 +97,7 @@ def test_info_of_a_wide_table_is_short_and_says_why_it_cannot_be_fitted(run: Run
     assert "As it is, it cannot be fitted." in lines[-1]
     about = json.loads(run("info", "wide.csv", "--json").stdout)
     assert len(about["columns"]) == 300
-    assert "--tiers" in about["problem"]
+    assert "--exogenous" in about["problem"]
 
 
 def test_the_file_that_was_fitted_is_predicted(run: Run, clinic: str, tmp_path: Path) -> None:
