@@ -265,7 +265,8 @@ def test_a_result_that_does_not_fit_is_refused_before_it_is_made(monkeypatch: py
 def test_an_interrupt_stops_scoring() -> None:
     table = random_table([3] * 40, 20_000, noise=0.9)
     local_scores(random_table([2] * 4, 20))  # so that nothing is left to compile
-    sent, over = [], threading.Event()
+    sent: list[float] = []
+    over = threading.Event()
 
     def interrupt() -> None:
         # Python drops an interrupt that comes in the middle of a collection of garbage: then it is sent again.
