@@ -146,6 +146,11 @@ class Workspace:
         """Sums of weights, looked up by chains at every step."""
         return family_tables(self.weights, engine=self.engine)
 
+    @property
+    def considered_words(self) -> str:
+        """Which parent sets chains consider, in words."""
+        return self.weights.describe()
+
     def log_joint(self, parents: Masks) -> Floats:
         """Log p(graph, data) of graphs given as parent masks (graphs, nodes)."""
         return log_weights_of_graphs(self.families, parents)
