@@ -1,7 +1,8 @@
 """Fitted models in files: settings, weights and results, and what prediction needs; not the tables over all sets.
 
 A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents, or
-that its chains consider. Of the data it keeps what was counted for the families of its own sample, and the rows only if that is asked for.
+that its chains consider. Of the data it keeps what was counted for the families of its own sample, and the rows only if
+that is asked for.
 """
 
 from __future__ import annotations

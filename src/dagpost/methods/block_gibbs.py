@@ -67,7 +67,7 @@ class BlockGibbs(ChainMethod):
 
     def prepare(self, workspace: Workspace) -> Any:
         """The considered parent sets, and which variables go into a block together."""
-        from dagpost.mcmc.block_gibbs import block_context
+        from dagpost.mcmc.block_choice import block_context
 
         return workspace.once("blocks", lambda: block_context(workspace.considered))
 
