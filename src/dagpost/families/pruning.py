@@ -216,6 +216,14 @@ def log_subset_sums(part: Weighed) -> Floats:
     return sums
 
 
+def shares_of(part: Weighed) -> Floats:
+    """A bound on the posterior probability of each set: its weight relative to all of its subsets."""
+    shares = np.zeros(len(part.log_weights))
+    present = np.isfinite(part.log_weights)
+    shares[present] = np.exp(part.log_weights[present] - log_subset_sums(part)[present])
+    return shares
+
+
 def _side_by_side(places: Sequence[Members], nodes: int) -> Members:
     """Lists of sets one after another, as wide as the widest."""
     width = max(own.shape[1] for own in places)

@@ -78,11 +78,11 @@ def log_prior_of_lists(
     """
     rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
     required, forbidden = rules.matrices(names, len(names) if may_be_empty else lists.max_parents)
-    weights = list(resolve_prior(prior).log_weights_of_lists(names, lists))
+    weights, counts = list(resolve_prior(prior).log_weights_of_lists(names, lists)), lists.counts
     for node, (name, own) in enumerate(zip(names, lists.candidates, strict=True)):
-        if weights[node].shape != (lists.counts[node],):
+        if weights[node].shape != (counts[node],):
             raise InputError(
-                f"The prior {shown(prior)} must give {lists.counts[node]:,} weights for {name!r}. "
+                f"The prior {shown(prior)} must give {counts[node]:,} weights for {name!r}. "
                 f"Got an array of shape {weights[node].shape} instead."
             )
         if name in rules.exogenous:

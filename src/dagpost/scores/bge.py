@@ -192,13 +192,13 @@ class BGe(Score):
             matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
             observations = float(weights[rows].sum())
             constants = self._constants(columns, max_parents + 1, observations, degrees, scale)
-            known.update(dict.fromkeys(wanted, (np.ascontiguousarray(matrix), scale, *constants, observations)))
+            known.update(dict.fromkeys(wanted, (np.ascontiguousarray(matrix), *constants, observations)))
 
         def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
-            *rest, observations = known[node]
+            matrix, constants, factors, observations = known[node]
             values = np.zeros((len(sets), len(others)))
             places = np.where(sets < columns, sets, -1).astype(np.int64)
-            extended_determinants(*rest, places, others, node, values, cancel)
+            extended_determinants(matrix, scale, constants, factors, places, others, node, values, cancel)
             return values - observations * math.log(deviations[node])
 
         return extend

@@ -9,7 +9,7 @@ counting.py. A thousand rows take some two microseconds a family.
 from __future__ import annotations
 
 import queue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def counted_extender(score: CountedScore, table: Table, max_parents: int, worker
 
 
 @inline_no_refcount
-def _split(level: int, count: int, position: int, rows: Rows, scratch: Scratch, result: int) -> np.int64:
+def _split(level: int, count: Any, position: int, rows: Rows, scratch: Scratch, result: int) -> np.int64:
     """Label the rows of a level by one more column as well; return how many labels there are."""
     arity, column, length = rows.arities[position], rows.codes[position], rows.weights.size
     labels, new_labels = scratch.labels[level], scratch.labels[result]
@@ -99,7 +99,7 @@ def _split(level: int, count: int, position: int, rows: Rows, scratch: Scratch, 
 
 @inline_no_refcount
 def _count(
-    level: int, count: int, position: int, by_bits: bool, rows: Rows, bits: Bitmaps, scratch: Scratch
+    level: int, count: Any, position: int, by_bits: bool, rows: Rows, bits: Bitmaps, scratch: Scratch
 ) -> np.int64:
     """Count the cells of a level with one more column; the occupied ones end up in `scratch.occupied`."""
     arity, column, length = rows.arities[position], rows.codes[position], rows.weights.size
@@ -117,8 +117,8 @@ def _count(
 
 @inline_no_refcount
 def _add_column(
-    level: int, count: int, position: int, by_bits: bool, rows: Rows, bits: Bitmaps, scratch: Scratch
-) -> tuple[np.int64, bool]:
+    level: int, count: Any, position: int, by_bits: bool, rows: Rows, bits: Bitmaps, scratch: Scratch
+) -> tuple[np.int64, Any]:
     """Labels of the next level, and its bitmaps as long as there are few of them; whether it has these."""
     found = _split(level, count, position, rows, scratch, level + 1)
     useful = by_bits and bits.first[position] >= 0 and found <= MOST_LABELS and count * rows.arities[position] <= 4096
@@ -185,4 +185,4 @@ def _with_column(configurations: float, position: int, indicators: int, rows: Ro
     """The configurations of a set that has so many indicators already, with one more column."""
     if rows.exclusive[position]:
         return configurations / (indicators + 1) * (indicators + 2)
-    return configurations * rows.arities[position]
+    return configurations * float(rows.arities[position])

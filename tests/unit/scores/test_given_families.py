@@ -64,7 +64,7 @@ def test_indicators_add_a_configuration_each(score: Score) -> None:
 class Doubled(BDeu):
     """A score of others, which says how all families are scored and nothing else."""
 
-    def fill(self, table: Table, max_parents: int, values: np.ndarray, *more: Any) -> None:  # type: ignore[override]
+    def fill(self, table: Table, max_parents: int, values: np.ndarray, *more: Any) -> None:
         super().fill(table, max_parents, values, *more)
         values *= 2.0
 
