@@ -153,6 +153,11 @@ class Workspace:
         """The parent sets that matter, as chains over graphs read them."""
         return considered_from_candidates(self.weights, engine=self.engine)
 
+    @property
+    def considered_words(self) -> str:
+        """Which parent sets chains consider, in words."""
+        return self.weights.describe()
+
     def log_joint(self, parents: Masks) -> Floats:
         """Log p(graph, data) of graphs given as parent masks (graphs, nodes)."""
         return log_weights_of_graphs(self.families, parents)
