@@ -53,7 +53,7 @@ class WideWorkspace(Workspace):
         raise self._too_wide()
 
     @property
-    def families(self) -> NoReturn:  # type: ignore[override]
+    def families(self) -> NoReturn:
         """The same of their sums."""
         raise self._too_wide()
 
