@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.families.considered_sets import ConsideredSets, SetTables, set_tables
-from dagpost.mcmc.block_draw import MOST_IN_BLOCK, BlockScratch, draw_block, room_for_blocks
+from dagpost.mcmc.block_draw import BlockScratch, draw_block, room_for_blocks
 from dagpost.mcmc.chains import Round
 
 
@@ -139,8 +139,45 @@ def grow_block(context: BlockContext, size: int, space: BlockScratch, generator:
             count += 1
 
 
-@kernel
 def advance(
+    context: BlockContext,
+    state: BlockState,
+    size: int,
+    generator: np.random.Generator,
+    output: Round,
+    cancel: Integers,
+) -> None:
+    """One round: as many sweeps as its thinning says before each graph that is kept."""
+    length, nodes = output.parents.shape[:2]
+    # Up to 64 columns a set is one word.
+    in_words = output._replace(parents=output.parents.reshape(length, nodes, -1))
+    _advance(context, state, size, generator, in_words, cancel)
+
+
+@kernel
+def is_possible(context: BlockContext, state: BlockState) -> bool:
+    """Whether every number is that of a considered set, and the graph has no cycle."""
+    tables, numbers = context.tables, state.numbers
+    nodes, width = len(numbers), tables.members.shape[1]
+    for node in range(nodes):
+        if not 0 <= numbers[node] < tables.start[node + 1] - tables.start[node]:
+            return False
+    placed = np.zeros(nodes + 1, dtype=np.bool_)
+    placed[nodes] = True
+    found = True
+    while found:
+        found = False
+        for node in range(nodes):
+            free = not placed[node]
+            for step in range(width):
+                free = free and placed[tables.members[tables.start[node] + numbers[node], step]]
+            if free:
+                placed[node] = found = True
+    return placed.all()
+
+
+@kernel
+def _advance(
     context: BlockContext,
     state: BlockState,
     size: int,
@@ -176,5 +213,5 @@ def advance(
             for step in range(width):
                 parent = np.int64(tables.members[position, step])
                 if parent < nodes:
-                    output.parents[kept, node] |= np.uint64(1) << np.uint64(parent)
+                    output.parents[kept, node, parent >> 6] |= np.uint64(1) << np.uint64(parent & 63)
         output.log_joint[kept] = output.log_state[kept] = total
