@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from dagpost import BlockGibbs, DagPosterior
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.considered_sets import ConsideredSets
+from dagpost.posterior.fitted import DataFacts, Fitted
+from dagpost.posterior.settings import described_settings
 from dagpost.posterior.wide_workspace import WideWorkspace
+from dagpost.priors.constraints import Constraints
+from dagpost.scores import resolve_score
 
 
 def random_sets(columns: int, each: int, max_parents: int, seed: int, *, near: int = 6) -> ConsideredSets:
@@ -61,3 +66,18 @@ def random_graph(considered: ConsideredSets, seed: int) -> Any:
             if member < nodes:
                 graph[node, member // 64] |= np.uint64(1 << member % 64)
     return graph if nodes > 64 else graph[:, 0]
+
+
+def wide_model(columns: int = 70, *, method: Any = None, samples: int = 400) -> DagPosterior:
+    """A model of made-up sets that is fitted, without edges as yet."""
+    model = DagPosterior(score="bdeu", max_parents=2, samples=samples, seed=1)
+    score, names = resolve_score(model.score), tuple(f"V{column}" for column in range(columns))
+    model.fitted_ = Fitted(
+        DataFacts(names, ((0, 1),) * columns, 100, "0" * 64),
+        described_settings(model, Constraints(), score),
+        score,
+        BlockGibbs(chains=2, burn_in=20) if method is None else method,
+        "a trial",
+        wide_workspace(columns),
+    )
+    return model
