@@ -56,7 +56,9 @@ def considered_in(about: Mapping[str, Any], arrays: Arrays) -> ConsideredSets:
     return ConsideredSets(
         np.concatenate([[0], np.cumsum(arrays[_COUNTS].astype(np.int64))]),
         np.ascontiguousarray(arrays[_MEMBERS], dtype=np.int16),
-        *(arrays[name].astype(np.float64) for name in (_WEIGHTS, _LOST, _MISSED)),
+        arrays[_WEIGHTS].astype(np.float64),
+        arrays[_LOST].astype(np.float64),
+        arrays[_MISSED].astype(np.float64),
         str(about[SCORED]),
     )
 

@@ -9,6 +9,7 @@ from dagpost._tools.spelling import parameter, setting
 from dagpost._tools.text import shown
 from dagpost.errors import InputError, ResourceError
 from dagpost.methods.base import Method
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
 from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.methods.registry import METHODS
@@ -126,7 +127,7 @@ def require_room(method: Method, nodes: int, max_parents: int, engine: Engine) -
     try:
         method.check_room(nodes, max_parents, engine)
     except ResourceError as error:
-        chain = PartialOrderMCMC if method.modularity == "order" else PartitionMCMC
+        chain = PartialOrderMCMC if method.modularity == "order" else BlockGibbs
         raise ResourceError(f"{error.marked} For instance: {setting('method', chain.name)}.") from None
 
 
