@@ -268,11 +268,11 @@ def _hint(statement: Feature, model_file: Path | None) -> None:
 def _broken_off(model: DagPosterior) -> bool:
     """Whether Ctrl-C ended the chains early, so that the edges come from the graphs that they had by then."""
     chains = not model.exact_ and model.fitted_.method.draws == "chains"
-    return chains and len(model.own_sample()) < model.samples
+    return chains and len(model.own_sample()) < model.fitted_.usual_count
 
 
 def _what_is_kept(model: DagPosterior, model_file: Path | None, checkpoint: Checkpoint | None) -> str:
-    had = f"the {len(model.own_sample()):,} of {model.samples:,} graphs that the chains had by then"
+    had = f"the {len(model.own_sample()):,} of {model.fitted_.usual_count:,} graphs that the chains had by then"
     if model_file is None:
         return f"The results shown rest on {had}."
     return f"{model_file} rests on {had}; {how_to_resume(checkpoint)}."

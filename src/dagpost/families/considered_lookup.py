@@ -72,7 +72,7 @@ def _write_keys(members: Members, nodes: int, keys: Masks) -> None:
         key = np.uint64(0)
         for slot in range(members.shape[1]):
             if members[place, slot] < nodes:
-                key += _scrambled(np.int64(members[place, slot]))
+                key += _scrambled(int(members[place, slot]))
         keys[place] = key
 
 

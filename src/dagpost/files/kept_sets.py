@@ -61,7 +61,8 @@ def considered_in(about: Mapping[str, Any], arrays: Arrays) -> ConsideredSets:
         np.ascontiguousarray(arrays[_MEMBERS], dtype=np.int16),
         arrays[_WEIGHTS].astype(np.float64),
         arrays[_LEADING].astype(np.int64),
-        *(arrays[name].astype(np.float64) for name in (_LOST, _MISSED)),
+        arrays[_LOST].astype(np.float64),
+        arrays[_MISSED].astype(np.float64),
         str(about[SCORED]),
     )
 

@@ -1,8 +1,8 @@
 """Fitted models in files: settings, weights and results, and what prediction needs; not the tables over all sets.
 
 A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents, or
-that its chains consider. Of the data it keeps what was counted for the families of its own sample, and the rows only if
-that is asked for.
+of those that its chains consider. Of the data it keeps what was counted for the families of its own sample, and the
+rows only if that is asked for.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     """Write a fitted model to one file; an older one is replaced whole."""
     results, workspace, data = fitted.results, fitted.workspace, fitted.data
     arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0)}
-    small_size, sets = None, {}
+    small_size: int | None = None
+    sets: dict[str, Any] = {}
     if workspace.parts:
         arrays |= _arrays_of_weights(workspace)
     elif isinstance(workspace, WideWorkspace):

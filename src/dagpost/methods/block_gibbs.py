@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dagpost._tools.checks import whole_number
 from dagpost._tools.schema import ArrayRule, wholes
+from dagpost.families.parent_lists import MOST_COLUMNS
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class BlockGibbs(ChainMethod):
     moves = ("block",)
     takes_orders = True
     gives_edges = True
+    most_columns = MOST_COLUMNS
     costs = StepCost(1.5e-6, 13e-9, 2e-9, 2e-6, 0.8e-6, 15e-9)
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {"numbers": wholes("chains", "nodes")}
 

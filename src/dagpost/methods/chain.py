@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from dagpost._tools.checks import whole_number
 from dagpost._tools.schema import ArrayRule
+from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Cost, Draws, Method, Wanted
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class ChainMethod(Method):
             return ChainChecks(self.takes_orders, unchecked="the run was interrupted")
         nodes, count = workspace.nodes, len(run.log_joint)
         found = None
-        if self.takes_orders:
+        if self.takes_orders and nodes <= MAX_NODES:
             found = probe(
                 self,
                 context,

@@ -9,6 +9,7 @@ from dagpost._tools.spelling import parameter, setting
 from dagpost._tools.text import shown
 from dagpost.errors import InputError, ResourceError
 from dagpost.methods.base import Method
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
 from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.methods.registry import METHODS
@@ -111,11 +112,13 @@ def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, 
     """Whether to score only the parent sets among candidates; what cannot fit is refused before any work."""
     from dagpost.engines.host.backend import backend_of
     from dagpost.families.family_sums import MOST_FAMILIES
-    from dagpost.families.numbering import family_count
+    from dagpost.families.numbering import MAX_NODES, family_count
 
     limit = min(max_parents, nodes - 1)
     if method is not None:
         require_room(method, nodes, limit, engine)
+    if nodes > MAX_NODES:
+        return True
     if method.needs_orders if method is not None else backend_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES
@@ -126,7 +129,7 @@ def require_room(method: Method, nodes: int, max_parents: int, engine: Engine) -
     try:
         method.check_room(nodes, max_parents, engine)
     except ResourceError as error:
-        chain = PartialOrderMCMC if method.modularity == "order" else PartitionMCMC
+        chain = PartialOrderMCMC if method.modularity == "order" else BlockGibbs
         raise ResourceError(f"{error.marked} For instance: {setting('method', chain.name)}.") from None
 
 

@@ -163,9 +163,7 @@ class Fitted:
     @property
     def usual_count(self) -> int:
         """How many graphs its own sample has: of very many columns, those that fit into half a gigabyte."""
-        size = 8 * words_of(len(self.names)) * len(self.names)
-        most = max(_FEWEST_GRAPHS, _SAMPLE_BYTES // size)
-        return self.method.usual_count(min(int(self.settings["samples"]), most))
+        return usual_count(self.method, int(self.settings["samples"]), len(self.names))
 
     @property
     def draws_quickly(self) -> bool:
@@ -255,6 +253,12 @@ class Fitted:
             return self.best(1).parents[0]
         sample = self.own_sample()
         return sample.parents[int(sample.log_joint.argmax())]
+
+
+def usual_count(method: Method, samples: int, nodes: int) -> int:
+    """How many graphs the own sample of a model has, where its setting is `samples`."""
+    most = max(_FEWEST_GRAPHS, _SAMPLE_BYTES // (8 * words_of(nodes) * nodes))
+    return method.usual_count(min(samples, most))
 
 
 def make_sample(

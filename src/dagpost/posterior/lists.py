@@ -12,6 +12,7 @@ from dagpost._tools.checks import refusal
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 from dagpost.posterior.answers import exact_families, exact_matrix, known_paths
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
@@ -79,10 +80,11 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
 
     found = exact_families(fitted, child, count)
     if found is None:
+        by_order = f", for more than some 20 variables with {setting('modularity', 'order')}"
+        other = f", or use {setting('method', 'auto')}{by_order}" if len(fitted.names) <= MAX_NODES else ""
         raise InputError(
             f"The probabilities of whole parent sets are not computed here (method {fitted.method.name!r}, "
-            f"{len(fitted.names)} variables). Ask for single ones, probability('pa(A) = {{B, C}}'), or use "
-            f"{setting('method', 'auto')}, for more than some 20 variables with {setting('modularity', 'order')}."
+            f"{len(fitted.names)} variables). Ask for single ones, probability('pa(A) = {{B, C}}'){other}."
         )
     sets = [frozenset(fitted.names[parent] for parent in parents) for parents, _ in found]
     index = pd.Index(np.fromiter(sets, dtype=object, count=len(sets)), name="parents")

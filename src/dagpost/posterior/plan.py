@@ -26,7 +26,7 @@ from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, sco
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
-from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.fitted import Fitted, usual_count
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.results import should_sum_exactly
 from dagpost.posterior.split_advice import in_words
@@ -109,7 +109,7 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
     in_play = score.parents_in_play(table.rows, [len(own) for own in table.levels if own is not None], limit)
     exact = exact or type(chosen).summed is not Method.summed
     if not exact or workspace.largest <= chosen.quick_nodes:
-        stages += _draws(chosen, chosen.usual_count(samples), workspace, in_play)
+        stages += _draws(chosen, usual_count(chosen, samples, nodes), workspace, in_play)
     stages = _for_each_part(stages, workspace)
     hint = "" if exact or method is not None else hint_for(modularity, study, engine)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages), hint)

@@ -13,6 +13,7 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Method, Study
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.choice import AUTO, PATIENCE_SECONDS, require_room
 from dagpost.posterior.split_advice import advice_in_words, advise, cycles_in_words, in_words
 from dagpost.scores import scores_within
@@ -45,11 +46,12 @@ def sums_many_by_components(
     able = method is None or method.by_components or nodes <= method.most_columns
     if modularity != "structure" or not able:
         what = f"The method {method.name!r}" if method is not None else setting("modularity", modularity)
-        orders = f" {_ORDERS}" if modularity == "order" else ""
-        raise InputError(
-            f"{what} takes at most {MAX_NODES} columns; there are {nodes:,}.{orders} With more, every graph counts "
-            f"once: use {setting('method', AUTO)} and {setting('modularity', 'structure')}."
-        )
+        if modularity == "structure":
+            remedy = f"Use {setting('method', BlockGibbs.name)}, chains that take {BlockGibbs.most_columns:,} columns"
+        else:
+            both = f"{setting('method', AUTO)} and {setting('modularity', 'structure')}"
+            remedy = f"{_ORDERS} With more columns every graph counts once: use {both}"
+        raise InputError(f"{what} takes at most {MAX_NODES} columns; there are {nodes:,}. {remedy}.")
     if method is None:
         return are_affordable(components, study, engine)
     if method.by_components:

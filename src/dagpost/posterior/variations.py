@@ -21,6 +21,7 @@ from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import duration
 from dagpost.data.recut import bins_of, cut_otherwise
 from dagpost.errors import DagpostError, InputError, ResourceError, collected_warnings
+from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.base import Study
 from dagpost.methods.choice import AUTO
 from dagpost.posterior.directions import LEAST_SHOWN, by_data_of, quick_directions
@@ -132,7 +133,8 @@ def _check(fitted: Fitted, prior: Any) -> None:
 def _way_to_exact_sums(fitted: Fitted) -> str:
     if fitted.settings["method"] != AUTO:
         return f"Use {setting('method', AUTO)}, which sums exactly where it can."
-    other = f", or {setting('modularity', 'order')}" if fitted.modularity == "structure" else ""
+    orders_fit = fitted.modularity == "structure" and len(fitted.names) <= MAX_NODES
+    other = f", or {setting('modularity', 'order')}" if orders_fit else ""
     return f"Use fewer columns{other}."
 
 

@@ -22,6 +22,7 @@ from dagpost.errors import InputError
 from dagpost.families.considered_lookup import SetIndex, index_sets, log_weights_among, numbers_of_parents
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.numbering import MAX_NODES
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.posterior.workspace import Workspace
 
 
@@ -53,7 +54,7 @@ class WideWorkspace(Workspace):
         raise self._too_wide()
 
     @property
-    def families(self) -> NoReturn:  # type: ignore[override]
+    def families(self) -> NoReturn:
         """The same of their sums."""
         raise self._too_wide()
 
@@ -85,5 +86,5 @@ class WideWorkspace(Workspace):
     def _too_wide(self) -> InputError:
         return InputError(
             f"This takes at most {MAX_NODES} columns, and there are {self.nodes:,}. Use fewer columns, or chains of "
-            f"blocks, {setting('method', 'block-gibbs')}."
+            f"blocks, {setting('method', BlockGibbs.name)}."
         )

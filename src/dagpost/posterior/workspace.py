@@ -25,7 +25,7 @@ from dagpost.errors import InputError
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
 from dagpost.families.pruning import considered_from_candidates
-from dagpost.methods.partition_mcmc import PartitionMCMC
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.search.hill_climbing import log_weights_of_graphs
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Workspace:
         """The workspace itself, if it has the weights of all families; otherwise an error for who needs them."""
         raise InputError(
             f"{asked_by!r} needs tables over all sets of variables; {self.nodes} are too many. Use fewer columns, or a "
-            f"chain such as {setting('method', PartitionMCMC.name)}."
+            f"chain such as {setting('method', BlockGibbs.name)}."
         )
 
     def order_fits(self) -> bool:

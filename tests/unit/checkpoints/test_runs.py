@@ -20,6 +20,7 @@ from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.errors import DagpostWarning, InputError
 from dagpost.families.numbering import family_count
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.bootstrap import Bootstrap
 from dagpost.methods.order_mcmc import OrderMCMC
 from dagpost.methods.partition_mcmc import PartitionMCMC
@@ -89,14 +90,14 @@ def test_a_fit_goes_on_from_the_tables_that_it_has(table: pd.DataFrame, folder: 
 @pytest.mark.parametrize(
     ("settings", "count"),
     [
-        ({"method": PartitionMCMC(chains=3, thinning=2, burn_in=500)}, 1234),
+        ({"method": BlockGibbs(chains=3, thinning=2, burn_in=500)}, 1234),
         ({"method": OrderMCMC(chains=2, thinning=2, burn_in=0), "modularity": "order"}, 500),
         pytest.param({"method": "hybrid-mcmc"}, 450, marks=pytest.mark.long),
         ({"method": "exact-layers"}, 70_000),
         ({"method": "linear-extensions"}, 3_000),
         ({"modularity": "order"}, 70_000),
     ],
-    ids=["partition-mcmc", "order-mcmc", "hybrid-mcmc", "exact-layers", "linear-extensions", "dds"],
+    ids=["block-gibbs", "order-mcmc", "hybrid-mcmc", "exact-layers", "linear-extensions", "dds"],
 )
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
 def test_a_sample_that_is_broken_off_anywhere_has_the_same_graphs(

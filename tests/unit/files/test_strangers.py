@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dagpost import (
+    BlockGibbs,
     Bootstrap,
     DagPosterior,
     DagSample,
@@ -35,6 +36,7 @@ CHAINS: dict[str, Any] = {
     "partition": PartitionMCMC(chains=2, thinning=1, burn_in=0),
     "structure": StructureMCMC(chains=2, thinning=1, burn_in=0),
     "hybrid": HybridMCMC(chains=2, thinning=1, burn_in=0),
+    "blocks": BlockGibbs(chains=2, thinning=1, burn_in=0),
 }
 
 

@@ -371,7 +371,7 @@ def test_other_targets_take_many_columns_too(method: Any, target: str, crowded: 
 def test_a_method_with_tables_is_refused_where_they_cannot_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
     codes = np.random.default_rng(0).integers(0, 2, (40, 40))
-    with pytest.raises(MemoryError, match="partition-mcmc"):
+    with pytest.raises(MemoryError, match="block-gibbs"):
         fitted(codes, "hybrid-mcmc", max_parents=2)
 
 

@@ -154,7 +154,7 @@ def test_a_method_that_sums_by_components_is_refused_by_its_largest() -> None:
         DagPosterior(method="exact-layers", tiers=tiers, max_parents=2).plan(table)
     assert "'V39' is in no tier" in str(refused.value)
     assert "at most 20 columns" in str(refused.value)
-    assert "--method partition-mcmc" in in_words(refused.value.marked)
+    assert "--method block-gibbs" in in_words(refused.value.marked)
 
 
 def tiers_without_one() -> list[list[str]]:
