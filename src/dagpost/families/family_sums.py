@@ -50,7 +50,7 @@ from dagpost.families.transforms import lane_positions, subset_sums
 ALL_CANDIDATES = 20
 CANDIDATES = 16
 #: Families that a chain works with, at most, beside those among the candidates.
-MOST_FAMILIES = 10_000_000
+MOST_FAMILIES = 50_000_000
 
 #: Why a chain finds no state to start from.
 NO_ORDER = "No graph satisfies the constraints: every order leaves some node without an allowed parent set."

@@ -18,6 +18,7 @@ nats. Cost: one addition for each set and member, some 20 ns; memory: 16 bytes a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -53,6 +54,25 @@ class Weighed(NamedTuple):
     log_weights: Floats
 
 
+class Single(NamedTuple):
+    """Sets of one node that were scored one by one: rows of columns, and a bound on the share of each."""
+
+    members: Members
+    log_weights: Floats
+    shares: Floats
+
+
+class Found(NamedTuple):
+    """What was scored of one node; no part has one of the sets that were scored `singly`."""
+
+    parts: Sequence[Weighed]
+    singly: Single
+
+
+#: Nothing was scored one by one.
+NOTHING = Single(np.empty((0, 0), dtype=np.int16), np.empty(0), np.empty(0))
+
+
 class _Kept(NamedTuple):
     """Sets of one node that stay, the heaviest first, and a bound on what the others hold."""
 
@@ -72,11 +92,11 @@ def considered_from_lists(
     ([1, 1], [[2], [2]], [1e-06, 0.0])
     """
 
-    def weighed(node: int) -> list[Weighed]:
-        return [Weighed(lists.candidates[node], lists.limit(node), log_weights[node])]
+    def found(node: int) -> Found:
+        return Found([Weighed(lists.candidates[node], lists.limit(node), log_weights[node])], NOTHING)
 
     scored = f"every allowed set of at most {lists.max_parents} parents"
-    return considered_from_parts(weighed, lists.nodes, scored, allowance=allowance, engine=engine)
+    return that_stay(found, lists.nodes, scored, allowance=allowance, engine=engine)
 
 
 def considered_from_all(
@@ -95,17 +115,17 @@ def considered_from_candidates(
     nodes, width = weights.candidates.shape
     others = all_others(nodes, weights.small_size)
 
-    def weighed(node: int) -> list[Weighed]:
+    def found(node: int) -> Found:
         among = Weighed(weights.candidates[node], min(weights.max_parents, width), weights.inner[node])
         if width == nodes - 1:
-            return [among]
-        return [among, Weighed(others.candidates[node], others.limit(node), weights.small[node])]
+            return Found([among], NOTHING)
+        return Found([among, Weighed(others.candidates[node], others.limit(node), weights.small[node])], NOTHING)
 
-    return considered_from_parts(weighed, nodes, weights.describe(), allowance=allowance, engine=engine)
+    return that_stay(found, nodes, weights.describe(), allowance=allowance, engine=engine)
 
 
-def considered_from_parts(
-    weighed: Callable[[int], Sequence[Weighed]],
+def that_stay(
+    found: Callable[[int], Found],
     nodes: int,
     scored: str,
     *,
@@ -113,13 +133,13 @@ def considered_from_parts(
     missed: Floats | None = None,
     engine: Engine | None = None,
 ) -> ConsideredSets:
-    """The sets that stay of those that `weighed` has of each node; a set that several parts have counts once.
+    """The sets that stay of those that `found` has of each node; a set that several parts have counts once.
 
     With every set, a part must have all its subsets, as sets of limited size out of some columns do.
     """
 
     def of_node(node: int, cancel: Integers) -> _Kept:  # noqa: ARG001
-        return _that_stay(weighed(node), node, nodes, allowance / nodes)
+        return _of_node(found(node), node, nodes, allowance / nodes)
 
     kept = list((engine or ThreadEngine(1)).run(of_node, range(nodes)))
     width = max(1, *(own.members.shape[1] for own in kept))
@@ -148,24 +168,25 @@ def node_without_core(considered: ConsideredSets) -> int | None:
     return None if node < 0 else int(node)
 
 
-def _that_stay(parts: Sequence[Weighed], node: int, nodes: int, allowance: float) -> _Kept:
+def _of_node(found: Found, node: int, nodes: int, allowance: float) -> _Kept:
     """The sets of one node: of those that could go, the ones with the smallest shares do, while `allowance` lasts."""
-    count = sum(len(part.log_weights) for part in parts)
+    count = sum(len(part.log_weights) for part in found.parts)
     covered = np.zeros(nodes, dtype=np.bool_)
     lost = 0.0
-    places, shares, logs = [], [], []
-    for place, part in enumerate(parts):
+    places, shares, logs = [found.singly.members], [found.singly.shares], [found.singly.log_weights]
+    for place, part in enumerate(found.parts):
         sets = members_of_sets(len(part.columns), part.limit)
-        own = np.empty(len(sets))
-        _shares(part.log_weights, sets, *_tables(part), own)
+        here, own = np.empty(len(sets), dtype=np.int64), np.empty(len(sets))
         # All sets below this share may go together: no need to sort them.
-        here = np.empty(len(sets), dtype=np.int64)
-        found, below = _noticeable(own, sets, covered[part.columns], place > 0, allowance / count, here)
-        here = here[:found]
+        bound = allowance / count
+        number, below = _noticeable(
+            part.log_weights, log_subset_sums(part), sets, covered[part.columns], place > 0, bound, here, own
+        )
+        here = here[:number]
         lost += below
         columns = np.append(part.columns, nodes).astype(np.int16)
         places.append(columns[sets[here]])
-        shares.append(own[here])
+        shares.append(own[:number])
         logs.append(part.log_weights[here])
         covered[part.columns] = True
     share, log_weights = np.concatenate(shares), np.concatenate(logs)
@@ -181,10 +202,26 @@ def _that_stay(parts: Sequence[Weighed], node: int, nodes: int, allowance: float
     return _Kept(members[:, :size], log_weights[stay], float(sums[gone - 1]) if gone else lost)
 
 
-def _tables(part: Weighed) -> tuple[Integers, Integers]:
-    """Binomial coefficients, and where the sets of each size begin."""
+def log_subset_sums(part: Weighed) -> Floats:
+    """The log of the sum over all subsets of each set, itself included.
+
+    >>> sums = log_subset_sums(Weighed(np.array([3, 7]), 2, np.log([1.0, 2.0, 3.0, 4.0])))
+    >>> np.exp(sums).round(9).tolist()
+    [1.0, 3.0, 4.0, 10.0]
+    """
     universe, limit = len(part.columns), min(part.limit, len(part.columns))
-    return binomials(limit, universe), size_offsets(limit, universe)[universe]
+    sums = np.array(part.log_weights, dtype=np.float64)
+    sets = members_of_sets(universe, limit)
+    _sum_subsets(sets, binomials(limit, universe), size_offsets(limit, universe)[universe], sums)
+    return sums
+
+
+def shares_of(part: Weighed) -> Floats:
+    """A bound on the posterior probability of each set: its weight relative to all of its subsets."""
+    shares = np.zeros(len(part.log_weights))
+    present = np.isfinite(part.log_weights)
+    shares[present] = np.exp(part.log_weights[present] - log_subset_sums(part)[present])
+    return shares
 
 
 def _side_by_side(places: Sequence[Members], nodes: int) -> Members:
@@ -195,10 +232,8 @@ def _side_by_side(places: Sequence[Members], nodes: int) -> Members:
 
 
 @kernel
-def _shares(log_weights: Floats, sets: Places, binomial: Integers, offset: Integers, shares: Floats) -> None:
-    """The weight of every set relative to all of its subsets; `shares` holds the sums until then."""
-    for number in range(len(sets)):
-        shares[number] = log_weights[number]
+def _sum_subsets(sets: Places, binomial: Integers, offset: Integers, sums: Floats) -> None:
+    """From the log weights of all sets to the log sums over their subsets, in place."""
     for removed in range(sets.shape[1]):
         # The sets with more than `removed` members; a set comes before those that it is made from.
         size = sets.shape[1]
@@ -210,36 +245,43 @@ def _shares(log_weights: Floats, sets: Places, binomial: Integers, offset: Integ
                 smaller += binomial[sets[number, place], place + 1]
             for place in range(removed + 1, size):
                 smaller += binomial[sets[number, place], place]
-            shares[number] = add_logs(shares[number], shares[smaller])
-    for number in range(len(sets)):
-        if log_weights[number] == -np.inf:
-            shares[number] = 0.0
-        else:
-            shares[number] = np.exp(log_weights[number] - shares[number])
+            sums[number] = add_logs(sums[number], sums[smaller])
 
 
 @kernel
 def _noticeable(
-    shares: Floats, sets: Places, covered: Flags, later: bool, least: float, here: Integers
+    log_weights: Floats,
+    log_sums: Floats,
+    sets: Places,
+    covered: Flags,
+    later: bool,
+    least: float,
+    here: Integers,
+    shares: Floats,
 ) -> tuple[int, float]:
-    """The numbers of the sets with at least this share, how many they are, and what the others sum to.
+    """The numbers and shares of the sets with at least this share, how many they are, and what the others sum to.
 
     In a `later` part, sets made of `covered` places alone have been counted before.
     """
     found, below = 0, 0.0
+    log_least = math.log(least)
     for number in range(len(sets)):
+        if log_weights[number] == -math.inf:
+            continue
         elsewhere = later
         for place in range(sets.shape[1] if later else 0):
             if sets[number, place] >= 0 and not covered[sets[number, place]]:
                 elsewhere = False
                 break
-        if elsewhere or shares[number] == 0.0:
+        if elsewhere:
             continue
-        if shares[number] >= least:
-            here[found] = number
-            found += 1
+        log_share = log_weights[number] - log_sums[number]
+        if log_share < log_least:
+            below += math.exp(log_share)
         else:
-            below += shares[number]
+            here[found] = number
+            shares[found] = math.exp(log_share)
+            found += 1
     return found, below
 
 

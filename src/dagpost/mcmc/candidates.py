@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.checkpoints import Tracking, tracked
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.family_sums import FamilyWeights, as_sets_of_nodes, candidate_count, largest_small_size
 from dagpost.families.numbering import (
+    MAX_NODES,
     binomials,
     family_count,
     number_of_set,
@@ -115,13 +116,31 @@ def choose_candidates(scores: Floats, size: int, width: int, required: Masks, fo
     array([1])
     """
     nodes = len(scores)
-    chosen = np.empty((nodes, width), dtype=np.int64)
-    looked_up = min(size, _LARGEST_LOOKED_UP)
-    values = np.ascontiguousarray(scores[:, : family_count(nodes - 1, looked_up)])
-    binomial, offset = binomials(looked_up).copy(), size_offsets(looked_up).copy()
+    result = np.empty((nodes, width), dtype=np.int64)
+    columns = np.arange(nodes, dtype=np.uint64)
     for node in range(nodes):
-        _choose(values[node], node, nodes, looked_up, binomial, offset, required[node], forbidden[node], chosen[node])
-    return np.sort(chosen, axis=1)
+        must, never = (
+            ((mask[node] >> np.delete(columns, node)) & np.uint64(1)).astype(np.bool_) for mask in (required, forbidden)
+        )
+        result[node] = np.delete(columns, node)[chosen_places(scores[node], nodes - 1, size, width, must, never)]
+    return result
+
+
+def chosen_places(scores: Floats, universe: int, size: int, width: int, required: Flags, forbidden: Flags) -> Integers:
+    """The most promising of `universe` possible parents of one node, ascending, as places among these.
+
+    `scores` numbers all sets of at most `size` of them.
+    """
+    looked_up = min(size, _LARGEST_LOOKED_UP, universe)
+    values = np.ascontiguousarray(scores[: family_count(universe, looked_up)])
+    # What is required comes first, then what is allowed, and only then what can never be a parent.
+    rank = np.where(required, 2, np.where(forbidden, 0, 1))
+    chosen = np.empty(min(width, universe), dtype=np.int64)
+    elements = max(universe, MAX_NODES)
+    _choose(
+        values, looked_up, binomials(looked_up, elements), size_offsets(looked_up, elements)[universe], rank, chosen
+    )
+    return np.sort(chosen)
 
 
 def _always_parents(log_weights: Floats, max_parents: int) -> Masks:
@@ -153,51 +172,36 @@ def _value(values: Floats, mask: np.uint64, node: int, nodes: int, binomial: Int
 
 
 @kernel
-def _choose(
-    values: Floats,
-    node: int,
-    nodes: int,
-    size: int,
-    binomial: Integers,
-    offset: Integers,
-    required: np.uint64,
-    forbidden: np.uint64,
-    chosen: Integers,
-) -> None:
-    one = np.uint64(1)
-    best = np.full(nodes, -math.inf)
-    taken = one << np.uint64(node)
-    for other in range(nodes):
-        if other != node and size > 0:
-            bit = one << np.uint64(other)
-            best[other] = _value(values, bit, node, nodes, binomial, offset)
-            # Two parents that only show together have nothing to show alone.
-            for second in range(nodes if size > 1 else 0):
-                if second not in (node, other):
-                    pair = bit | one << np.uint64(second)
-                    best[other] = max(best[other], _value(values, pair, node, nodes, binomial, offset))
+def _choose(values: Floats, size: int, binomial: Integers, offset: Integers, rank: Integers, chosen: Integers) -> None:
+    universe = len(rank)
+    best = np.full(universe, -math.inf)
+    taken = np.zeros(universe, dtype=np.bool_)
+    for place in range(universe if size > 0 else 0):
+        best[place] = max(best[place], values[offset[1] + place])
+        # Two parents that only show together have nothing to show alone.
+        for second in range(place + 1, universe if size > 1 else 0):
+            pair = values[offset[2] + place + binomial[second, 2]]
+            best[place] = max(best[place], pair)
+            best[second] = max(best[second], pair)
     for count in range(len(chosen)):
-        # What is required comes first, then what is allowed, and only then what can never be a parent.
         pick = -1
-        rank = -1
-        for other in range(nodes):
-            bit = one << np.uint64(other)
-            if taken & bit == 0:
-                own_rank = 2 if required & bit != 0 else (0 if forbidden & bit != 0 else 1)
-                if own_rank > rank or (own_rank == rank and best[other] > best[pick]):
-                    pick, rank = other, own_rank
-        picked = one << np.uint64(pick)
-        for other in range(nodes):
-            bit = one << np.uint64(other)
-            if taken & bit == 0 and other != pick and size > 1:
-                best[other] = max(best[other], _value(values, picked | bit, node, nodes, binomial, offset))
-                if size > 2:
-                    for earlier in range(count):
-                        third = one << np.uint64(chosen[earlier])
-                        triple = picked | bit | third
-                        best[other] = max(best[other], _value(values, triple, node, nodes, binomial, offset))
+        for place in range(universe):
+            if not taken[place] and (
+                pick < 0 or rank[place] > rank[pick] or (rank[place] == rank[pick] and best[place] > best[pick])
+            ):
+                pick = place
+        for place in range(universe if size > 1 else 0):
+            if taken[place] or place == pick:
+                continue
+            low, high = min(place, pick), max(place, pick)
+            best[place] = max(best[place], values[offset[2] + low + binomial[high, 2]])
+            for earlier in range(count if size > 2 else 0):
+                third = chosen[earlier]
+                first, last = min(low, third), max(high, third)
+                triple = offset[3] + first + binomial[low + high + third - first - last, 2] + binomial[last, 3]
+                best[place] = max(best[place], values[triple])
         chosen[count] = pick
-        taken |= picked
+        taken[pick] = True
 
 
 @kernel

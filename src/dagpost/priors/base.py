@@ -19,6 +19,7 @@ from dagpost.errors import InputError
 from dagpost.priors.registry import PRIORS
 
 if TYPE_CHECKING:
+    from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
 
 
@@ -80,13 +81,31 @@ class StructurePrior:
         from dagpost.families.numbering import MAX_NODES
 
         if len(names) > MAX_NODES:
-            raise InputError(
-                f"The prior {self!r} gives weights for at most {MAX_NODES} columns, and the table has {len(names)}. "
-                "Derive it from SizePrior, use CustomPrior(function), or take fewer columns."
-            )
+            raise self._too_many(names)
         limit = min(lists.max_parents, len(names) - 1)
         whole = checked_weights(self, names, limit)
         return tuple(own[numbers_among_all(lists, node)] for node, own in enumerate(whole))
+
+    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
+        """The log weight of some parent sets of one node: rows of columns, and the number of columns in what is left.
+
+        Asked for where there are too many columns for all families; through masks, up to 64 columns, unless a prior can
+        do without.
+        """
+        from dagpost.families.numbering import MAX_NODES
+
+        if len(names) > MAX_NODES:
+            raise self._too_many(names)
+        bits = np.append(np.uint64(1) << np.arange(len(names), dtype=np.uint64), np.uint64(0))
+        return self.log_weights_of_sets(names, node, np.bitwise_or.reduce(bits[members], axis=1, initial=np.uint64(0)))
+
+    def _too_many(self, names: tuple[str, ...]) -> InputError:
+        from dagpost.families.numbering import MAX_NODES
+
+        return InputError(
+            f"The prior {self!r} gives weights for at most {MAX_NODES} columns, and the table has {len(names)}. "
+            "Derive it from SizePrior, use CustomPrior(function), or take fewer columns."
+        )
 
     def in_words(self) -> str:
         """The part of a sentence by which a report explains the prior."""
@@ -120,6 +139,13 @@ class SizePrior(StructurePrior):
         """The log weight of some parent sets of one node, given as masks over all columns."""
         by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(len(names))])
         weights: Floats = by_size[np.bitwise_count(masks)]
+        return weights
+
+    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
+        """The log weight of some parent sets of one node, given as rows of columns."""
+        most = min(members.shape[1], len(names) - 1)
+        by_size = np.array([self.log_weight_of_size(len(names), size) for size in range(most + 1)])
+        weights: Floats = by_size[(members < len(names)).sum(axis=1)]
         return weights
 
 

@@ -17,6 +17,7 @@ from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
 
 if TYPE_CHECKING:
+    from dagpost.families.considered_sets import Members
     from dagpost.families.parent_lists import ParentLists
 
 
@@ -53,6 +54,11 @@ class CustomPrior(StructurePrior):
     def log_weights_of_sets(self, names: tuple[str, ...], node: int, masks: Masks) -> Floats:
         """Ask the function for some parent sets of one node, given as masks over all columns."""
         return self._weights(names[node], names, masks.tolist())
+
+    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Members) -> Floats:
+        """Ask the function for some parent sets of one node, given as rows of columns."""
+        sets = (frozenset(names[column] for column in own if column < len(names)) for own in members.tolist())
+        return np.array([self._weight(names[node], parents) for parents in sets])
 
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:
         """Ask the function for the parent sets that rules allow each node."""

@@ -64,22 +64,25 @@ def log_prior_of_lists(
     lists: ParentLists,
     prior: str | StructurePrior = "uniform",
     constraints: Constraints | None = None,
+    *,
+    may_be_empty: bool = False,
 ) -> tuple[Floats, ...]:
     """The same for the parent sets that rules allow each node, in the numbering of `lists`; for up to 1,024 columns.
 
-    Exogenous columns are not modelled: their only parent set has the log weight 0, whatever the prior.
+    Exogenous columns are not modelled: their only parent set has the log weight 0, whatever the prior. A node without
+    any parent set is an error, unless it `may_be_empty` because larger sets are weighed elsewhere.
 
     >>> rules = Constraints(required="a -> b", exogenous="a")
     >>> log_prior_of_lists(("a", "b", "c"), rules.parent_lists(("a", "b", "c"), 2), "uniform", rules)
     (array([0.]), array([-inf,   0., -inf,   0.]), array([0., 0., 0., 0.]))
     """
     rules = Constraints() if constraints is None else kind(constraints, "constraints", Constraints, "Constraints(...)")
-    required, forbidden = rules.matrices(names, lists.max_parents)
-    weights = list(resolve_prior(prior).log_weights_of_lists(names, lists))
+    required, forbidden = rules.matrices(names, len(names) if may_be_empty else lists.max_parents)
+    weights, counts = list(resolve_prior(prior).log_weights_of_lists(names, lists)), lists.counts
     for node, (name, own) in enumerate(zip(names, lists.candidates, strict=True)):
-        if weights[node].shape != (lists.counts[node],):
+        if weights[node].shape != (counts[node],):
             raise InputError(
-                f"The prior {shown(prior)} must give {lists.counts[node]:,} weights for {name!r}. "
+                f"The prior {shown(prior)} must give {counts[node]:,} weights for {name!r}. "
                 f"Got an array of shape {weights[node].shape} instead."
             )
         if name in rules.exogenous:
@@ -91,7 +94,8 @@ def log_prior_of_lists(
             for parent in np.flatnonzero(required[node]).tolist():
                 weights[node][~np.isin(members, np.flatnonzero(own == parent)).any(axis=1)] = -np.inf
             weights[node][np.isin(members, barred).any(axis=1)] = -np.inf
-        _refuse_nothing(weights[node], name)
+        if not may_be_empty:
+            _refuse_nothing(weights[node], name)
     return tuple(weights)
 
 

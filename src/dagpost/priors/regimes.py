@@ -20,6 +20,7 @@ from dagpost.errors import InputError
 from dagpost.priors.base import StructurePrior
 
 if TYPE_CHECKING:
+    from dagpost.families.considered_sets import Members as Columns
     from dagpost.families.parent_lists import Members, ParentLists
 
 
@@ -67,6 +68,19 @@ class RegimePrior(StructurePrior):
         weights = self.of_parents.log_weights_of_sets(names[:ordinary], node, masks & low)
         weights = np.where(np.bitwise_count(masks & low) <= self.max_parents, weights, -np.inf)
         result: Floats = weights + self.of_targets(np.bitwise_count(masks & ~low).astype(np.int64))
+        return result
+
+    def log_weights_of_members(self, names: tuple[str, ...], node: int, members: Columns) -> Floats:
+        """The log weight of some parent sets of one node, given as rows of columns."""
+        ordinary = len(names) - self.indicators
+        if node >= ordinary:
+            return np.zeros(len(members))
+        regimes = ((members >= ordinary) & (members < len(names))).sum(axis=1)
+        weights = np.full(len(members), -np.inf)
+        few = (members < ordinary).sum(axis=1) <= self.max_parents
+        own = np.minimum(members[few], ordinary)
+        weights[few] = self.of_parents.log_weights_of_members(names[:ordinary], node, own)
+        result: Floats = weights + self.of_targets(regimes)
         return result
 
     def log_weights_of_lists(self, names: tuple[str, ...], lists: ParentLists) -> tuple[Floats, ...]:

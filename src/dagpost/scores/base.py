@@ -8,7 +8,7 @@ prediction and causal effects.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar, Literal
@@ -16,16 +16,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.data.table import Table
-from dagpost.engines import Engine
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
+from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import part_of
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
+
+#: Scores of a node with each of some sets of parents (a row a set: its columns, and the number of columns in the
+#: places left over) and, added to it, each of some columns that no set has; the last argument is the flag of an engine.
+Extender = Callable[[int, Members, Integers, Integers], Floats]
 
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
@@ -71,6 +76,8 @@ class Score:
                 cls.equivalent = Score.equivalent
         if "fill" in vars(cls) and "fill_nodes" not in vars(cls):
             cls.fill_nodes = Score.fill_nodes  # type: ignore[method-assign]
+        if vars(cls).keys() & {"fill", "fill_nodes"} and "extender" not in vars(cls):
+            cls.extender = Score.extender  # type: ignore[method-assign]
         if vars(cls).get("name"):
             SCORES.add(cls)
 
@@ -125,6 +132,32 @@ class Score:
         fill_all(self, table, max_parents, whole, engine, reporter, checkpoint)
         if whole is not values:
             values[:] = whole[list(nodes)]
+
+    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
+        """The function that scores given sets of parents of a node, each with one of many columns added.
+
+        Family by family, each in a table of its own columns, unless a score has a quicker way. `workers` threads may
+        call it at the same time.
+        """
+        del max_parents, workers
+
+        def score_of(columns: list[int]) -> float:
+            values = np.empty((1, 1 << len(columns) - 1))
+            own, part = self.of_columns(columns, len(table.names)), part_of(table, columns)
+            own.fill_nodes(part, (len(columns) - 1,), len(columns) - 1, values, ThreadEngine(1), NO_PROGRESS)
+            return float(values[0, -1])
+
+        def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
+            values = np.zeros((len(sets), len(others)))
+            for row, members in enumerate(sets.tolist()):
+                present = [member for member in members if member < len(table.names)]
+                for place, other in enumerate(others.tolist()):
+                    if cancel[0]:
+                        return values
+                    values[row, place] = score_of([*present, other, node])
+            return values
+
+        return extend
 
     def of_columns(self, columns: list[int], nodes: int) -> Score:
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.

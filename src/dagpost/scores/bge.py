@@ -28,13 +28,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dagpost._tools.alternatives import Alternative
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import number
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
-from dagpost.scores.base import Score
+from dagpost.families.considered_sets import Members
+from dagpost.scores.base import Extender, Score
 from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
 
 
@@ -151,14 +152,10 @@ class BGe(Score):
         from dagpost.scores.determinants import determinant_sets
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
-        data = table.values()
+        data, weights, prior_mean, deviations = self._standardised(table)
         columns = data.shape[1]
-        weights = table.weights.astype(np.float64)
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(columns), prior.scale(columns)
-        deviations = prior.deviations(table.names, standard_deviations(data, weights))
-        prior_mean = prior.mean(table.names, data, weights) / deviations
-        data /= deviations
         units = np.ones(columns)
         # Wanted columns on top: the walk then never comes to the largest sets of the others.
         others = [column for column in range(columns) if column not in nodes]
@@ -178,6 +175,41 @@ class BGe(Score):
                 saved = saved_tasks(target, number, checkpoint)
                 fill_run(walk, dict.fromkeys(wanted, 0), target, engine, stage, saved)
                 values[list(row_of.values())] -= observations * np.log(deviations[list(wanted)])[:, np.newaxis]
+
+    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
+        """The function that scores given sets of parents of a node, each with one of many columns added."""
+        from dagpost.scores.determinants import extended_determinants
+        from dagpost.scores.set_functions import runs_of
+
+        del workers
+        data, weights, prior_mean, deviations = self._standardised(table)
+        columns = data.shape[1]
+        prior = self.parameter_prior()
+        degrees, scale = prior.degrees(columns), prior.scale(columns)
+        known = {}
+        for wanted, observed in runs_of(table.interventions, columns):
+            rows = slice(None) if observed is None else observed
+            matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
+            observations = float(weights[rows].sum())
+            constants = self._constants(columns, max_parents + 1, observations, degrees, scale)
+            known.update(dict.fromkeys(wanted, (np.ascontiguousarray(matrix), *constants, observations)))
+
+        def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
+            matrix, constants, factors, observations = known[node]
+            values = np.zeros((len(sets), len(others)))
+            places = np.where(sets < columns, sets, -1).astype(np.int64)
+            extended_determinants(matrix, scale, constants, factors, places, others, node, values, cancel)
+            return values - observations * math.log(deviations[node])
+
+        return extend
+
+    def _standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
+        """The columns in their units, how often each row counts, the prior means, and the units."""
+        data, weights, prior = table.values(), table.weights.astype(np.float64), self.parameter_prior()
+        deviations = prior.deviations(table.names, standard_deviations(data, weights))
+        prior_mean = prior.mean(table.names, data, weights) / deviations
+        data /= deviations
+        return data, weights, prior_mean, deviations
 
     def _constants(
         self, nodes: int, max_size: int, observations: float, degrees: float, scale: float

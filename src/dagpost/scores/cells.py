@@ -174,6 +174,12 @@ def parameter_of(configurations: float, cells: CellFunction) -> float:
 
 
 @inline_no_refcount
+def has_own_rows(cells: CellFunction) -> bool:
+    """Whether the variants of `B` sum other terms than `A` does."""
+    return bool(cells.products.size == 0 and cells.tables.shape[0] > 1)
+
+
+@inline_no_refcount
 def sum_terms(counts: Counts, length: np.int64, row: int, parameter: float, cells: CellFunction) -> float:
     """The sum of the terms of the first `length` counts."""
     total = 0.0

@@ -14,7 +14,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Score
+from dagpost.scores.base import Extender, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -60,3 +60,9 @@ class CountedScore(Score):
         from dagpost.scores.discrete_runs import fill_by_counting
 
         fill_by_counting(self, table, nodes, max_parents, values, engine, reporter, checkpoint, apart)
+
+    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
+        """The function that scores given sets of parents of a node, each with one of many columns added."""
+        from dagpost.scores.given_families import counted_extender
+
+        return counted_extender(self, table, max_parents, workers)

@@ -25,7 +25,7 @@ import numpy as np
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.scores.bitmaps import MOST_LABELS, Bitmaps, count_bits
-from dagpost.scores.cells import CellFunction, parameter_of, row_of, sum_terms
+from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.rows import Rows
 from dagpost.scores.set_functions import (
     Target,
@@ -80,7 +80,7 @@ class Walk(NamedTuple):
 
 
 @inline_no_refcount
-def _count_dense(
+def count_dense(
     row_list: int, length: int, labels: Counts, column: Codes, arity: np.uint64, cell_count: int, scratch: Scratch
 ) -> np.int64:
     """Count, then sweep all cells: the occupied ones, in order, get the new labels 0, 1, 2, ..."""
@@ -99,7 +99,7 @@ def _count_dense(
 
 
 @inline_no_refcount
-def _count_sparse(
+def count_sparse(
     row_list: int,
     length: int,
     labels: Counts,
@@ -196,7 +196,7 @@ def _write(size: int, found: np.int64, occupied: Counts, cells: CellFunction, ta
     value = sum_terms(occupied, found, row, parameter_of(configurations, cells), cells)
     number = write_set(walk.nodes[size], size, value, target)
     if can_be_parents(size, walk.has_wanted[size], target):
-        own_rows = cells.products.size == 0 and cells.tables.shape[0] > 1
+        own_rows = has_own_rows(cells)
         for variant in range(cells.penalties.size):
             if own_rows:
                 value = sum_terms(occupied, found, variant + 1, cells.parameters[variant + 1], cells)
@@ -269,12 +269,12 @@ def _place(
         walk.has_labels[size], walk.has_bitmaps[size] = False, True
         return
     if dense:
-        found = _count_dense(row_list, length, labels, column, np.uint64(arity), cell_count, scratch)
+        found = count_dense(row_list, length, labels, column, np.uint64(arity), cell_count, scratch)
         if descend:
             for place in range(length):
                 result[place] = scratch.new_label[labels[place] * np.uint64(arity) + column[own_rows[place]]]
     else:
-        found = _count_sparse(
+        found = count_sparse(
             row_list, length, labels, column, np.uint64(arity), walk.label_count[size - 1], result, scratch
         )
     if write:

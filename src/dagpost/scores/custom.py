@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import ask_user, is_finite, one_of, refusal
 from dagpost._tools.progress import Reporter
 from dagpost._tools.text import shown
@@ -20,7 +20,8 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Score
+from dagpost.families.considered_sets import Members
+from dagpost.scores.base import Extender, Score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +101,24 @@ class CustomScore(Score):
                 parents = (tuple(others[place] for place in places if place >= 0) for places in sets)
                 values[row] = [self._ask(seen, names[node], own) for own in parents]
                 stage.advance(1)
+
+    def extender(self, table: Table, max_parents: int, workers: int) -> Extender:
+        """The function that asks for given sets of parents of a node, each with one of many columns added."""
+        del max_parents, workers
+        frame, names = _observations(table, self.columns), table.names
+
+        def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
+            seen = frame[_not_set(table, node)]
+            values = np.zeros((len(sets), len(others)))
+            for row, members in enumerate(sets.tolist()):
+                for place, other in enumerate(others.tolist()):
+                    if cancel[0]:
+                        return values
+                    parents = sorted([*(member for member in members if member < len(names)), other])
+                    values[row, place] = self._ask(seen, names[node], tuple(names[parent] for parent in parents))
+            return values
+
+        return extend
 
     def _ask(self, frame: pd.DataFrame, child: str, parents: tuple[str, ...]) -> float:
         found = ask_user(f"The function of {self}", self.function, frame[child], frame[list(parents)])

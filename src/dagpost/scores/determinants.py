@@ -1,4 +1,4 @@
-"""Log determinants of every small principal submatrix: the kernel under the score of continuous data.
+"""Log determinants of small principal submatrices: the kernels under the score of continuous data.
 
 The sets are walked depth-first as in `dagpost.scores.counting`; adding a node to a set is one new row of its
 Cholesky factor. Time: about `size^2` per set.
@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
-from dagpost._tools.kernels import kernel
+from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.scores.set_functions import (
     Target,
     Task,
@@ -90,3 +90,61 @@ def determinant_sets(
         if can_go_on(size, position, wanted, target):
             level = size
             next_position[level] = first if size == 1 else position - 1
+
+
+@kernel
+def extended_determinants(
+    matrix: Floats,
+    floor: float,
+    constants: Floats,
+    factors: Floats,
+    sets: Integers,
+    others: Integers,
+    node: int,
+    values: Floats,
+    cancel: Integers,
+) -> None:
+    """`values[k, j]`: the score of `node` with set `k` and column `j` for its parents.
+
+    A set has a row of columns, and -1 in the places that are left. Its Cholesky factor is made once; each further
+    column is one more row of it.
+    """
+    most = sets.shape[1]
+    cholesky = np.zeros((most, most), np.float64)
+    of_node = np.zeros(most, np.float64)
+    of_other = np.zeros(most, np.float64)
+    for number in range(len(sets)):
+        size = 0
+        log_determinant = 0.0
+        while size < most and sets[number, size] >= 0:
+            pivot = _next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size])
+            cholesky[size, size] = math.sqrt(max(pivot, floor))
+            log_determinant += math.log(max(pivot, floor))
+            size += 1
+        node_pivot = _next_row(matrix, cholesky, sets[number], size, node, of_node)
+        for place in range(len(others)):
+            if cancel[0] != 0:
+                return
+            other = others[place]
+            pivot = max(_next_row(matrix, cholesky, sets[number], size, other, of_other), floor)
+            shared = matrix[node, other]
+            for before in range(size):
+                shared -= of_node[before] * of_other[before]
+            of_parents = log_determinant + math.log(pivot)
+            of_all = of_parents + math.log(max(node_pivot - shared * shared / pivot, floor))
+            values[number, place] = constants[size + 2] - factors[size + 2] * of_all
+            values[number, place] -= constants[size + 1] - factors[size + 1] * of_parents
+
+
+@inline_no_refcount
+def _next_row(matrix: Floats, cholesky: Floats, members: Integers, size: int, column: int, row: Floats) -> float:
+    """The row of the Cholesky factor that a column adds to those of the first `size` members, and its pivot squared."""
+    pivot: float = matrix[column, column]
+    for place in range(size):
+        entry = matrix[column, members[place]]
+        for before in range(place):
+            entry -= row[before] * cholesky[place, before]
+        entry /= cholesky[place, place]
+        row[place] = entry
+        pivot -= entry * entry
+    return pivot

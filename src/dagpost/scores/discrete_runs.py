@@ -75,7 +75,7 @@ def fill_by_counting(
             variants = sorted({variant_of[node] for node in chosen})
             own_codes = codes if used.all() else codes[:, used]
             rows = distinct_rows(own_codes, weights[used], table.arities, on_top, table.exclusive, table.limits)
-            cells = _terms(score, table, max_parents + 1, variants, int(weights[used].sum()))
+            cells = terms_of(score, table, max_parents + 1, variants, int(weights[used].sum()))
             own_rows = {node: row_of[node] for node in chosen}
             target = target_of(values, nodes, own_rows, max_parents, len(variants), nodes - len(on_top), apart)
             by_node = {node: variants.index(variant_of[node]) for node in chosen}
@@ -97,7 +97,7 @@ def _few_wanted(nodes: int, wanted: int, max_size: int) -> bool:
     return nodes > MAX_NODES or 2 * comb(nodes - wanted, max_size) > family_count(nodes, max_size)
 
 
-def _terms(score: CountedScore, table: Table, max_size: int, variants: list[int], observations: int) -> CellFunction:
+def terms_of(score: CountedScore, table: Table, max_size: int, variants: list[int], observations: int) -> CellFunction:
     """What a score sums over the cells of the sets of a table."""
     ordinary = tuple(arity for arity, one in zip(table.arities, table.exclusive, strict=True) if not one)
     cells = score.terms(ordinary, max_size, variants, observations)

@@ -1,0 +1,257 @@
+"""From a table to the parent sets that chains consider, where there are too many to score: up to 1,024 columns.
+
+Every set of few parents is scored (how few is what `MOST_FAMILIES` allows: 3 at 109 columns, 2 at 441, 1 beyond 465);
+for each node candidates are chosen from these scores (candidates.py), and all sets of at most `max_parents` among its
+candidates are scored. Then the candidates grow (growth.py). Of all that was scored, the sets stay that matter
+(families/pruning.py), with a bound on what the others hold and an estimate of what was not scored.
+
+Nothing is scored that a rule does not allow. Sets are lists of members, not masks of bits, for any number of columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Unpack
+
+import numpy as np
+
+from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.progress import NO_PROGRESS
+from dagpost.checkpoints import NO_CHECKPOINT, CheckpointPart, Tracking, tracked
+from dagpost.engines import Engine
+from dagpost.errors import InputError
+from dagpost.families.considered_sets import ConsideredSets
+from dagpost.families.family_sums import ALL_CANDIDATES, CANDIDATES, MOST_FAMILIES
+from dagpost.families.numbering import family_count
+from dagpost.families.parent_lists import ParentLists
+from dagpost.families.pruning import Found, Weighed, that_stay
+from dagpost.mcmc.candidates import chosen_places
+from dagpost.mcmc.growth import (
+    Extended,
+    columns_to_take,
+    extended_sets,
+    extended_shares,
+    missed_share,
+    to_extend,
+)
+from dagpost.priors import StructurePrior
+from dagpost.priors.constraints import Constraints
+from dagpost.priors.log_prior import log_prior_of_lists
+from dagpost.scores import Score
+from dagpost.scores.allowed_scores import score_allowed
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+
+#: The prior is added for this many nodes at a time: it takes as much memory as their scores.
+_NODES_AT_A_TIME = 32
+
+
+class Sizes(NamedTuple):
+    """How much is scored: small sets of all nodes, candidates of each at first and in the end, and how often they grow.
+
+    Where there are no more than `all_candidates` possible parents, all of them are candidates.
+    """
+
+    families: int = MOST_FAMILIES
+    candidates: int = CANDIDATES
+    all_candidates: int = ALL_CANDIDATES
+    rounds: int = 3
+
+
+#: What is usual.
+USUAL = Sizes()
+
+
+class _Growth(NamedTuple):
+    """What is known of one node: the sets among its candidates, and those that were extended by another column."""
+
+    among: Weighed
+    extended: Extended
+    #: Log weights and shares: a row a set that was extended, a column for each that was added.
+    log_weights: Floats
+    shares: Floats
+
+
+def considered_among_candidates(
+    table: Table,
+    score: Score,
+    prior: StructurePrior,
+    constraints: Constraints,
+    max_parents: int,
+    *,
+    engine: Engine,
+    sizes: Sizes = USUAL,
+    **tracking: Unpack[Tracking],
+) -> ConsideredSets:
+    """Score the small sets of all nodes and those among candidates, let these grow, and keep what matters."""
+    scorer = _Scorer(table, score, prior, constraints, max_parents, engine, sizes, tracking)
+    small = scorer.scores(scorer.small_lists, "small sets")
+    candidates = [scorer.choose(node, own) for node, own in enumerate(small)]
+    scorer.add_prior(scorer.small_lists, small)
+    known: dict[int, _Growth] = {}
+    growing = list(range(scorer.nodes))
+    for attempt in range(sizes.rounds):
+        if not growing:
+            break
+        known.update(scorer.grown(growing, candidates, small, attempt))
+        more = attempt + 1 < sizes.rounds
+        taken = {node: scorer.to_take(known[node]) for node in growing if more}
+        growing = [node for node, columns in taken.items() if len(columns)]
+        for node in growing:
+            candidates[node] = np.union1d(candidates[node], taken[node])
+    scorer.refuse_nothing(small, known)
+
+    def found(node: int) -> Found:
+        among, extended, log_weights, shares = known[node]
+        singly = extended_sets(extended, among, scorer.nodes, log_weights, shares)
+        return Found([among, scorer.small_part(node, small[node])], singly)
+
+    missed = np.array([missed_share(known[node].extended, known[node].shares) for node in range(scorer.nodes)])
+    return that_stay(found, scorer.nodes, scorer.in_words(candidates), missed=missed, engine=engine)
+
+
+class _Scorer:
+    """The log weights of parent sets, from the table, the score, the prior and the rules."""
+
+    def __init__(
+        self,
+        table: Table,
+        score: Score,
+        prior: StructurePrior,
+        constraints: Constraints,
+        max_parents: int,
+        engine: Engine,
+        sizes: Sizes,
+        tracking: Tracking,
+    ) -> None:
+        self.sizes = sizes
+        self.table, self.score, self.prior, self.constraints, self.engine = table, score, prior, constraints, engine
+        self.names = table.names
+        self.nodes = len(self.names)
+        self.limit = min(max_parents, self.nodes - 1)
+        self.modelled = np.array([name not in constraints.exogenous for name in self.names])
+        self.required, _ = constraints.matrices(self.names, max_parents)
+        self.allowed = constraints.parent_lists(self.names, self.limit)
+        self.small_lists = ParentLists(self.allowed.candidates, _small_size(self.allowed, sizes.families))
+        self.reporter = tracking.get("reporter", NO_PROGRESS)
+        self.checkpoint = tracking.get("checkpoint", NO_CHECKPOINT)
+        self.extend = score.extender(table, self.limit, engine.workers)
+
+    def scores(self, lists: ParentLists, label: str, wanted: list[int] | None = None) -> list[Floats]:
+        """The log score of every set of the lists; of the nodes that are not wanted, nothing."""
+        modelled = self.modelled.copy()
+        if wanted is not None:
+            modelled[np.setdiff1d(np.arange(self.nodes), wanted)] = False
+        kept = CheckpointPart(self.checkpoint, label)
+        reporter = self.reporter.part(label)
+        return list(
+            score_allowed(
+                self.table, self.score, lists, engine=self.engine, reporter=reporter, checkpoint=kept, modelled=modelled
+            )
+        )
+
+    def add_prior(self, lists: ParentLists, scores: list[Floats]) -> None:
+        """Add the log prior to log scores, in place; sets that break a rule get no weight."""
+        nobody = np.empty(0, dtype=np.int64)
+        for first in range(0, self.nodes, _NODES_AT_A_TIME):
+            chosen = range(first, min(first + _NODES_AT_A_TIME, self.nodes))
+            own = tuple(lists.candidates[node] if node in chosen else nobody for node in range(self.nodes))
+            part = ParentLists(own, lists.max_parents)
+            before = log_prior_of_lists(self.names, part, self.prior, self.constraints, may_be_empty=True)
+            for node in chosen:
+                scores[node] += before[node]
+
+    def choose(self, node: int, small: Floats) -> Integers:
+        """The candidates of a node, from the scores of its small sets."""
+        own = self.allowed.candidates[node]
+        if len(own) <= self.sizes.all_candidates:
+            return own
+        required = self.required[node][own]
+        width = max(self.sizes.candidates, int(required.sum()))
+        size = self.small_lists.max_parents
+        return own[chosen_places(small, len(own), size, width, required, np.zeros_like(required))]
+
+    def to_take(self, growth: _Growth) -> Integers:
+        """The columns that become candidates of a node."""
+        return columns_to_take(growth.extended, growth.shares, self.sizes.all_candidates - len(growth.among.columns))
+
+    def small_part(self, node: int, log_weights: Floats) -> Weighed:
+        """The small sets of a node."""
+        return Weighed(self.small_lists.candidates[node], self.small_lists.limit(node), log_weights)
+
+    def grown(
+        self, growing: list[int], candidates: list[Integers], small: list[Floats], attempt: int
+    ) -> dict[int, _Growth]:
+        """Score the sets among the candidates of some nodes, and extend the best of them."""
+        nobody = np.empty(0, dtype=np.int64)
+        chosen = set(growing)
+        own = tuple(candidates[node] if node in chosen else nobody for node in range(self.nodes))
+        lists = ParentLists(own, self.limit)
+        label = "candidates" if attempt == 0 else f"more candidates {attempt}"
+        log_weights = self.scores(lists, label, growing)
+        self.add_prior(lists, log_weights)
+        smallest = self.small_lists.max_parents
+        among = {node: Weighed(own[node], lists.limit(node), log_weights[node]) for node in growing}
+        extended = {
+            node: to_extend(among[node], self.allowed.candidates[node], smallest, np.flatnonzero(self.required[node]))
+            for node in growing
+        }
+        values = {node: np.zeros((len(extended[node].numbers), len(extended[node].others))) for node in growing}
+
+        def extend(node: int, cancel: Integers) -> int:
+            if values[node].size:
+                sets, others = extended[node].members(among[node], self.nodes), extended[node].others
+                values[node][:] = self.extend(node, sets, others, cancel)
+            return node
+
+        with tracked(
+            "sets with one more parent",
+            growing,
+            lambda node: [values[node]],
+            reporter=self.reporter,
+            checkpoint=CheckpointPart(self.checkpoint, label),
+        ) as (saved, stage):
+            for _ in saved.run(self.engine, extend, [*saved.finished, *saved.left]):
+                stage.advance(1)
+        return {node: self._weighed(node, among[node], extended[node], small[node], values[node]) for node in growing}
+
+    def _weighed(self, node: int, among: Weighed, extended: Extended, small: Floats, scores: Floats) -> _Growth:
+        """Add the prior to the scores of extended sets, and bound their shares."""
+        if not scores.size:
+            return _Growth(among, extended, scores, scores)
+        sets = np.repeat(extended.members(among, self.nodes), len(extended.others), axis=0)
+        added = np.tile(extended.others, len(extended.numbers)).astype(np.int16)
+        members = np.sort(np.column_stack([sets, added]), axis=1)[:, : self.limit]
+        log_weights = scores + self.prior.log_weights_of_members(self.names, node, members).reshape(scores.shape)
+        shares = extended_shares(extended, among, self.small_part(node, small), log_weights)
+        return _Growth(among, extended, log_weights, shares)
+
+    def refuse_nothing(self, small: list[Floats], known: dict[int, _Growth]) -> None:
+        """Refuse a prior and constraints that leave a node without any set."""
+        for node, name in enumerate(self.names):
+            if max(known[node].among.log_weights.max(), small[node].max()) == -np.inf:
+                raise InputError(
+                    f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0."
+                )
+
+    def in_words(self, candidates: list[Integers]) -> str:
+        """Which sets were scored."""
+        size = self.small_lists.max_parents
+        few = f"{size} parent" if size == 1 else f"{size} parents"
+        if size >= self.limit or all(
+            len(own) == len(allowed) for own, allowed in zip(candidates, self.allowed.candidates, strict=True)
+        ):
+            return f"every allowed set of at most {self.limit} parents"
+        widths = [len(own) for own in candidates]
+        promising = f"{min(widths)} to {max(widths)}" if min(widths) < max(widths) else f"{max(widths)}"
+        return (
+            f"every set of at most {few}, those of at most {self.limit} among the {promising} most promising "
+            "ones of each variable, and the likeliest of these with one more parent"
+        )
+
+
+def _small_size(allowed: ParentLists, families: int) -> int:
+    """Up to how many parents all sets that rules allow are scored: always those of one."""
+    sizes = range(1, allowed.max_parents + 1)
+    fitting = [size for size in sizes if sum(family_count(len(own), size) for own in allowed.candidates) <= families]
+    return max(fitting, default=min(1, allowed.max_parents))
