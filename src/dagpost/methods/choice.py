@@ -112,11 +112,13 @@ def scores_candidates_only(method: Method | None, nodes: int, max_parents: int, 
     """Whether to score only the parent sets among candidates; what cannot fit is refused before any work."""
     from dagpost.engines.host.backend import backend_of
     from dagpost.families.family_sums import MOST_FAMILIES
-    from dagpost.families.numbering import family_count
+    from dagpost.families.numbering import MAX_NODES, family_count
 
     limit = min(max_parents, nodes - 1)
     if method is not None:
         require_room(method, nodes, limit, engine)
+    if nodes > MAX_NODES:
+        return True
     if method.needs_orders if method is not None else backend_of(engine).order_fits(nodes, limit):
         return False
     return nodes * family_count(nodes - 1, limit) > MOST_FAMILIES

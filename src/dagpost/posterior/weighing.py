@@ -15,11 +15,12 @@ import numpy as np
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import truth
-from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart, Tracking
 from dagpost.engines import Engine
 from dagpost.exact.components import Components
 from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.mcmc.candidates import weights_among_candidates
+from dagpost.mcmc.considered import considered_among_candidates
 from dagpost.methods.base import Method, Study
 from dagpost.methods.choice import check_averaging, scores_candidates_only
 from dagpost.posterior.component_workspace import ComponentWorkspace
@@ -33,6 +34,7 @@ from dagpost.posterior.splitting import (
     require_components,
     sums_many_by_components,
 )
+from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.priors.log_prior import log_prior_of_lists
@@ -56,7 +58,7 @@ def weigh_families(
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> Workspace:
     """Score the families that a method needs and add the prior."""
-    table, score, prior, constraints, max_parents = study
+    table, score, max_parents = study.table, study.score, study.max_parents
     divided = checkpoint.decided(
         "whether to sum by components", lambda: division_of(method, modularity, study, engine) is not None, truth
     )
@@ -69,12 +71,14 @@ def weigh_families(
             lambda: scores_candidates_only(method, len(table.names), max_parents, engine),
             truth,
         )
+    workspace: Workspace
     if candidates_only and score.mixture() is None:
-        kept = _lasting(study, checkpoint)
-        weights = weights_among_candidates(
-            table, score, prior, constraints, max_parents, engine=engine, reporter=reporter, checkpoint=kept
-        )
-        workspace = Workspace(weights, engine, reporter)
+        tracking: Tracking = {"reporter": reporter, "checkpoint": _lasting(study, checkpoint)}
+        if len(table.names) > MAX_NODES:
+            considered = considered_among_candidates(*study, engine=engine, **tracking)
+            workspace = WideWorkspace(considered, min(max_parents, len(table.names) - 1), engine, reporter)
+        else:
+            workspace = Workspace(weights_among_candidates(*study, engine=engine, **tracking), engine, reporter)
     else:
         workspace = _mixed_over(score, study, _weigh_all, engine, reporter, checkpoint=checkpoint)
     if method is None:
