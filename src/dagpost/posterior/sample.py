@@ -24,13 +24,14 @@ from dagpost._tools.checks import floats, texts
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks, matrices_of_masks
+from dagpost.families.masks import check_masks_of, graph_of_masks, matrices_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.features.numbers import numbers_in
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
+from dagpost.posterior.distinct import DistinctGraphs, distinct_graphs_in
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.evidence_field import Evidence
 from dagpost.posterior.expectation import Expectation, expected
@@ -186,12 +187,19 @@ class DagSample:
 
     def unique(self) -> DagSample:
         """The distinct graphs, those of most weight first, each with the weight of all its repeats."""
-        first, member = distinct_rows(self.parents)
-        weights = np.bincount(member, weights=self.weights, minlength=len(first)).astype(np.float64)
-        # Ties go to the graph that was drawn first.
-        falling = np.lexsort((first, -weights))
-        arrays = {name: getattr(self, name)[first[falling]] for name in _ARRAYS if name != "weights"}
-        return self._with(estimator=GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
+        distinct = self.distinct
+        memory.require(
+            len(distinct) * self.parents[0].nbytes,
+            f"A copy of {len(distinct):,} distinct graphs of {len(self.names):,} variables",
+            "Draw fewer graphs, or use top_graphs() for the best ones.",
+        )
+        arrays = {name: getattr(self, name)[distinct.rows] for name in _ARRAYS if name != "weights"}
+        return self._with(estimator=GIVEN, guarantee=None, chains=None, weights=distinct.weights, **arrays)
+
+    @cached_property
+    def distinct(self) -> DistinctGraphs:
+        """Which graphs are distinct, found once; `unique` copies them."""
+        return distinct_graphs_in(self.parents, self.weights)
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
@@ -321,8 +329,9 @@ class DagSample:
     @property
     def covered(self) -> float:
         """The posterior mass of all graphs in the sample together (Delta in the paper); nan where unknown."""
-        mass = self.unique().log_joint - self.log_evidence
-        return float(np.exp(mass).sum()) if self.target == STRUCTURE else math.nan
+        if self.target != STRUCTURE or math.isnan(self.log_evidence):
+            return math.nan
+        return float(np.exp(self.log_joint[self.distinct.rows] - self.log_evidence).sum())
 
     def posterior_probabilities(self) -> list[float | None]:
         """The posterior probability of each graph; None where the evidence is not known."""

@@ -191,7 +191,7 @@ def class_table(content: Content) -> str:
         return omission(content, "classes")
     # Bounds are known where the probability of each graph is.
     bounded = not bool(np.isnan(classes.lower[0]))
-    found = [_joints(pattern) for pattern in classes.patterns[:GRAPHS]]
+    found = [_joints(pattern) for pattern in classes.first_patterns(GRAPHS)]
     rows = []
     for place, joints in enumerate(found):
         share, certain = float(classes.probabilities[place]), ""
