@@ -48,6 +48,7 @@ from dagpost.files.jkl import write_jkl as write_jkl
 from dagpost.methods.base import Draws as Draws
 from dagpost.methods.base import Method as Method
 from dagpost.methods.base import Wanted as Wanted
+from dagpost.methods.block_gibbs import BlockGibbs as BlockGibbs
 from dagpost.methods.bootstrap import Bootstrap as Bootstrap
 from dagpost.methods.chain import ChainMethod as ChainMethod
 from dagpost.methods.chain import StepCost as StepCost

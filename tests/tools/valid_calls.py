@@ -291,6 +291,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "priors.Constraints": (lambda **rules: Constraints(**rules).masks(("A", "B", "C"), 2), {}),
         "priors.Constraints.masks": (Constraints().masks, {"names": ("A", "B"), "max_parents": 1}),
         "priors.log_prior": (_named("priors.log_prior"), {"names": ("A", "B"), "max_parents": 1}),
+        "BlockGibbs": (_with_method(made, dagpost.BlockGibbs), {}),
         "PartitionMCMC": (_with_method(made, dagpost.PartitionMCMC), {}),
         "StructureMCMC": (_with_method(made, dagpost.StructureMCMC), {}),
         "HybridMCMC": (_with_method(made, dagpost.HybridMCMC), {}),

@@ -30,6 +30,7 @@ import numpy as np
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.log_sums import add_logs
 from dagpost._tools.spelling import bare
 from dagpost._tools.wide_floats import ZERO, check_range, from_log, log_of
 from dagpost.engines import Engine
@@ -278,15 +279,6 @@ def _best_subsets(
             rest ^= lowest
             best = max(best, best_inside[number_of_set(sets[number] ^ lowest, universe, binomial, offset)])
         best_inside[number] = best
-
-
-@inline_no_refcount
-def add_logs(first: float, second: float) -> float:
-    """Log of the sum of two numbers given by their logs."""
-    large, small = max(first, second), min(first, second)
-    if small == -math.inf:
-        return large
-    return large + math.log1p(math.exp(small - large))
 
 
 @inline_no_refcount

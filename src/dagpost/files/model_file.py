@@ -1,7 +1,7 @@
 """Fitted models in files: settings, weights and results, and what prediction needs; not the tables over all sets.
 
-A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents. Of
-the data it keeps what was counted for the families of its own sample, and the rows only if that is asked for.
+A model keeps the weights of all its families, or, where there are too many, of those among the candidate parents, or
+that its chains consider. Of the data it keeps what was counted for the families of its own sample, and the rows only if that is asked for.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
-from dagpost.files import allowed_families, archive
+from dagpost.files import allowed_families, archive, kept_sets
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
@@ -46,6 +46,7 @@ from dagpost.posterior.results import ExactResults, Families, Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import sensitivity_from
 from dagpost.posterior.variations import known_sensitivity, remember_sensitivity
+from dagpost.posterior.wide_workspace import WideWorkspace
 from dagpost.posterior.workspace import Workspace
 from dagpost.prediction.fitted import statistics_to_keep
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, statistics_from
@@ -65,9 +66,12 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     """Write a fitted model to one file; an older one is replaced whole."""
     results, workspace, data = fitted.results, fitted.workspace, fitted.data
     arrays: Arrays = {"edges": np.clip(results.edges, 0.0, 1.0)}
-    small_size = None
+    small_size, sets = None, {}
     if workspace.parts:
         arrays |= _arrays_of_weights(workspace)
+    elif isinstance(workspace, WideWorkspace):
+        sets, own = kept_sets.parts_of(workspace.considered)
+        arrays |= own
     else:
         weights, small_size = workspace.weights, workspace.weights.small_size
         arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
@@ -93,6 +97,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "verdict": results.verdict,
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
+        **sets,
     }
     if isinstance(workspace, MixedWorkspace):
         evidences = [part.structure_log_evidence for part in workspace.parts]
@@ -321,6 +326,8 @@ def _workspace(
     workspace: Workspace
     if about.get("mixture") is not None:
         workspace = _mixed_workspace(about, arrays, names, engine, reporter, score)
+    elif kept_sets.are_in(arrays):
+        workspace = WideWorkspace(kept_sets.considered_in(about, arrays), max_parents, engine, reporter)
     elif about["small_size"] is None:
         workspace = _summing_workspace("log_weights", arrays, max_parents, names, engine, reporter)
     else:

@@ -48,7 +48,7 @@ from dagpost._tools.schema import (
 from dagpost.data.unrolled import RULE
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
-from dagpost.files import allowed_families, archive
+from dagpost.files import allowed_families, archive, kept_sets
 from dagpost.files.data_schema import LEVELS, NAMES, check_rows, check_sensitivity, check_statistics, sizes_of
 from dagpost.files.parent_columns import check_parents
 from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
@@ -136,8 +136,9 @@ _MODEL_LACKS = (
 )
 
 _WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)
+_EDGES: Mapping[str, ArrayRule] = {"edges": probabilities("nodes", "nodes")}
 MODEL_ARRAYS: Mapping[str, ArrayRule] = {
-    "edges": probabilities("nodes", "nodes"),
+    **_EDGES,
     "families": probabilities("nodes", "families", optional=True),
     "paths": probabilities("nodes", "nodes", optional=True),
 }
@@ -233,6 +234,12 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     if allowed_families.are_in(arrays):
         require(about["settings"]["modularity"] == "structure", "sums by components where orders count")
         allowed_families.check_allowed(arrays, sizes, about["max_parents"], dict.fromkeys(weights, _NATS))
+    elif kept_sets.are_in(arrays):
+        require(about["settings"]["modularity"] == "structure", "chains of blocks where orders count")
+        require(about["small_size"] is None and not mixed, "weights of other parent sets too")
+        kept_sets.check_sets(about, arrays, sizes, about["max_parents"])
+        check_arrays(_EDGES, arrays, sizes)
+        require("families" not in arrays and "paths" not in arrays, "sums over all graphs")
     else:
         _check_weights(about, arrays, sizes, dict.fromkeys(weights, _WEIGHTS))
     require("families" not in arrays or about["error_bound"] is not None, "error_bound")

@@ -27,8 +27,10 @@ from dagpost._tools.schema import ArrayRule, Sizes, check_arrays, graphs, number
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError
+from dagpost.families.masks import shape_of_sets
 from dagpost.mcmc.checks import ChainChecks
 from dagpost.mcmc.diagnostics import largest_r_hat
+from dagpost.mcmc.kept_rounds import every, joined
 
 if TYPE_CHECKING:
     from dagpost.methods.chain import ChainMethod
@@ -52,9 +54,9 @@ _KEPT = graphs("graphs", "nodes")
 class Round(NamedTuple):
     """What a chain writes in one round; a method without such figures leaves `edges` alone.
 
-    After each `thinning` steps one graph is kept, with its log weight and that of the state it was drawn from; the
-    probability of every edge (parent, child) given the state is added to `edges`. `proposed` and `accepted` count the
-    moves of each kind.
+    After each `thinning` steps one graph is kept, a row of masks (families/masks.py), with its log weight and that of
+    the state it was drawn from; the probability of every edge (parent, child) given the state is added to `edges`.
+    `proposed` and `accepted` count the moves of each kind.
     """
 
     thinning: int
@@ -291,7 +293,7 @@ class _Runner:
         starts = np.concatenate([[0], np.cumsum(record.lengths)])
         for chain in range(len(self.kept)):
             rows = slice(starts[chain], starts[chain] + self.rounds * ROUND_GRAPHS)
-            parents = previous.parents[rows].astype(np.uint64)
+            parents = previous.parents[rows].astype(np.uint64, copy=False)
             whole = _empty_round(self.method, self.nodes, 0)._replace(
                 parents=parents, log_joint=previous.log_joint[rows], log_state=record.log_state[rows]
             )
@@ -318,10 +320,7 @@ class _Runner:
             if results:
                 self._keep([output for _, output in results])
                 proposed, accepted, edges = self._totals_with(results)
-        parents, log_joint, log_state = (
-            np.concatenate([getattr(output, name) for outputs in self.kept for output in outputs])
-            for name in ("parents", "log_joint", "log_state")
-        )
+        parents, log_state, log_joint = (joined(self.kept, name) for name in ("parents", "log_state", "log_joint"))
         mean_edges = edges / np.array(lengths)[:, None, None]
         record = ChainRecord(
             lengths=tuple(lengths),
@@ -364,7 +363,7 @@ class _Runner:
     def _agreement(self) -> str:
         draws = self.rounds * ROUND_GRAPHS
         step = math.ceil(draws / _LOOK_DRAWS)
-        parents = np.stack([np.concatenate([output.parents for output in outputs])[::step] for outputs in self.kept])
+        parents = np.stack([every(step, [output.parents for output in outputs]) for outputs in self.kept])
         return f"R-hat {largest_r_hat(parents):.2f}"
 
 
@@ -386,7 +385,7 @@ def _empty_round(method: ChainMethod, nodes: int, length: int) -> Round:
     kinds = len(method.moves)
     return Round(
         method.thinning,
-        np.zeros((length, nodes), dtype=np.uint64),
+        np.zeros((length, nodes, *shape_of_sets(nodes)), dtype=np.uint64),
         np.zeros(length),
         np.zeros(length),
         np.zeros((nodes, nodes)),

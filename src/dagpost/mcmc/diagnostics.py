@@ -1,9 +1,10 @@
 """Whether chains can be trusted: do they agree with each other, and how many independent graphs are they worth?
 
 For every edge the rank-normalised split R-hat and the effective sample size of Vehtari, Gelman, Simpson, Carpenter &
-Bürkner (2021), from ArviZ. Edges that are all but certain, one way or the other, say little about mixing and have no
-sensible ranks, so agreement is judged by those between 0.05 and 0.95, and R-hat is for those between 0.01 and 0.99.
-Agreement alone earns no trust: the verdict (mcmc/verdict.py) rests on what else was checked, too.
+Bürkner (2021): of edges from counts and bits (mcmc/edge_series.py), of other series from ArviZ. Edges that are all but
+certain, one way or the other, say little about mixing, so agreement is judged by those between 0.05 and 0.95, and R-hat
+is for those between 0.01 and 0.99. Agreement alone earns no trust: the verdict (mcmc/verdict.py) rests on what else was
+checked, too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats
 from dagpost.mcmc.checks import ChainChecks
+from dagpost.mcmc.edge_series import count_edges, effective_sizes_of_edges
 from dagpost.mcmc.verdict import Agreement, verdict_on
 
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ UNCERTAIN = (0.05, 0.95)
 #: The usual bounds for chains that agree, and for enough draws to say so.
 LARGEST_R_HAT = 1.05
 SMALLEST_EFFECTIVE = 100.0
-#: Ranking takes long, and R-hat does not get better with more draws of a chain than this: some are left out.
-_RANKED_DRAWS = 1000
 #: Edges that are rarer than this, or as rarely missing, are listed without R-hat and effective size.
 _TELLING = 0.01
 
@@ -53,19 +53,24 @@ def effective_sizes(series: Floats) -> Floats:
 
 
 def largest_r_hat(parents: NDArray[np.unsignedinteger[Any]]) -> float:
-    """The largest R-hat of an uncertain edge; `parents` are masks (chains, draws, nodes). 1.0 if no edge is uncertain.
+    """The largest R-hat of an uncertain edge; 1.0 if no edge is uncertain.
+
+    `parents` are masks (chains, draws, nodes), beyond 64 nodes with the words of each behind.
 
     >>> largest_r_hat(np.zeros((2, 10, 3), dtype=np.uint8))
     1.0
     """
-    pairs, frequency = _edges_seen(parents)
-    uncertain = [pair for pair, share in zip(pairs, frequency, strict=True) if UNCERTAIN[0] < share < UNCERTAIN[1]]
-    values = r_hat(_series(parents, uncertain))
-    return float(np.max(values, initial=1.0, where=~np.isnan(values)))
+    counted = count_edges(parents)
+    values, shares = counted.r_hats(), counted.shares
+    telling = (shares > UNCERTAIN[0]) & (shares < UNCERTAIN[1]) & ~np.isnan(values)
+    return float(np.max(values, initial=1.0, where=telling))
 
 
 def by_chain(rows: NDArray[Any], lengths: Sequence[int]) -> NDArray[Any]:
     """Rows that stand chain after chain as an array (chains, draws, ...), cut to the shortest chain."""
+    if min(lengths) == max(lengths) and len(rows) == sum(lengths):
+        # Not copied: the graphs of hundreds of columns can be gigabytes.
+        return rows.reshape(len(lengths), lengths[0], *rows.shape[1:])
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
     return np.stack([rows[start : start + min(lengths)] for start in starts])
 
@@ -125,20 +130,22 @@ def diagnose(
     import pandas as pd
 
     chains = by_chain(parents, lengths)
-    pairs, frequency = _edges_seen(chains)
-    # Only those that vary enough to tell anything: a whole series for every edge ever seen can be gigabytes.
-    telling = [place for place, share in enumerate(frequency) if _TELLING < share < 1.0 - _TELLING]
-    series = _series(chains, [pairs[place] for place in telling])
-    step = -(-chains.shape[1] // _RANKED_DRAWS)
-    disagreement, effective = np.full(len(pairs), math.nan), np.full(len(pairs), math.nan)
-    disagreement[telling], effective[telling] = r_hat(series[:, ::step]), effective_sizes(series)
+    counted = count_edges(chains)
+    child, parent = np.nonzero(counted.whole.any(axis=0).T)
+    frequency, disagreement = counted.shares[parent, child], counted.r_hats()[parent, child]
+    # Only those that vary enough to tell anything.
+    telling = (frequency > _TELLING) & (frequency < 1.0 - _TELLING)
+    effective = np.where(telling, float(len(chains)), math.nan)
+    varying = telling & counted.varies[parent, child]
+    effective[varying] = effective_sizes_of_edges(chains, np.stack([parent, child], axis=1)[varying])
+    disagreement[~telling] = math.nan
     uncertain = (frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])
     # Chains that are too short to be split have no R-hat, which is not a reason to trust them.
     disagreement = np.where(np.isnan(disagreement) & uncertain, math.inf, disagreement)
     edges = pd.DataFrame(
         {
-            "parent": [names[parent] for parent, _ in pairs],
-            "child": [names[child] for _, child in pairs],
+            "parent": [names[place] for place in parent.tolist()],
+            "child": [names[place] for place in child.tolist()],
             "frequency": frequency,
             "r_hat": disagreement,
             "effective_samples": effective,
@@ -186,31 +193,6 @@ def _agreement(
     worth = f"are worth at least {smallest:.0f} independent graphs"
     error = max(2.0 * math.sqrt(0.25 / smallest), 0.01)
     return Agreement(f"{kept} agree (R-hat at most {worst:.3f} over {number}) and {worth}", error=error)
-
-
-def _edges_seen(parents: NDArray[np.unsignedinteger[Any]]) -> tuple[list[tuple[int, int]], Floats]:
-    """The pairs (parent, child) of every edge that was ever seen, and how often it was."""
-    pairs, frequency = [], []
-    for child in range(parents.shape[-1]):
-        ever = int(np.bitwise_or.reduce(parents[..., child], axis=None))
-        for parent in range(parents.shape[-1]):
-            if ever >> parent & 1:
-                pairs.append((parent, child))
-                frequency.append(float(_present(parents, parent, child).mean()))
-    return pairs, np.array(frequency)
-
-
-def _series(parents: NDArray[np.unsignedinteger[Any]], pairs: list[tuple[int, int]]) -> Floats:
-    """Whether each of some edges is there: (chains, draws, edges)."""
-    series = np.empty((*parents.shape[:2], len(pairs)))
-    for place, (parent, child) in enumerate(pairs):
-        series[:, :, place] = _present(parents, parent, child)
-    return series
-
-
-def _present(parents: NDArray[np.unsignedinteger[Any]], parent: int, child: int) -> NDArray[np.bool_]:
-    there: NDArray[np.bool_] = parents[..., child] & parents.dtype.type(1 << parent) != 0
-    return there
 
 
 def _of_varying(series: Floats, statistic: str, *, constant: float, stuck: float) -> Floats:

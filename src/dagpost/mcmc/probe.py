@@ -24,6 +24,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.engines import Engine
+from dagpost.families.edge_counts import edge_counts
 from dagpost.families.family_sums import FamilyTables
 from dagpost.mcmc import order
 from dagpost.mcmc.chains import ChainRun, advance_chain
@@ -175,8 +176,5 @@ def _anneal(
 
 def _edge_shares(parents: Masks) -> Floats:
     """In which share of some graphs each edge (parent, child) is."""
-    nodes = parents.shape[1]
-    shares = np.empty((nodes, nodes))
-    for parent in range(nodes):
-        shares[parent] = ((parents >> np.uint64(parent)) & np.uint64(1)).mean(axis=0)
+    shares: Floats = edge_counts(parents) / len(parents)
     return shares

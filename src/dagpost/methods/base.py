@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.schema import ArrayRule, Rule
 from dagpost.errors import InputError
+from dagpost.families.numbering import MAX_NODES
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
@@ -123,6 +124,8 @@ class Method(ABC):
     needs_graphs: ClassVar[bool] = False
     #: Whether it works on each strongly connected component of the allowed edges by itself (exact/components.py).
     by_components: ClassVar[bool] = False
+    #: The most columns that it takes in one piece; more, where it works on each component by itself.
+    most_columns: ClassVar[int] = MAX_NODES
     #: Whether fitting computes evidence and edges at once; otherwise they are computed when they are first used.
     edges_at_fit: ClassVar[bool] = True
     #: Up to how many variables its usual sample takes seconds at most.

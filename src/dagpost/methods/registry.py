@@ -18,6 +18,7 @@ METHODS: Registry[Method] = Registry(
         "dagpost.methods.iw_dds:IWDDS",
         "dagpost.methods.linear_extensions:LinearExtensions",
         "dagpost.methods.kbest:KBest",
+        "dagpost.methods.block_gibbs:BlockGibbs",
         "dagpost.methods.order_mcmc:OrderMCMC",
         "dagpost.methods.partial_order_mcmc:PartialOrderMCMC",
         "dagpost.methods.partition_mcmc:PartitionMCMC",

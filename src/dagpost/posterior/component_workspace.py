@@ -20,22 +20,17 @@ from numpy.typing import NDArray
 from dagpost._tools import progress
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost.checkpoints import Checkpoint, CheckpointPart
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
 from dagpost.engines import Engine
 from dagpost.exact.component_best import best_of_components
-from dagpost.exact.components import (
-    Components,
-    Ragged,
-    edges_of_families,
-    projection,
-    share_out,
-    weights_inside,
-)
+from dagpost.exact.components import Components, Ragged, edges_of_families, projection, share_out, weights_inside
 from dagpost.exact.kbest import BestDags, tie_tolerance
 from dagpost.exact.order import no_graph
 from dagpost.exact.structure import memory_needed
+from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import ParentLists, all_others, words_of
+from dagpost.families.pruning import considered_from_lists
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.split_advice import in_words
@@ -118,6 +113,11 @@ class ComponentWorkspace(Workspace):
         return Components.of_weights(self.lists, self.log_weights)
 
     @cached_property
+    def considered(self) -> ConsideredSets:
+        """The parent sets that matter, out of all that the rules allow."""
+        return considered_from_lists(self.lists, self.log_weights, engine=self.engine)
+
+    @cached_property
     def _parts(self) -> tuple[_Part, ...]:
         return tuple(self._part(number, part) for number, part in enumerate(self.components.parts))
 
@@ -182,8 +182,6 @@ class ComponentWorkspace(Workspace):
                 self._hand_on(None)
 
     def _hand_on(self, checkpoint: Checkpoint | None) -> None:
-        from dagpost.checkpoints import NO_CHECKPOINT
-
         for number, part in enumerate(self._parts):
             if part.workspace is not None:
                 own = NO_CHECKPOINT if checkpoint is None else CheckpointPart(checkpoint, self._label(number))

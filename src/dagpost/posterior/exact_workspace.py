@@ -21,8 +21,10 @@ from dagpost.exact.best_lattice import numbers_of_sets
 from dagpost.exact.kbest import BestDags, best_dags, tie_tolerance
 from dagpost.exact.order import Forward, ForwardTable
 from dagpost.exact.structure import StructurePosterior
+from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.families.numbering import binomials, parent_sets, size_offsets, unsqueeze_all
+from dagpost.families.pruning import considered_from_all
 from dagpost.mcmc.candidates import weights_of_all
 from dagpost.methods.choice import PATIENCE_SECONDS
 from dagpost.posterior.workspace import Drawn, Sums, Workspace
@@ -63,6 +65,11 @@ class ExactWorkspace(Workspace):
         if self._weights is None:
             self._weights = weights_of_all(self.log_weights, self.max_parents)
         return self._weights
+
+    @cached_property
+    def considered(self) -> ConsideredSets:
+        """The parent sets that matter, out of all."""
+        return considered_from_all(self.log_weights, self.max_parents, engine=self.engine)
 
     @property
     def parts(self) -> tuple[ExactWorkspace, ...]:

@@ -327,7 +327,7 @@ def _run_of(sample: DagSample, count: int, about: Mapping[str, Any]) -> ChainRun
             f"Chains resume from a sample of the same model and settings, and these differ: {'; '.join(differences)}. "
             "Take the model that the sample was drawn from, or draw a new one."
         )
-    return ChainRun(sample.parents.astype("uint64"), sample.log_joint, sample.chains)
+    return ChainRun(sample.parents.astype("uint64", copy=False), sample.log_joint, sample.chains)
 
 
 def _shown(described: Any) -> str:

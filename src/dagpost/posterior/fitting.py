@@ -216,7 +216,7 @@ def _settled(
     else:
         chosen, reason = choose_method(method, settings["modularity"], workspace)
     if not workspace.parts:
-        reason += f"; considered is {workspace.weights.describe()}"
+        reason += f"; considered is {workspace.considered_words}"
     fitted = Fitted(data, settings, score, chosen, str(reason), workspace, table)
     if method is None or chosen.edges_at_fit or everything:
         # Computed now, and remembered.

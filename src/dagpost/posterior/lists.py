@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dagpost._tools.arrays import labelled
+from dagpost._tools.arrays import Masks, labelled
 from dagpost._tools.checks import refusal
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.posterior.answers import exact_families, exact_matrix, known_paths
 from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.wide_workspace import WideWorkspace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,4 +118,16 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     from dagpost.posterior.summaries.given import masks_of_graph
 
     masks = masks_of_graph(graph, fitted.names, fitted.workspace.max_parents)
+    if isinstance(fitted.workspace, WideWorkspace):
+        _require_considered(fitted.workspace, masks, fitted.names)
     return float(fitted.workspace.log_joint(masks[None, :])[0])
+
+
+def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[str]) -> None:
+    """Refuse a graph whose weight is not known, rather than call it impossible."""
+    left_out = workspace.not_considered(masks)
+    if left_out:
+        raise InputError(
+            f"The parents of {names[left_out[0]]!r} in this graph are not among the parent sets that were considered "
+            f"({workspace.considered_words}), so that its weight is not known. With fewer columns all sets are."
+        )

@@ -34,25 +34,27 @@ def are_affordable(components: Components, study: Study, engine: Engine) -> bool
     return sum(backend.structure_seconds(size) for size in components.sizes if size > 1) <= _patience(study)
 
 
-def require_exact(components: Components, method: Method | None, modularity: str, study: Study, engine: Engine) -> None:
-    """Refuse more columns than chains take, unless each component can be summed by itself."""
-    names = study.table.names
-    if modularity != "structure" or (method is not None and not method.by_components):
+def sums_many_by_components(
+    components: Components, method: Method | None, modularity: str, study: Study, engine: Engine
+) -> bool:
+    """Of more columns than one number holds: whether to sum each component by itself.
+
+    Otherwise chains walk over the whole table. A method that can do neither is refused.
+    """
+    nodes = len(study.table.names)
+    able = method is None or method.by_components or nodes <= method.most_columns
+    if modularity != "structure" or not able:
         what = f"The method {method.name!r}" if method is not None else setting("modularity", modularity)
         orders = f" {_ORDERS}" if modularity == "order" else ""
         raise InputError(
-            f"{what} takes at most {MAX_NODES} columns; there are {len(names):,}.{orders} With more, every graph "
-            f"counts once and sums are taken over parts of the table: use {setting('method', AUTO)} and "
-            f"{setting('modularity', 'structure')}."
+            f"{what} takes at most {MAX_NODES} columns; there are {nodes:,}.{orders} With more, every graph counts "
+            f"once: use {setting('method', AUTO)} and {setting('modularity', 'structure')}."
         )
-    if method is not None:
+    if method is None:
+        return are_affordable(components, study, engine)
+    if method.by_components:
         require_components(components, method, study, engine)
-    elif not are_affordable(components, study, engine):
-        advice = _what_splits(components, study, engine, _patience(study))
-        raise ResourceError(
-            f"{cycles_in_words(components, names)} Exact sums over so many take too long or too much memory, and "
-            f"chains take at most {MAX_NODES} columns in all. {advice}"
-        )
+    return method.by_components
 
 
 def require_components(components: Components, method: Method, study: Study, engine: Engine) -> None:
@@ -60,11 +62,8 @@ def require_components(components: Components, method: Method, study: Study, eng
     size, names = len(components.largest), study.table.names
     limit = min(study.max_parents, max(size - 1, 0))
     try:
-        if len(names) > MAX_NODES:
-            method.check_room(size, limit, engine)
-        else:
-            # A chain is a way out.
-            require_room(method, size, limit, engine)
+        # A chain is a way out.
+        require_room(method, size, limit, engine)
         if size > 1 and method.needs_graphs and not backend_of(engine).structure_fits(size, limit):
             raise ResourceError("The exact sums over so many need more memory than is free.")
     except ResourceError as error:

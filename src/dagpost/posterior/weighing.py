@@ -31,7 +31,7 @@ from dagpost.posterior.splitting import (
     components_of,
     hint_for,
     require_components,
-    require_exact,
+    sums_many_by_components,
 )
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
@@ -83,17 +83,14 @@ def weigh_families(
 
 
 def division_of(method: Method | None, modularity: str, study: Study, engine: Engine) -> Components | None:
-    """The components that the rules leave, where sums are to be taken over each by itself; None: over the whole table.
-
-    More columns than a word has bits can only be summed by components.
-    """
+    """The components that the rules leave, where sums are to be taken over each by itself; None: the whole table."""
     names = study.table.names
     if not goes_by_components(method, modularity) and len(names) <= MAX_NODES:
         return None
     components = components_of(study)
     if len(names) > MAX_NODES:
-        require_exact(components, method, modularity, study, engine)
-        return components
+        by_components = sums_many_by_components(components, method, modularity, study, engine)
+        return components if by_components else None
     if len(components.parts) == 1 or (method is None and not are_affordable(components, study, engine)):
         return None
     if method is not None:

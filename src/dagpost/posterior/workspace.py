@@ -22,7 +22,9 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.host.backend import ExactBackend, HostBackend, backend_of
 from dagpost.errors import InputError
+from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyTables, FamilyWeights, family_tables
+from dagpost.families.pruning import considered_from_candidates
 from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.search.hill_climbing import log_weights_of_graphs
 
@@ -145,6 +147,16 @@ class Workspace:
     def families(self) -> FamilyTables:
         """Sums of weights, looked up by chains at every step."""
         return family_tables(self.weights, engine=self.engine)
+
+    @cached_property
+    def considered(self) -> ConsideredSets:
+        """The parent sets that matter, as chains over graphs read them."""
+        return considered_from_candidates(self.weights, engine=self.engine)
+
+    @property
+    def considered_words(self) -> str:
+        """Which parent sets chains consider, in words."""
+        return self.weights.describe()
 
     def log_joint(self, parents: Masks) -> Floats:
         """Log p(graph, data) of graphs given as parent masks (graphs, nodes)."""

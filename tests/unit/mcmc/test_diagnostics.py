@@ -106,8 +106,9 @@ def test_the_largest_r_hat_is_that_of_uncertain_edges() -> None:
     calm = largest_r_hat(parents)
     assert calm == pytest.approx(max(1.0, float(r_hat(good[:, :, None])[0])), rel=1e-12)
     parents[:, :, 1] = bad.astype(np.uint64)
-    assert largest_r_hat(parents) == pytest.approx(float(r_hat(bad[:, :, None])[0]), rel=1e-12)
-    assert largest_r_hat(parents) > calm
+    # Each half of a chain stands still; ArviZ divides by what rounding leaves of their variance.
+    assert r_hat(bad[:, :, None])[0] > 1e15
+    assert largest_r_hat(parents) == math.inf
     # An edge that is nearly never there does not count.
     rare = np.zeros((2, 400))
     rare[1, :20] = 1.0

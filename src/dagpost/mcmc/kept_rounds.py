@@ -1,0 +1,37 @@
+"""The rounds that chains have kept, put together without holding everything twice: graphs can be gigabytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from dagpost.mcmc.chains import Round
+
+
+def every(step: int, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The first of all rows, which come in parts, and every so many after it.
+
+    >>> every(3, [np.arange(4), np.arange(4, 6), np.arange(6, 11)]).tolist()
+    [0, 3, 6, 9]
+    """
+    starts = np.cumsum([0, *map(len, parts[:-1])])
+    return np.concatenate([part[-start % step :: step] for start, part in zip(starts.tolist(), parts, strict=True)])
+
+
+def joined(rounds: Sequence[list[Round]], name: str) -> NDArray[Any]:
+    """One array of all rounds, chain after chain; it is taken out of each round as soon as it is copied."""
+    parts = [getattr(output, name) for outputs in rounds for output in outputs]
+    result = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), parts[0].dtype)
+    del parts
+    start = 0
+    for outputs in rounds:
+        for place, output in enumerate(outputs):
+            part = getattr(output, name)
+            result[start : start + len(part)] = part
+            start += len(part)
+            outputs[place] = output._replace(**{name: part[:0].copy()})
+    return result

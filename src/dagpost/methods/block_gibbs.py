@@ -1,0 +1,81 @@
+"""Chains that redraw the parents of several variables at once, exactly; the moves are in mcmc/block_gibbs.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dagpost._tools.checks import whole_number
+from dagpost._tools.schema import ArrayRule, wholes
+from dagpost.methods.chain import ChainMethod, StepCost
+
+if TYPE_CHECKING:
+    from dagpost.posterior.workspace import Workspace
+
+#: The largest blocks that pay; each node more makes a block take two to three times as long.
+_MOST_IN_BLOCK = 10
+
+
+@dataclass(frozen=True)
+class BlockGibbs(ChainMethod):
+    """Chains that redraw the parents of several variables at once, from their exact joint distribution.
+
+    Each block of variables is drawn given all others, so nothing is ever rejected. A step is a sweep: blocks until as
+    many variables were redrawn as there are columns.
+
+    Parameters
+    ----------
+    chains
+        How many chains, in pairs from graphs that fit opposite random orders.
+    thinning
+        Sweeps from one kept graph to the next.
+    burn_in
+        Sweeps before the first kept graph.
+    block_size
+        The most variables of a block, from 2 to 10.
+
+    >>> BlockGibbs(thinning=5)
+    BlockGibbs(chains=4, thinning=5, burn_in=1000, block_size=8)
+    """
+
+    chains: int = 4
+    thinning: int = 1
+    burn_in: int = 1_000
+    block_size: int = 8
+
+    name = "block-gibbs"
+    summary = "chains that redraw several variables at once"
+    modularity = "structure"
+    moves = ("block",)
+    takes_orders = True
+    gives_edges = True
+    costs = StepCost(1.5e-6, 13e-9, 2e-9, 2e-6, 0.8e-6, 15e-9)
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {"numbers": wholes("chains", "nodes")}
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        super().__post_init__()
+        whole_number(self.block_size, "block_size", "BlockGibbs", least=2, most=_MOST_IN_BLOCK)
+
+    @property
+    def moves_module(self) -> Any:
+        """The moves."""
+        from dagpost.mcmc import block_gibbs
+
+        return block_gibbs
+
+    def prepare(self, workspace: Workspace) -> Any:
+        """The considered parent sets, and which variables go into a block together."""
+        from dagpost.mcmc.block_gibbs import block_context
+
+        return workspace.once("blocks", lambda: block_context(workspace.considered))
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether a state names sets that there are, and they make a graph without cycles."""
+        return bool(self.moves_module.is_possible(context, state))
+
+    @property
+    def step_settings(self) -> tuple[Any, ...]:
+        """The most variables of a block."""
+        return (int(self.block_size),)
