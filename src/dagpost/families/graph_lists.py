@@ -76,7 +76,7 @@ def _fill(parents: Masks, starts: Integers, members: Columns, order: Columns, or
     state = np.empty(nodes, dtype=np.int64)
     following = np.empty(nodes, dtype=np.int64)
     stack = np.empty(nodes, dtype=np.int64)
-    place = 0
+    place, cyclic = 0, -1
     for graph in range(count):
         starts[graph, 0] = place
         for node in range(nodes):
@@ -106,14 +106,14 @@ def _fill(parents: Masks, starts: Integers, members: Columns, order: Columns, or
                     continue
                 parent = np.int64(members[following[top]])
                 following[top] += 1
-                if state[parent] == 1:
-                    return graph
+                if state[parent] == 1 and cyclic < 0:
+                    cyclic = graph
                 if state[parent] == 0 and starts[graph, parent] < starts[graph, parent + 1]:
                     state[parent] = 1
                     stack[depth] = parent
                     depth += 1
         ordered[graph] = found
-    return -1
+    return cyclic
 
 
 @kernel

@@ -135,15 +135,11 @@ class WideBlock(Block):
         return result.swapaxes(0, 1)
 
 
-def blocks_of(
-    parents: NDArray[Any], names: Sequence[str] = (), size: int = BLOCK_SIZE, rows: slice | None = None
-) -> Iterator[Block]:
-    """The graphs, or some rows, in blocks of at most `size`; what is not an array of acyclic graphs is refused."""
-    check_masks(parents)
-    start, stop, _ = (slice(None) if rows is None else rows).indices(len(parents))
+def blocks_within(rows: slice, parents: NDArray[Any], size: int = BLOCK_SIZE) -> Iterator[Block]:
+    """Some rows of masks that were checked, in blocks of at most `size`; cycles are refused."""
     size = _together(parents, size)
-    parts = (slice(first, min(first + size, stop)) for first in range(start, stop, size))
-    return (_block_at(part, parents, names) for part in parts)
+    parts = (slice(first, min(first + size, rows.stop)) for first in range(rows.start, rows.stop, size))
+    return (_block_at(part, parents, ()) for part in parts)
 
 
 def over_blocks(

@@ -21,7 +21,7 @@ from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
 from dagpost.families.graph_lists import place_of_bit
 from dagpost.families.masks import check_masks
-from dagpost.features.blocks import BLOCK_SIZE, Block, Flags, Masks, blocks_of, over_blocks
+from dagpost.features.blocks import BLOCK_SIZE, Block, Flags, Masks, blocks_within, over_blocks
 from dagpost.features.feature import Feature, as_feature, check_variables
 from dagpost.features.forms import Arrow, vocabulary
 from dagpost.features.names import known_names
@@ -110,7 +110,7 @@ def weighted_matrix(
 
     def add_up(rows: slice) -> Floats:
         part = np.zeros((nodes, nodes))
-        for block in blocks_of(parents, size=block_size, rows=rows):
+        for block in blocks_within(rows, parents, block_size):
             sets, own = related(block, *read), np.array(weights[block.graphs])
             if sets.ndim == 3:
                 _add_weights_of_words(block.by_graph(sets), own, part)
