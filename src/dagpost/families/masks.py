@@ -104,7 +104,7 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:
     if rows.ndim == 2:
         return _distinct(np.ascontiguousarray(rows))
     # Sorting rows of thousands of words would copy all of them, so their digests are sorted.
-    first, member = _distinct(digests_of(rows))
+    first, member = equal_digests(digests_of(rows))
     for start in range(0, len(rows), step := _together(rows)):
         part = slice(start, start + step)
         alike = first[member[part]]
@@ -135,7 +135,10 @@ def digests_of(rows: NDArray[Any]) -> Masks:
 
 def equal_digests(digests: Masks) -> tuple[Integers, Integers]:
     """What `distinct_rows` gives, for rows of which the digests are all that is there."""
-    return _distinct(digests)
+    # Numbers are sorted ten times as fast as rows of bytes, and one word of a digest tells nearly always.
+    _, first, member = np.unique(digests[:, 0], return_index=True, return_inverse=True)
+    member = member.reshape(-1)
+    return (first, member) if (digests[first[member], 1] == digests[:, 1]).all() else _distinct(digests)
 
 
 def _distinct(rows: NDArray[Any]) -> tuple[Integers, Integers]:

@@ -38,6 +38,8 @@ Flags = NDArray[np.bool_]
 Made = TypeVar("Made")
 
 BLOCK_SIZE = 65_536
+#: Blocks of graphs of very many columns are at most so many times as large as usual.
+_LARGEST_BLOCK = 16
 #: Graphs in a strip: up to 64 nodes, the masks of all nodes of a strip stay in the first-level cache.
 STRIP = 64
 
@@ -149,16 +151,22 @@ def over_blocks(
     size: int = BLOCK_SIZE,
     *,
     alone: bool = False,
+    steps: int = 1,
 ) -> Iterator[Made]:
-    """What `work` finds in each block, in their order; all cores take part, unless it has to run `alone`."""
+    """What `work` finds in each block, in their order; all cores take part, unless it has to run `alone`.
+
+    Work of many `steps` for each block, such as many statements, has larger blocks.
+    """
     check_masks(parents)
-    size = _together(parents, size)
+    size = _together(parents, size, steps)
     return over_rows(lambda rows: work(_block_at(rows, parents, names)), len(parents), size, alone=alone)
 
 
-def _together(parents: NDArray[Any], size: int) -> int:
+def _together(parents: NDArray[Any], size: int, steps: int = 1) -> int:
     """How many graphs make a block, at most `size`."""
-    return size if parents.ndim == 2 else min(size, graphs_together(*parents.shape[1:]))
+    if parents.ndim == 2:
+        return size
+    return min(size, graphs_together(*parents.shape[1:]) * min(max(steps, 1), _LARGEST_BLOCK))
 
 
 def _block_at(rows: slice, parents: NDArray[Any], names: Sequence[str]) -> Block:

@@ -65,7 +65,7 @@ def evaluate(
 
     # A function of the user is called by one thread, the one that asked.
     alone = any(statement.calls_back for statement in statements)
-    deque(over_blocks(hold, parents, names, block_size, alone=alone), maxlen=0)
+    deque(over_blocks(hold, parents, names, block_size, alone=alone, steps=len(statements)), maxlen=0)
     return held
 
 

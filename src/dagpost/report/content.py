@@ -23,7 +23,7 @@ from dagpost.data.recipe import Recipe
 from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
-from dagpost.families.masks import distinct_rows
+from dagpost.families.masks import distinct_rows, edges_of_pairs
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
@@ -33,6 +33,7 @@ from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.regime_effects import RegimeEffects, has_regimes, regime_effects_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity
+from dagpost.posterior.shares import estimate_share
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
 from dagpost.posterior.variations import sensitivity_if_quick
 
@@ -45,6 +46,8 @@ FAMILIES, GRAPHS = 8, 10
 _QUICK_SECONDS = 1.0
 #: An interval takes a look at the whole sample; at most this many are made.
 _MOST_INTERVALS = 400
+#: How sure intervals are.
+_CONFIDENCE = 0.95
 #: An estimate that differs from the number shown by more than this is of something else.
 _SAME = 1e-9
 
@@ -265,11 +268,11 @@ def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
     """The parent sets of most weight in a sample."""
     listed = []
     for node in range(len(sample.names)):
-        words = sample.parents[:, node].reshape(len(sample), -1)
+        words = sample.parents[:, node].reshape(len(sample), 1, -1)
         first, member = distinct_rows(words)
         weights = np.bincount(member, weights=sample.weights)
         best = np.argsort(-weights, kind="stable")[:FAMILIES]
-        sets = [columns_of(words[first[place]]) for place in best]
+        sets = [columns_of(words[first[place], 0]) for place in best]
         listed.append(tuple(zip(sets, weights[best].tolist(), strict=True)))
     return tuple(listed)
 
@@ -279,12 +282,11 @@ def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], 
 
     And how sure they are: a sample may have a confidence of its own, and some bounds are certain.
     """
-    from dagpost.features.statements.adjacent import adjacent
-
     joined = edges + edges.T
     pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1) >= LEAST_SHOWN)]
     pairs = sorted(pairs, key=lambda pair: -joined[pair])[:_MOST_INTERVALS]
-    estimates = sample.probability([adjacent(sample.names[i], sample.names[j]) for i, j in pairs]) if pairs else []
+    held = edges_of_pairs(sample.parents, pairs) | edges_of_pairs(sample.parents, [(j, i) for i, j in pairs])
+    estimates = [estimate_share(sample, own, None, "auto", _CONFIDENCE) for own in held]
     found = {
         pair: (estimate.lower, estimate.upper)
         for pair, estimate in zip(pairs, estimates, strict=True)
