@@ -96,11 +96,11 @@ def over_rows(
     [4, 4, 2]
     """
     parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
-    if alone or len(parts) <= 1:
+    if len(parts) <= 1:
         yield from map(work, parts)
         return
     with reporter_of_terminal().stage(title, count) as stage:
-        results = ThreadEngine().run(lambda part, _: work(part), parts)
+        results = map(work, parts) if alone else ThreadEngine().run(lambda part, _: work(part), parts)
         for part, result in zip(parts, results, strict=True):
             stage.advance(part.stop - part.start)
             yield result

@@ -263,9 +263,13 @@ def quick_directions(fitted: Fitted) -> Directions:
 
 
 def directions_of_sample(sample: DagSample, confidence: float = 0.95) -> Directions:
-    """The directions of a sample, under the rules of the model that drew it."""
+    """The directions of a sample, under the rules of the model that drew it; remembered with the sample."""
     check_confidence(confidence)
-    return _Found(sample, knowledge_of_sample(sample)).directions(confidence)
+    name = f"directions {confidence!r}"
+    if name not in sample.remembered:
+        sample.remembered[name] = _Found(sample, knowledge_of_sample(sample)).directions(confidence)
+    found: Directions = sample.remembered[name]
+    return found
 
 
 class _Found:

@@ -35,6 +35,7 @@ from dagpost.posterior.distinct import DistinctGraphs, distinct_graphs_in
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.evidence_field import Evidence
 from dagpost.posterior.expectation import Expectation, expected
+from dagpost.posterior.joining import joined_provenance
 from dagpost.posterior.shares import GIVEN, check_estimator, estimate_share, weigh_sample
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample
 
@@ -109,8 +110,9 @@ class DagSample:
         return self.draws == "listed" and self.estimator != GIVEN
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickle holds the evidence itself, not the tables that it would come from."""
-        return {**self.__dict__, "log_evidence": self.log_evidence}
+        """A pickle holds the evidence itself, not the tables that it would come from, nor what can be found again."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("distinct", "remembered")}
+        return {**state, "log_evidence": self.log_evidence}
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -163,26 +165,8 @@ class DagSample:
         """Join another sample of the same posterior, drawn with another seed."""
         if not isinstance(other, DagSample):
             return NotImplemented
-        kinds = [(s.names, s.target, s.method, s.estimator) for s in (self, other)]
-        if kinds[0] != kinds[1] or self.estimator == GIVEN:
-            raise InputError(f"Only samples of the same kind can be joined. Got {shown(self)} and {other!r}.")
-        if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
-            raise InputError("These samples come from different data; they cannot be joined.")
-        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds", "targets"}):
-            values = [s.provenance.get(key) for s in (self, other)]
-            if values[0] != values[1]:
-                raise InputError(
-                    f"These samples are of different posteriors: {key} is {values[0]!r} in one and {values[1]!r} in "
-                    "the other. They cannot be joined."
-                )
-        twice = [seed for seed in _seeds(self) if seed is not None and seed in _seeds(other)]
-        if twice:
-            raise InputError(f"Both samples were drawn with seed {twice[0]}: the second would repeat the first.")
+        provenance = joined_provenance(self, other)
         joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _ARRAYS}
-        provenance = {**self.provenance, "seed": None, "seeds": [*_seeds(self), *_seeds(other)]}
-        engines = {s.provenance["engine"] for s in (self, other) if "engine" in s.provenance}
-        if len(engines) > 1:
-            provenance["engine"] = " and ".join(sorted(engines))
         return self._with(guarantee=None, chains=None, provenance=provenance, **joined).reweighed()
 
     def unique(self) -> DagSample:
@@ -200,6 +184,11 @@ class DagSample:
     def distinct(self) -> DistinctGraphs:
         """Which graphs are distinct, found once; `unique` copies them."""
         return distinct_graphs_in(self.parents, self.weights)
+
+    @cached_property
+    def remembered(self) -> dict[str, Any]:
+        """What took long to find out about these graphs, by name."""
+        return {}
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
@@ -400,7 +389,3 @@ class DagSample:
 
     def _graph(self, row: UnsignedMasks) -> nx.DiGraph[str]:
         return graph_of_masks(row, self.names)
-
-
-def _seeds(sample: DagSample) -> list[Any]:
-    return list(sample.provenance.get("seeds", [sample.provenance.get("seed")]))

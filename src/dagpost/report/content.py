@@ -10,7 +10,7 @@ seconds. What is left out is in `omitted`, with the reason.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
 from dagpost.families.masks import distinct_rows, edges_of_pairs
+from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from dagpost.posterior.summaries import EquivalenceClasses, TopGraphs
 
 #: Parent sets listed for a variable, graphs and classes listed in all.
-FAMILIES, GRAPHS = 8, 10
+FAMILIES, _GRAPHS = 8, 10
+#: Graphs of very many columns hardly ever repeat, and each takes half a page.
+_GRAPHS_OF_MANY = 3
 #: Exact path probabilities that take no longer than this are always worth it.
 _QUICK_SECONDS = 1.0
 #: An interval takes a look at the whole sample; at most this many are made.
@@ -188,13 +191,18 @@ def _of_sample(sample: DagSample) -> Content:
     )
 
 
+def graphs_listed(names: Sequence[str]) -> int:
+    """How many graphs, and classes, of these columns are listed."""
+    return _GRAPHS if len(names) <= MAX_NODES else _GRAPHS_OF_MANY
+
+
 def _parts(sample: DagSample | None, known: Mapping[str, Any]) -> dict[str, Any]:
     """Parts of the report: as known exactly, else as the sample has them; None without one."""
     makers: dict[str, Callable[[DagSample], Any]] = {
         "families": _families_in,
         "blankets": lambda drawn: markov_blanket_table(drawn).to_numpy(),
         "paths": lambda drawn: drawn.probability_matrix("~>").to_numpy(),
-        "graphs": lambda drawn: top_graphs(drawn, GRAPHS),
+        "graphs": lambda drawn: top_graphs(drawn, graphs_listed(drawn.names)),
         "classes": equivalence_classes,
     }
     found = {part: known.get(part) for part in makers}
@@ -259,7 +267,8 @@ def _best(fitted: Fitted) -> TopGraphs | None:
     if exact_sums(fitted) is None or fitted.target != STRUCTURE:
         return None
     try:
-        return top_graphs(fitted.best(GRAPHS), GRAPHS)
+        count = graphs_listed(fitted.names)
+        return top_graphs(fitted.best(count), count)
     except (ResourceError, InputError):
         return None
 

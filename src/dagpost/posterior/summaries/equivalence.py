@@ -23,7 +23,7 @@ from dagpost._tools.checks import different_texts, members, texts, truth, whole_
 from dagpost.families.masks import check_row_of_masks, digests_of, equal_digests, integers_of, members_of
 from dagpost.posterior.knowledge import Knowledge, knowledge_from, knowledge_of_sample
 from dagpost.posterior.sources import sample_of
-from dagpost.posterior.summaries.display import edges_text, html_of
+from dagpost.posterior.summaries.display import MOST_EDGES, edges_text, html_of
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.posterior.summaries.graphs import distinct_graphs
 from dagpost.priors.constraints import Constraints, Edge, edge_pairs
@@ -76,7 +76,7 @@ class EquivalenceClasses:
         return (
             f"{len(self):,} equivalence class{'' if len(self) == 1 else 'es'} of {int(self.graphs.sum()):,} distinct "
             f"graphs; the most probable has "
-            f"{self.probabilities[0]:.4f}: {edges_text(integers_of(self.first_patterns(1)[0]), self.names)}"
+            f"{self.probabilities[0]:.4f}: {edges_text(integers_of(self.first_patterns(1)[0]), self.names, MOST_EDGES)}"
         )
 
     def graph(self, place: int) -> nx.DiGraph[str]:
