@@ -65,7 +65,7 @@ def find_ancestors(
             while depth >= 0:
                 here = stack[depth]
                 step = next_parent[depth]
-                parent = nodes
+                parent = np.int64(nodes)
                 if step < width:
                     parent = np.int64(tables.members[tables.start[here] + numbers[here], step])
                 if parent == nodes:
@@ -96,7 +96,7 @@ def sum_inside(
     occurring &= ~np.uint16(1 << place)
     bits = 0
     for other in range(size):
-        bits += occurring >> np.uint16(other) & np.uint16(1)
+        bits += int(occurring >> np.uint16(other)) & 1
     where[0] = 0
     rank = 0
     for other in range(size):
