@@ -1,6 +1,6 @@
 """From a table to the parent sets that chains consider, where there are too many to score: up to 1,024 columns.
 
-Every set of few parents is scored (how few is what `MOST_FAMILIES` allows: 3 at 109 columns, 2 at 441, 1 beyond 465);
+Every set of few parents is scored (up to 50 million of them: 3 parents at 109 columns, 2 at 441, 1 beyond 465);
 for each node candidates are chosen from these scores (candidates.py), and all sets of at most `max_parents` among its
 candidates are scored. Then the candidates grow (growth.py). Of all that was scored, the sets stay that matter
 (families/pruning.py), with a bound on what the others hold and an estimate of what was not scored.
@@ -20,7 +20,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, CheckpointPart, Tracking, tracked
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import ConsideredSets
-from dagpost.families.family_sums import ALL_CANDIDATES, CANDIDATES, MOST_FAMILIES
+from dagpost.families.family_sums import ALL_CANDIDATES, CANDIDATES
 from dagpost.families.numbering import family_count
 from dagpost.families.parent_lists import ParentLists
 from dagpost.families.pruning import Found, Weighed, that_stay
@@ -52,7 +52,7 @@ class Sizes(NamedTuple):
     Where there are no more than `all_candidates` possible parents, all of them are candidates.
     """
 
-    families: int = MOST_FAMILIES
+    families: int = 50_000_000
     candidates: int = CANDIDATES
     all_candidates: int = ALL_CANDIDATES
     rounds: int = 3
