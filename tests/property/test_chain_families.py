@@ -141,7 +141,7 @@ def test_sums_that_meet_a_set_match_explicit_sums(case: Case) -> None:
     for node, allowed in masks_of(case):
         for to_meet in meeting_of(allowed, node):
             sets = naive_families.fitting(case.sets[node], allowed, to_meet)
-            certain = [weight for mask, weight in sets.items() if naive_pruning.shares(case.sets[node])[mask] > LOST]
+            certain = [weight for mask, weight in sets.items() if bounds[node][mask] > LOST]
             found = families.log_sum_meeting(case.tables, node, np.uint64(allowed), np.uint64(to_meet))
             found += case.tables.heaviest[node]
             upper, lower = naive_families.log_sum(sets.values()), naive_families.log_sum(certain)
