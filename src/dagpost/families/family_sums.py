@@ -67,7 +67,8 @@ class FamilyWeights:
     """Log weights of the parent sets that chains may use.
 
     `inner[i]` numbers the sets among the candidates of node `i` (ascending, row `i` of `candidates`) as in
-    numbering.py; `small[i]` those of at most `small_size` out of all other nodes.
+    numbering.py; `small[i]` those of at most `small_size` out of all other nodes. `missed[i]` estimates the posterior
+    probability of the other sets of node `i` (mcmc/growth.py); None where that is not known, or there are none.
     """
 
     max_parents: int
@@ -75,6 +76,7 @@ class FamilyWeights:
     candidates: Integers
     inner: Floats
     small: Floats
+    missed: Floats | None = None
 
     @property
     def nodes(self) -> int:

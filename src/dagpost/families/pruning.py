@@ -25,9 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost._tools.log_sums import add_logs
+from dagpost._tools.spelling import bare, setting
 from dagpost.engines.base import Engine
 from dagpost.engines.threads import ThreadEngine
 from dagpost.errors import NoGraphError
@@ -116,7 +118,8 @@ def considered_from_candidates(
     def found(node: int) -> Found:
         return found_among(weights, node)
 
-    return that_stay(found, weights.nodes, weights.describe(), allowance=allowance, engine=engine)
+    missed = weights.missed
+    return that_stay(found, weights.nodes, weights.describe(), allowance=allowance, missed=missed, engine=engine)
 
 
 def found_among(weights: FamilyWeights, node: int) -> Found:
@@ -149,6 +152,11 @@ def that_stay(
     kept = list((engine or ThreadEngine(1)).run(of_node, range(nodes)))
     width = max(1, *(own.members.shape[1] for own in kept))
     start = np.concatenate([[0], np.cumsum([len(own.log_weights) for own in kept])]).astype(np.int64)
+    memory.require(
+        int(start[-1]) * (24 + 2 * width),
+        f"The list of {start[-1]:,} parent sets that matter, of {nodes:,} variables,",
+        f"Use a smaller {bare('max_parents')}, or a prior for fewer parents, such as {setting('prior', 'indegree')}.",
+    )
     members = np.full((start[-1], width), nodes, dtype=np.int16)
     for node, own in enumerate(kept):
         members[start[node] : start[node + 1], : own.members.shape[1]] = own.members

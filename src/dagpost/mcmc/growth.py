@@ -164,6 +164,28 @@ def columns_to_take(extended: Extended, shares: Floats, room: int) -> Integers:
     return extended.others[best[gains[best] >= NOTICEABLE]]
 
 
+def swapped_candidates(
+    extended: Extended, among: Weighed, shares: Floats, smallest: int, required: Integers
+) -> Integers | None:
+    """The candidates once columns that show have taken the places of those that matter less; None if none shows.
+
+    How much a candidate matters is the shares of all sets with it that have more than `smallest` members.
+    """
+    taken = columns_to_take(extended, shares, _AT_A_TIME)
+    if not len(taken):
+        return None
+    sets = members_of_sets(len(among.columns), among.limit)
+    own = np.where((sets >= 0).sum(axis=1) > smallest, shares_of(among), 0.0)
+    use = np.array([own[(sets == place).any(axis=1)].sum() for place in range(len(among.columns))])
+    use[np.isin(among.columns, required)] = np.inf
+    gains = dict(zip(extended.others.tolist(), shares.sum(axis=0).tolist(), strict=True))
+    candidates = among.columns.copy()
+    for column, place in zip(taken.tolist(), np.argsort(use, kind="stable").tolist(), strict=False):
+        if gains[column] > use[place]:
+            candidates[place] = column
+    return None if np.array_equal(candidates, among.columns) else np.sort(candidates)
+
+
 def extended_sets(extended: Extended, among: Weighed, nodes: int, log_weights: Floats, shares: Floats) -> Single:
     """The extended sets one by one; those without weight are left out."""
     present = np.flatnonzero(~np.isneginf(log_weights.ravel()))
