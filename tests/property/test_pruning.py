@@ -37,10 +37,13 @@ def weights_of(seed: int, nodes: int, max_parents: int, span: float, holes: floa
 
 
 def sets_in(considered: ConsideredSets, node: int) -> dict[int, float]:
-    """The sets of a node as masks, with their log weights; they must be ascending and heaviest first."""
+    """The sets of a node as masks, with their log weights; those that lead come first, both by falling weight."""
     here = slice(considered.start[node], considered.start[node + 1])
-    logs = considered.log_weights[here]
-    assert (np.diff(logs) <= 0.0).all()
+    logs, leading = considered.log_weights[here], considered.leading[node]
+    assert 1 <= leading <= len(logs)
+    assert logs[0] == logs.max()
+    assert (np.diff(logs[:leading]) <= 0.0).all()
+    assert (np.diff(logs[leading:]) <= 0.0).all()
     found = {}
     for row, log in zip(considered.members[here].tolist(), logs.tolist(), strict=True):
         present = [member for member in row if member < considered.nodes]

@@ -35,7 +35,9 @@ def random_sets(columns: int, each: int, max_parents: int, seed: int, *, near: i
         start.append(len(rows))
     nothing = np.zeros(columns)
     listed = np.array(rows, dtype=np.int16)
-    return ConsideredSets(np.array(start), listed, np.array(weights), nothing, nothing, "some made-up sets")
+    return ConsideredSets(
+        np.array(start), listed, np.array(weights), np.diff(start), nothing, nothing, "some made-up sets"
+    )
 
 
 def wide_workspace(columns: int = 70, each: int = 8, max_parents: int = 2, seed: int = 1) -> WideWorkspace:

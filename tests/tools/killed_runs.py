@@ -30,8 +30,8 @@ from dagpost._tools.progress import NO_PROGRESS
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.bootstrap import Bootstrap
-from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitting import draw_sample
 
@@ -122,7 +122,7 @@ KINDS: dict[str, Callable[[], Run]] = {
     "scores of levels": lambda: scores("bde", 4_000),
     "scores of numbers": lambda: scores("bge", 2_000),
     "bootstrap": lambda: fit(6, method=Bootstrap(replicates=40)),
-    "partition-mcmc sample": lambda: sample(12, 3_000, method=PartitionMCMC(chains=3, thinning=10, burn_in=3_000)),
+    "block-gibbs sample": lambda: sample(10, 3_000, method=BlockGibbs(chains=3, thinning=2, burn_in=600)),
     "dds sample": lambda: sample(14, 140_000, modularity="order"),
     "exact-layers sample": lambda: sample(13, 70_000),
     "linear-extensions sample": lambda: sample(13, 70_000, method="linear-extensions"),

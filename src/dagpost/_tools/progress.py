@@ -204,3 +204,8 @@ def reporter_for(progress: bool | ProgressCallback | None, *, patience: float = 
     if wanted or (wanted is None and sys.stderr.isatty()):
         return Reporter(partial(BarStage, patience=patience))
     return NO_PROGRESS
+
+
+def reporter_of_terminal() -> Reporter:
+    """Bars on a terminal for work that nobody gave a `progress=` setting for; none where notices are not wanted."""
+    return reporter_for(None) if NOTICES and not OCCUPIED.is_set() else NO_PROGRESS

@@ -94,9 +94,9 @@ def sample(
 
 def _show(drawn: DagSample, target: Path, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        print_json({"sample": str(target), "graphs": len(drawn), "distinct": len(drawn.unique()), **drawn.summary()})
+        print_json({"sample": str(target), "graphs": len(drawn), "distinct": len(drawn.distinct), **drawn.summary()})
         return
-    typer.echo(f"{drawn!r}: {len(drawn.unique()):,} distinct. Kept in {target}")
+    typer.echo(f"{drawn!r}: {len(drawn.distinct):,} distinct. Kept in {target}")
     if drawn.chains is not None and drawn.diagnostics().trusted:
         typer.echo(printable(drawn.diagnostics().verdict))
     if not quiet:

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
+from dagpost._tools.progress import reporter_of_terminal
 from dagpost._tools.spelling import either
 from dagpost._tools.text import shown
 from dagpost.engines.base import CancelFlag, Engine, Item, Result, as_engine
@@ -82,6 +83,27 @@ class ThreadEngine(Engine):
 def engine_or_threads(engine: object) -> Engine:
     """The engine that was given; None: all cores of this machine."""
     return ThreadEngine() if engine is None else as_engine(engine)
+
+
+def over_rows(
+    work: Callable[[slice], Result], count: int, size: int, *, title: str = "graphs", alone: bool = False
+) -> Iterator[Result]:
+    """What `work` makes of `count` rows, `size` at a time, in their order, on all cores unless it has to run `alone`.
+
+    What takes long shows a bar on a terminal.
+
+    >>> list(over_rows(lambda rows: rows.stop - rows.start, 10, 4))
+    [4, 4, 2]
+    """
+    parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
+    if len(parts) <= 1:
+        yield from map(work, parts)
+        return
+    with reporter_of_terminal().stage(title, count) as stage:
+        results = map(work, parts) if alone else ThreadEngine().run(lambda part, _: work(part), parts)
+        for part, result in zip(parts, results, strict=True):
+            stage.advance(part.stop - part.start)
+            yield result
 
 
 def _wait_interruptibly(future: Future[Result]) -> Result:

@@ -43,7 +43,7 @@ def numbers_of_parents(index: SetIndex, parents: UnsignedMasks) -> Integers:
     """For graphs (graphs, nodes), or with words behind, the place of each node's parents in all lists; -1: not in them.
 
     >>> members = np.array([[2], [1], [2], [0]], dtype=np.int16)
-    >>> lists = ConsideredSets(np.array([0, 2, 4]), members, np.zeros(4), *np.zeros((2, 2)), "all sets")
+    >>> lists = ConsideredSets(np.array([0, 2, 4]), members, np.zeros(4), np.array([2, 2]), *np.zeros((2, 2)), "")
     >>> numbers_of_parents(index_sets(lists), np.array([[0, 1], [2, 0], [0, 2]], dtype=np.uint8)).tolist()
     [[0, 3], [1, 2], [0, -1]]
     """

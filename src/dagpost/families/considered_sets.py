@@ -34,9 +34,11 @@ Members = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class ConsideredSets:
-    """Parent sets with their log weights; node `i` has those from `start[i]` to `start[i + 1]`, the heaviest first.
+    """Parent sets with their log weights; node `i` has those from `start[i]` to `start[i + 1]`.
 
-    `members` has a row a set: its columns, ascending, and then the number of columns in the places that are left.
+    `members` has a row a set: its columns, ascending, and then the number of columns in the places that are left. The
+    first `leading[i]` sets of node `i` are those that may hold a noticeable share of the posterior, the heaviest of all
+    sets first; the others follow, again by falling weight.
     `lost`: a bound, for each node, on the posterior probability that its parents are a set that was scored and left
     out. `missed`: the same, only estimated, for sets that were not scored; zero where all were.
     """
@@ -44,6 +46,7 @@ class ConsideredSets:
     start: Integers
     members: Members
     log_weights: Floats
+    leading: Integers
     lost: Floats
     missed: Floats
     #: Which sets were scored, in words.
@@ -67,8 +70,9 @@ class ConsideredSets:
         """Which parents are considered, what those left out hold at most, and about how much those not scored.
 
         >>> members = np.array([[2], [0], [2]], dtype=np.int16)
-        >>> lists = ConsideredSets(np.array([0, 1, 3]), members, np.zeros(3), *np.zeros((2, 2)), "every set of one")
-        >>> lists.describe()
+        >>> leading, lost, missed = np.array([1, 2]), np.zeros(2), np.zeros(2)
+        >>> start, logs = np.array([0, 1, 3]), np.zeros(3)
+        >>> ConsideredSets(start, members, logs, leading, lost, missed, "every set of one").describe()
         'considered is every set of one: 1 to 2 a variable matter, and those left out hold nothing of the posterior'
         """
         fewest, most = int(self.counts.min()), int(self.counts.max())
@@ -102,7 +106,9 @@ class SetTables(NamedTuple):
     """
 
     start: Integers
-    members: Members
+    leading: Integers
+    #: Without a sign: kernels index with them.
+    members: NDArray[np.uint16]
     log_weights: Floats
     weights: Wide
     tails: Wide
@@ -112,7 +118,8 @@ def set_tables(considered: ConsideredSets, power: float = 1.0) -> SetTables:
     """The lists for kernels; every weight may be taken to a power below 1, which flattens the posterior.
 
     >>> members = np.array([[2], [0], [2]], dtype=np.int16)
-    >>> lists = ConsideredSets(np.array([0, 1, 3]), members, np.log([1.0, 8.0, 4.0]), *np.zeros((2, 2)), "all")
+    >>> logs = np.log([1.0, 8.0, 4.0])
+    >>> lists = ConsideredSets(np.array([0, 1, 3]), members, logs, np.array([1, 2]), *np.zeros((2, 2)), "all")
     >>> from dagpost._tools.wide_floats import to_logs
     >>> np.exp(to_logs(set_tables(lists).tails)).tolist()
     [1.0, 1.5, 0.5]
@@ -120,7 +127,10 @@ def set_tables(considered: ConsideredSets, power: float = 1.0) -> SetTables:
     sets = len(considered.log_weights)
     weights, tails = np.empty(sets, dtype=np.int64), np.empty(sets, dtype=np.int64)
     _weigh(considered.start, considered.log_weights, power, weights, tails)
-    return SetTables(considered.start, considered.members, considered.log_weights, weights, tails)
+    # An even number of places, so that kernels can take two at a time.
+    odd = considered.members.shape[1] % 2
+    members = np.pad(considered.members, ((0, 0), (0, odd)), constant_values=considered.nodes).view(np.uint16)
+    return SetTables(considered.start, considered.leading, members, considered.log_weights, weights, tails)
 
 
 @kernel

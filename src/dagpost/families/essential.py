@@ -21,6 +21,7 @@ whose masks are rows of words, are worked on as lists, in smaller blocks (wide_e
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Flags, Masks
 from dagpost._tools.checks import whole_number
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
 from dagpost.families.graph_lists import graphs_together
 from dagpost.families.masks import check_masks, masks_of_matrix
@@ -172,13 +174,15 @@ def _in_blocks(
     whole_number(at_a_time, "at_a_time")
     if parents.ndim == 3:
         at_a_time = min(at_a_time, graphs_together(*parents.shape[1:]))
-    for start in range(0, len(parents), at_a_time):
-        rows = slice(start, start + at_a_time)
+
+    def write(rows: slice) -> None:
         # Copies in any case: kernels are compiled for arrays that are in order and may be written to.
         found, cyclic = work(*(np.array(masks[rows], dtype=np.uint64, order="C") for masks in (parents, *others)))
         if cyclic >= 0:
-            raise InputError(f"The graph number {start + cyclic} has a directed cycle, so it is not a DAG.")
+            raise InputError(f"The graph number {rows.start + cyclic} has a directed cycle, so it is not a DAG.")
         result[rows] = found
+
+    deque(over_rows(write, len(parents), at_a_time), maxlen=0)
     return result
 
 

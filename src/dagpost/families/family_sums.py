@@ -201,7 +201,8 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
         relative = weights.inner[node] - heaviest[node]
         _sum_subsets(relative, positions, sums[node], width)
         kept = stay_of_node(found_among(weights, node), node, nodes, _LOST)
-        ranked, logs = masks_of_members(kept.members, nodes), kept.log_weights - heaviest[node]
+        falling = np.argsort(-kept.log_weights, kind="stable")
+        ranked, logs = masks_of_members(kept.members[falling], nodes), kept.log_weights[falling] - heaviest[node]
         outside = (ranked & ~masks[node]) != 0
         return (ranked, logs), (ranked[outside], logs[outside])
 

@@ -7,6 +7,7 @@ words) of uint64. One graph is a row of either.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from dagpost._tools.arrays import Flags, Integers, Masks
 from dagpost._tools.checks import array_refusal, fits_shape, texts
 from dagpost._tools.kernels import kernel
 from dagpost._tools.text import shown
+from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import MOST_COLUMNS, words_of
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 
 UnsignedMasks = NDArray[np.unsignedinteger[Any]]
 
-#: About as many words are looked at together: what is made of them for a while takes some megabytes.
-_WORDS_AT_A_TIME = 1 << 20
+#: About as many words are looked at together: what is made of them for a while takes a megabyte.
+_WORDS_AT_A_TIME = 1 << 17
 
 
 def shape_of_sets(nodes: int) -> tuple[int, ...]:
@@ -102,17 +104,41 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[Integers, Integers]:
     if rows.ndim == 2:
         return _distinct(np.ascontiguousarray(rows))
     # Sorting rows of thousands of words would copy all of them, so their digests are sorted.
-    digests = np.empty((len(rows), 2), dtype=np.uint64)
-    step = _together(rows)
-    for start in range(0, len(rows), step):
-        part = np.array(rows[start : start + step], dtype=np.uint64, order="C")
-        _digest(part.reshape(len(part), -1), digests[start : start + step])
-    first, member = _distinct(digests)
-    for start in range(0, len(rows), step):
-        if not np.array_equal(rows[start : start + step], rows[first[member[start : start + step]]]):
+    first, member = equal_digests(digests_of(rows))
+    for start in range(0, len(rows), step := _together(rows)):
+        part = slice(start, start + step)
+        alike = first[member[part]]
+        # Most graphs stand for themselves.
+        others = np.flatnonzero(alike != np.arange(start, start + len(alike)))
+        if not np.array_equal(rows[part][others], rows[alike[others]]):
             # Two different rows with the same 128 bits: nobody has seen it, and the long way is right all the same.
             return _distinct(np.ascontiguousarray(rows).reshape(len(rows), -1))
     return first, member
+
+
+def digests_of(rows: NDArray[Any]) -> Masks:
+    """128 bits for each row of masks, as two words, which differ for rows that differ (all but certainly).
+
+    >>> one, two, again = digests_of(np.array([[2, 1], [0, 1], [2, 1]], dtype=np.uint8)).tolist()
+    >>> one == again, one == two
+    (True, False)
+    """
+    digests = np.empty((len(rows), 2), dtype=np.uint64)
+
+    def write(part: slice) -> None:
+        words = np.array(rows[part], dtype=np.uint64, order="C")
+        _digest(words.reshape(len(words), -1), digests[part])
+
+    deque(over_rows(write, len(rows), _together(rows)), maxlen=0)
+    return digests
+
+
+def equal_digests(digests: Masks) -> tuple[Integers, Integers]:
+    """What `distinct_rows` gives, for rows of which the digests are all that is there."""
+    # Numbers are sorted ten times as fast as rows of bytes, and one word of a digest tells nearly always.
+    _, first, member = np.unique(digests[:, 0], return_index=True, return_inverse=True)
+    member = member.reshape(-1)
+    return (first, member) if (digests[first[member], 1] == digests[:, 1]).all() else _distinct(digests)
 
 
 def _distinct(rows: NDArray[Any]) -> tuple[Integers, Integers]:
@@ -123,7 +149,6 @@ def _distinct(rows: NDArray[Any]) -> tuple[Integers, Integers]:
 
 @kernel
 def _digest(rows: Masks, digests: Masks) -> None:
-    """128 bits for each row, which differ for rows that differ (all but certainly)."""
     for row in range(len(rows)):
         one, two = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
         for place in range(rows.shape[1]):
@@ -160,6 +185,36 @@ def edges_in(parents: UnsignedMasks, parent: int, child: int) -> Flags:
     place, one = (words.dtype.type(number) for number in (parent % 64 if wide else parent, 1))
     found: Flags = words >> place & one != 0
     return found
+
+
+def edges_of_pairs(parents: UnsignedMasks, pairs: Sequence[tuple[int, int]]) -> Flags:
+    """Array (pairs, graphs): in which of the graphs the first of each pair is a parent of the second.
+
+    >>> edges_of_pairs(np.array([[0, 1], [2, 0]], dtype=np.uint8), [(0, 1), (1, 0)])
+    array([[ True, False],
+           [False,  True]])
+    """
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
+    result = np.empty((len(pairs), len(parents)), dtype=np.bool_)
+
+    def write(rows: slice) -> None:
+        words = np.array(parents[rows], dtype=np.uint64, order="C")
+        held = np.empty((len(words), len(pairs)), dtype=np.bool_)
+        _read_pairs(words.reshape(*words.shape[:2], -1), first, second, held)
+        result[:, rows] = held.T
+
+    deque(over_rows(write, len(parents), _together(parents)), maxlen=0)
+    return result
+
+
+@kernel
+def _read_pairs(sets: Masks, parents: Integers, children: Integers, held: Flags) -> None:
+    """Graph by graph, since the words of one graph lie together."""
+    for graph in range(len(sets)):
+        for pair in range(len(parents)):
+            parent = parents[pair]
+            word = sets[graph, children[pair], parent >> 6]
+            held[graph, pair] = word >> np.uint64(parent & 63) & np.uint64(1) != np.uint64(0)
 
 
 def integers_of(row: UnsignedMasks) -> list[int]:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 #: What all sets that go may hold of the posterior, over all nodes together.
 ALLOWANCE = 1e-3
+#: Sets that may hold this share of the posterior lead the lists.
+_LEADING = 0.01
 
 #: Why there is nothing to consider.
 NO_PARENT_SET = "No graph satisfies the constraints: node {node} is left without an allowed parent set."
@@ -76,10 +78,11 @@ NOTHING = Single(np.empty((0, 0), dtype=np.int16), np.empty(0), np.empty(0))
 
 
 class Kept(NamedTuple):
-    """Sets of one node that stay, the heaviest first, and a bound on what the others hold."""
+    """Sets of one node that stay, as `ConsideredSets` has them, and a bound on what the others hold."""
 
     members: Members
     log_weights: Floats
+    leading: int
     lost: float
 
 
@@ -164,6 +167,7 @@ def that_stay(
         start,
         members,
         np.concatenate([own.log_weights for own in kept]),
+        np.array([own.leading for own in kept], dtype=np.int64),
         np.array([own.lost for own in kept]),
         np.zeros(nodes) if missed is None else missed,
         scored,
@@ -209,10 +213,14 @@ def stay_of_node(found: Found, node: int, nodes: int, allowance: float) -> Kept:
     stay = np.sort(rising[gone:])
     if not len(stay):
         raise NoGraphError(NO_PARENT_SET.format(node=node))
-    stay = stay[np.argsort(-log_weights[stay], kind="stable")]
+    behind = share[stay] < _LEADING
+    # The heaviest leads, whatever its share: weights are given relative to it.
+    behind[np.argmax(log_weights[stay])] = False
+    stay = stay[np.lexsort((-log_weights[stay], behind))]
     members = _side_by_side(places, nodes)[stay]
     size = int((members < nodes).sum(axis=1).max())
-    return Kept(members[:, :size], log_weights[stay], float(sums[gone - 1]) if gone else lost)
+    leading = int((~behind).sum())
+    return Kept(members[:, :size], log_weights[stay], leading, float(sums[gone - 1]) if gone else lost)
 
 
 def masks_of_members(members: Members, nodes: int) -> Masks:

@@ -2,7 +2,8 @@
 
 Graphs come as masks: row `g`, column `i` holds the parents of node `i` in graph `g`. They are worked on in blocks of
 65,536, transposed so that the masks of one node are contiguous; a kernel then does the same step for a strip of graphs
-at once with vector instructions. Memory beside the answer is a few blocks, whatever the number of graphs.
+at once with vector instructions. Blocks are worked on by all cores. Memory beside the answer is a few blocks for each
+core, whatever the number of graphs.
 
 - Ancestors: Warshall's transitive closure on masks, `n^2` steps per graph, once for all statements of a call. It also
   finds cycles.
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost._tools.text import position_of
+from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
 from dagpost.families.graph_lists import GraphLists, graphs_together, lists_of
 from dagpost.families.masks import check_masks
@@ -36,6 +38,8 @@ Flags = NDArray[np.bool_]
 Made = TypeVar("Made")
 
 BLOCK_SIZE = 65_536
+#: Blocks of graphs of very many columns are at most so many times as large as usual.
+_LARGEST_BLOCK = 16
 #: Graphs in a strip: up to 64 nodes, the masks of all nodes of a strip stay in the first-level cache.
 STRIP = 64
 
@@ -52,7 +56,7 @@ class Block:
         self.start = start
         self.names = names
         self.nodes, self.count = parents.shape[:2]
-        self._ancestors = {self.nodes: self._find_ancestors()}
+        self._ancestors: dict[int, Masks] = {}
         self._held: dict[Feature, Flags] = {}
         self._shared: dict[Callable[..., Any], Any] = {}
 
@@ -79,7 +83,7 @@ class Block:
         # No path has more than n - 1 edges.
         limit = self.nodes if longest is None else min(longest, self.nodes)
         if limit not in self._ancestors:
-            self._ancestors[limit] = self._find_within(limit)
+            self._ancestors[limit] = self._find_ancestors() if limit == self.nodes else self._find_within(limit)
         return self._ancestors[limit]
 
     def by_graph(self, sets: Masks) -> Masks:
@@ -133,16 +137,46 @@ class WideBlock(Block):
         return result.swapaxes(0, 1)
 
 
-def blocks_of(parents: NDArray[Any], names: Sequence[str] = (), size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """The graphs in blocks of at most `size`; what is not an array of acyclic graphs is refused."""
+def blocks_within(rows: slice, parents: NDArray[Any], size: int = BLOCK_SIZE) -> Iterator[Block]:
+    """Some rows of masks that were checked, in blocks of at most `size`; cycles are refused."""
+    size = _together(parents, size)
+    parts = (slice(first, min(first + size, rows.stop)) for first in range(rows.start, rows.stop, size))
+    return (_block_at(part, parents, ()) for part in parts)
+
+
+def over_blocks(
+    work: Callable[[Block], Made],
+    parents: NDArray[Any],
+    names: Sequence[str] = (),
+    size: int = BLOCK_SIZE,
+    *,
+    alone: bool = False,
+    steps: int = 1,
+) -> Iterator[Made]:
+    """What `work` finds in each block, in their order; all cores take part, unless it has to run `alone`.
+
+    Work of many `steps` for each block, such as many statements, has larger blocks.
+    """
     check_masks(parents)
+    size = _together(parents, size, steps)
+    return over_rows(lambda rows: work(_block_at(rows, parents, names)), len(parents), size, alone=alone)
+
+
+def _together(parents: NDArray[Any], size: int, steps: int = 1) -> int:
+    """How many graphs make a block, at most `size`."""
+    if parents.ndim == 2:
+        return size
+    return min(size, graphs_together(*parents.shape[1:]) * min(max(steps, 1), _LARGEST_BLOCK))
+
+
+def _block_at(rows: slice, parents: NDArray[Any], names: Sequence[str]) -> Block:
     # Always copies: kernels are compiled for contiguous arrays that may be written to.
     if parents.ndim == 3:
-        size = min(size, graphs_together(*parents.shape[1:]))
-        starts = range(0, len(parents), size)
-        return (WideBlock(np.array(parents[at : at + size], order="C"), at, names) for at in starts)
-    starts = range(0, len(parents), size)
-    return (Block(np.array(parents[at : at + size].T, dtype=np.uint64, order="C"), at, names) for at in starts)
+        return WideBlock(np.array(parents[rows], order="C"), rows.start, names)
+    block = Block(np.array(parents[rows].T, dtype=np.uint64, order="C"), rows.start, names)
+    # Which shows whether there are cycles; lists have shown it already.
+    block.ancestors()
+    return block
 
 
 @kernel

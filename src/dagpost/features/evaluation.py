@@ -6,21 +6,29 @@ each distinct DAG of a block.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import members, whole_number
 from dagpost._tools.kernels import kernel
 from dagpost._tools.text import shown
+from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
-from dagpost.features.blocks import BLOCK_SIZE, Flags, Masks, blocks_of
+from dagpost.families.graph_lists import place_of_bit
+from dagpost.families.masks import check_masks
+from dagpost.features.blocks import BLOCK_SIZE, Block, Flags, Masks, blocks_within, over_blocks
 from dagpost.features.feature import Feature, as_feature, check_variables
 from dagpost.features.forms import Arrow, vocabulary
 from dagpost.features.names import known_names
 from dagpost.features.reader import Reader, one_of
+
+#: As many graphs of very many columns are added up in one matrix, so that adding up matrices takes little beside them.
+_FOR_A_MATRIX = 1024
 
 
 def evaluate(
@@ -39,7 +47,8 @@ def evaluate(
     """
     names = known_names(names)
     features = members(features, "features", "evaluate", allowed="a list of statements")
-    blocks = blocks_of(parents, names, whole_number(block_size, "block_size", "evaluate"))
+    whole_number(block_size, "block_size", "evaluate")
+    check_masks(parents)
     if parents.shape[1] != len(names):
         raise InputError(
             f"The DAGs have {parents.shape[1]} nodes and there are {len(names)} names. "
@@ -49,9 +58,14 @@ def evaluate(
     for statement in statements:
         check_variables(statement, names)
     held = np.empty((len(statements), len(parents)), dtype=np.bool_)
-    for block in blocks:
+
+    def hold(block: Block) -> None:
         for row, statement in enumerate(statements):
             held[row, block.graphs] = block.holds(statement)
+
+    # A function of the user is called by one thread, the one that asked.
+    alone = any(statement.calls_back for statement in statements)
+    deque(over_blocks(hold, parents, names, block_size, alone=alone, steps=len(statements)), maxlen=0)
     return held
 
 
@@ -61,10 +75,13 @@ def ancestors(parents: NDArray[Any], *, block_size: int = BLOCK_SIZE) -> Masks:
     >>> ancestors(np.array([[0, 1, 2]], dtype=np.uint8))
     array([[0, 1, 3]], dtype=uint64)
     """
-    blocks = blocks_of(parents, size=block_size)
+    check_masks(parents)
     result = np.empty(parents.shape, dtype=np.uint64)
-    for block in blocks:
+
+    def write(block: Block) -> None:
         result[block.graphs] = block.ancestors().swapaxes(0, 1)
+
+    deque(over_blocks(write, parents, size=block_size), maxlen=0)
     return result
 
 
@@ -82,19 +99,27 @@ def weighted_matrix(
            [0.  , 0.  , 0.  ]])
     """
     arrow, read = _arrow_of(relation)
-    assert arrow.related is not None
-    blocks = blocks_of(parents, size=block_size)
+    related = arrow.related
+    assert related is not None
+    check_masks(parents)
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (len(parents),):
         raise InputError(f"There are {len(parents)} DAGs, and weights of shape {weights.shape}. Give one per DAG.")
     nodes = parents.shape[1]
     total = np.zeros((nodes, nodes))
-    for block in blocks:
+
+    def add_up(rows: slice) -> Floats:
         part = np.zeros((nodes, nodes))
-        sets = arrow.related(block, *read)
-        # A number is a row of one word.
-        words = np.ascontiguousarray(sets.reshape(*sets.shape[:2], -1))
-        _add_weights(words, np.array(weights[block.graphs]), part)
+        for block in blocks_within(rows, parents, block_size):
+            sets, own = related(block, *read), np.array(weights[block.graphs])
+            if sets.ndim == 3:
+                _add_weights_of_words(block.by_graph(sets), own, part)
+            else:
+                _add_weights(sets, own, part)
+        # The sums of a node lie together while words are read.
+        return part.T if parents.ndim == 3 else part
+
+    for part in over_rows(add_up, len(parents), _FOR_A_MATRIX if parents.ndim == 3 else block_size):
         total += part
     # An arrow without a direction gives each pair once, in one of its two places.
     return total + total.T if arrow.direction == "none" else total
@@ -118,23 +143,36 @@ def _arrow_of(relation: str) -> tuple[Arrow, tuple[Any, ...]]:
 
 
 @kernel
-def _add_weights(sets: Masks, weights: NDArray[np.float64], total: NDArray[np.float64]) -> None:
+def _add_weights(sets: Masks, weights: Floats, total: Floats) -> None:
     """Add the weight of each DAG to [x, y] where x is in the set of node y."""
-    nodes, count, words = sets.shape
+    nodes, count = sets.shape
     one = np.uint64(1)
     sums = np.empty(64)
     for node in range(nodes):
-        for word in range(words):
-            width = min(64, nodes - 64 * word)
-            for bit in range(width):
-                sums[bit] = 0.0
-            row = sets[node, :, word]
-            for lane in range(count):
-                mask = row[lane]
-                weight = weights[lane]
-                if mask != np.uint64(0):
-                    for bit in range(width):
-                        sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
-            # Slices would take two seconds to compile.
-            for bit in range(width):
-                total[64 * word + bit, node] += sums[bit]
+        for bit in range(nodes):
+            sums[bit] = 0.0
+        row = sets[node]
+        for lane in range(count):
+            mask = row[lane]
+            weight = weights[lane]
+            if mask != np.uint64(0):
+                for bit in range(nodes):
+                    sums[bit] += weight if mask >> np.uint64(bit) & one else 0.0
+        # Slices would take two seconds to compile.
+        for bit in range(nodes):
+            total[bit, node] += sums[bit]
+
+
+@kernel
+def _add_weights_of_words(sets: Masks, weights: Floats, total: Floats) -> None:
+    """The same to [y, x], for sets as rows of words, graph by graph: most words are zero or have few members."""
+    count, nodes, words = sets.shape
+    for graph in range(count):
+        weight = weights[graph]
+        for node in range(nodes):
+            for word in range(words):
+                rest = sets[graph, node, word]
+                while rest != np.uint64(0):
+                    bit = rest & (~rest + np.uint64(1))
+                    rest ^= bit
+                    total[node, 64 * word + place_of_bit(bit)] += weight

@@ -43,6 +43,8 @@ class Feature(ABC):
     #: Whether its conditions on parents are the same for all variables that it does not name, and see of these only
     #: whether any is a parent (projection.py). A condition that counts parents does not.
     projects: bool = False
+    #: Whether it asks a function of the user, which is called by one thread only.
+    calls_back: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -148,6 +150,10 @@ class _Joined(Feature):
     def projects(self) -> bool:  # type: ignore[override]
         return all(part.projects for part in self.parts)
 
+    @property
+    def calls_back(self) -> bool:  # type: ignore[override]
+        return any(part.calls_back for part in self.parts)
+
     def holds_in(self, block: Block) -> Flags:
         result: Flags = self.join.reduce([block.holds(part) for part in self.parts])
         return result
@@ -223,6 +229,11 @@ class Not(Feature):
     def projects(self) -> bool:  # type: ignore[override]
         """Whether the part does."""
         return self.part.projects
+
+    @property
+    def calls_back(self) -> bool:  # type: ignore[override]
+        """Whether the part does."""
+        return self.part.calls_back
 
     def holds_in(self, block: Block) -> Flags:
         """The graphs in which the part does not hold."""

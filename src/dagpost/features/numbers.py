@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import ask_user, is_finite
 from dagpost._tools.text import shown
+from dagpost.engines.threads import over_rows
 from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows, graph_of_masks
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
     NumberFunction = Callable[[nx.DiGraph[str]], float]
+
+#: Graphs that a function is asked about before a bar moves on.
+_AT_A_TIME = 100
 
 
 def numbers_in(function: NumberFunction, parents: NDArray[Any], names: Sequence[str]) -> Floats:
@@ -44,7 +48,8 @@ def numbers_in(function: NumberFunction, parents: NDArray[Any], names: Sequence[
         graph = nx.freeze(graph_of_masks(parents[row], names))
         return _checked(called, ask_user(f"The function {called}", function, graph), row)
 
-    return np.array([ask(row) for row in first])[member]
+    asked = over_rows(lambda rows: [ask(row) for row in first[rows]], len(first), _AT_A_TIME, alone=True)
+    return np.array([value for values in asked for value in values])[member]
 
 
 def _checked(called: str, value: object, graph: int) -> float:

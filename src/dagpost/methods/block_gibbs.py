@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dagpost._tools.checks import whole_number
 from dagpost._tools.schema import ArrayRule, wholes
+from dagpost._tools.spelling import setting
+from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
+from dagpost.methods.base import Draws, Wanted
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
@@ -69,9 +72,22 @@ class BlockGibbs(ChainMethod):
 
     def prepare(self, workspace: Workspace) -> Any:
         """The considered parent sets, and which variables go into a block together."""
-        from dagpost.mcmc.block_gibbs import block_context
+        from dagpost.mcmc.block_choice import block_context
 
         return workspace.once("blocks", lambda: block_context(workspace.considered))
+
+    def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
+        """Run the chains, if they can reach every graph that has any weight."""
+        from dagpost.families.pruning import node_without_core
+
+        node = node_without_core(workspace.considered)
+        if node is not None:
+            raise InputError(
+                f"{self.name!r} may not reach every graph: the prior or the scores leave {wanted.names[node]!r} parent "
+                "sets none of which is part of all the others. Let the set of what they have in common have a weight, "
+                f"or use {setting('method', 'partition-mcmc')}."
+            )
+        return super().draw(workspace, wanted)
 
     def can_be_at(self, context: Any, state: Any) -> bool:
         """Whether a state names sets that there are, and they make a graph without cycles."""

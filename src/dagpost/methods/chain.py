@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from dagpost._tools.checks import whole_number
 from dagpost._tools.schema import ArrayRule
 from dagpost.families.numbering import MAX_NODES
+from dagpost.families.parent_lists import words_of
 from dagpost.methods.base import Cost, Draws, Method, Wanted
 
 if TYPE_CHECKING:
@@ -224,7 +225,9 @@ class ChainMethod(Method):
             seconds *= _PROBE
         # All chains make a round before any makes the next.
         seconds *= math.ceil(self.chains / workers)
-        what, size = f"{count:,} graphs from {self.chains} chains", count * (_BYTES_A_GRAPH + 2 * nodes)
+        # Beyond 64 columns a set is some words, and what is kept is put together in the end.
+        masks = 2 * nodes if nodes <= MAX_NODES else 16 * words_of(nodes) * nodes
+        what, size = f"{count:,} graphs from {self.chains} chains", count * (_BYTES_A_GRAPH + masks)
         return Cost("samples", what, seconds, size, _UNCERTAINTY if sets else 1.0)
 
 

@@ -16,15 +16,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats
 from dagpost._tools.text import printable, shortened
-from dagpost.families.masks import distinct_rows, edges_in
 from dagpost.features import weighted_matrix
+from dagpost.posterior.compelled_shares import CompelledShares, compelled_shares
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.knowledge import Knowledge, knowledge_of, knowledge_of_sample
 from dagpost.posterior.shares import estimate_share
@@ -236,7 +236,7 @@ def directions_of(fitted: Fitted, confidence: float = 0.95) -> Directions:
 def by_data_of(fitted: Fitted, sample: DagSample) -> Floats:
     """`by_data` of a model by a sample of it, without the intervals, which take most of the time."""
     edges = np.clip(fitted.results.edges, 0.0, 1.0)
-    return _Found(sample, knowledge_of(fitted), edges, exact=fitted.results.exact).shares()[0]
+    return _Found(sample, knowledge_of(fitted), edges, exact=fitted.results.exact).by_data()
 
 
 def quick_directions(fitted: Fitted) -> Directions:
@@ -263,54 +263,55 @@ def quick_directions(fitted: Fitted) -> Directions:
 
 
 def directions_of_sample(sample: DagSample, confidence: float = 0.95) -> Directions:
-    """The directions of a sample, under the rules of the model that drew it."""
+    """The directions of a sample, under the rules of the model that drew it; remembered with the sample."""
     check_confidence(confidence)
-    return _Found(sample, knowledge_of_sample(sample)).directions(confidence)
+    name = f"directions {confidence!r}"
+    if name not in sample.remembered:
+        sample.remembered[name] = _Found(sample, knowledge_of_sample(sample)).directions(confidence)
+    found: Directions = sample.remembered[name]
+    return found
 
 
 class _Found:
-    """The distinct graphs of a sample with what is compelled in each, and the probabilities of edges.
+    """The probabilities of edges, and how often each is compelled among the graphs of a sample.
 
-    These are the frequencies in the sample unless better ones are given.
+    The probabilities are the frequencies in the sample unless better ones are given.
     """
 
     def __init__(
         self, sample: DagSample, known: Knowledge, edges: Floats | None = None, *, exact: bool = False
     ) -> None:
         self.sample, self.known, self.exact = sample, known, exact
-        first, self.member = distinct_rows(sample.parents)
-        self.parents = sample.parents[first]
-        self.weights = np.bincount(self.member, weights=sample.weights, minlength=len(first)).astype(np.float64)
-        self.compelled = known.compelled(self.parents)
-        self.frequencies = self._shares(self.parents)
+        self.frequencies = weighted_matrix("->", sample.parents, sample.weights)
         self.edges = np.minimum(self.frequencies, 1.0) if edges is None else edges
+        self.joined = np.minimum(self.edges + self.edges.T, 1.0)
         # What a sample says of an edge that is nowhere compelled, the same for all of these.
         self._never: Estimate | None = None
 
-    def _shares(self, masks: NDArray[np.unsignedinteger[Any]]) -> Floats:
-        """The weight of the graphs in which a is in the mask of b, for all pairs."""
-        return weighted_matrix("->", masks, self.weights)
+    def by_data(self) -> Floats:
+        """The probabilities that an edge is there and compelled by the data."""
+        return self._probabilities(compelled_shares(self.sample, self.known))[0]
 
-    def shares(self) -> tuple[Floats, Floats]:
+    def _probabilities(self, found: CompelledShares) -> tuple[Floats, Floats]:
         """The probabilities that an edge is there and compelled by the data, and that it is there and decided."""
         frequencies = self.frequencies
-        by_data, with_rules = (self._shares(masks) for masks in self.compelled)
         seen = frequencies > 0.0
         # An edge that was not drawn although it has a probability: nothing is known but what the rules say.
-        share_by_data = np.divide(by_data, frequencies, out=np.zeros_like(by_data), where=seen)
-        share_decided = np.divide(with_rules, frequencies, out=self.known.settled.astype(np.float64), where=seen)
+        share_by_data = np.divide(found.by_data, frequencies, out=np.zeros_like(frequencies), where=seen)
+        share_decided = np.divide(found.with_rules, frequencies, out=self.known.settled.astype(np.float64), where=seen)
         by_data = self.edges * np.clip(share_by_data, 0.0, 1.0)
         return by_data, self.edges * np.clip(share_decided, share_by_data, 1.0)
 
     def directions(self, confidence: float) -> Directions:
         """The posterior of every pair."""
-        by_data, decided = self.shares()
+        pairs = _most_probable(self.joined)
+        found = compelled_shares(self.sample, self.known, pairs, present=self.exact)
+        by_data, decided = self._probabilities(found)
         open_edges = self.edges - decided
-        joined = np.minimum(self.edges + self.edges.T, 1.0)
-        lower, upper, confidence = self._intervals(by_data, joined, confidence)
+        lower, upper, confidence = self._intervals(pairs, found, by_data, confidence)
         return Directions(
             names=self.sample.names,
-            joined=joined,
+            joined=self.joined,
             by_data=by_data,
             by_rules=decided - by_data,
             reversible=open_edges + open_edges.T,
@@ -322,37 +323,36 @@ class _Found:
             exogenous=self.known.exogenous,
         )
 
-    def _intervals(self, by_data: Floats, joined: Floats, confidence: float) -> tuple[Floats, Floats, float]:
+    def _intervals(
+        self, pairs: list[tuple[int, int]], found: CompelledShares, by_data: Floats, confidence: float
+    ) -> tuple[Floats, Floats, float]:
         """Bounds of `by_data`, and how sure they are: a sample may have a confidence of its own."""
         lower = np.zeros_like(by_data)
         upper = np.array(self.edges) if self.exact else np.ones_like(by_data)
         np.fill_diagonal(upper, 0.0)
         confidences = []
-        for parent, child in _most_probable(joined):
+        for place, (parent, child) in enumerate(pairs):
             most = float(self.edges[parent, child]) if self.exact else 1.0
             if most == 0.0:
                 continue
-            estimate = self._estimate(parent, child, confidence)
+            estimate = self._estimate(place, found, confidence)
             value = float(by_data[parent, child])
             lower[parent, child] = min(most * estimate.lower, value)
             upper[parent, child] = max(most * estimate.upper, value)
             confidences.append(estimate.confidence)
         return lower, upper, min(confidences, default=confidence)
 
-    def _estimate(self, parent: int, child: int, confidence: float) -> Estimate:
-        """How often the edge is compelled: given that it is there if its probability is exact, else in all."""
-        hit = self._holds(self.compelled.by_data, parent, child)
+    def _estimate(self, place: int, found: CompelledShares, confidence: float) -> Estimate:
+        """How often an edge is compelled: given that it is there if its probability is exact, else in all."""
+        member = self.sample.distinct.member
+        hit = found.by_data_in[place][member]
         if self.exact:
-            return estimate_share(self.sample, hit, self._holds(self.parents, parent, child), "auto", confidence)
+            return estimate_share(self.sample, hit, found.present_in[place][member], "auto", confidence)
         if hit.any():
             return estimate_share(self.sample, hit, None, "auto", confidence)
         if self._never is None:
             self._never = estimate_share(self.sample, hit, None, "auto", confidence)
         return self._never
-
-    def _holds(self, masks: NDArray[np.unsignedinteger[Any]], parent: int, child: int) -> Flags:
-        """For every graph of the sample, repeats included, whether the parent is in the mask of the child."""
-        return edges_in(masks, parent, child)[self.member]
 
 
 def _most_probable(joined: Floats) -> list[tuple[int, int]]:

@@ -24,16 +24,18 @@ from dagpost._tools.checks import floats, texts
 from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import shown
 from dagpost.errors import InputError
-from dagpost.families.masks import check_masks_of, distinct_rows, graph_of_masks, matrices_of_masks
+from dagpost.families.masks import check_masks_of, graph_of_masks, matrices_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.features.numbers import numbers_in
 from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
+from dagpost.posterior.distinct import DistinctGraphs, distinct_graphs_in
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.evidence_field import Evidence
 from dagpost.posterior.expectation import Expectation, expected
+from dagpost.posterior.joining import joined_provenance
 from dagpost.posterior.shares import GIVEN, check_estimator, estimate_share, weigh_sample
 from dagpost.posterior.weights import ESTIMATORS, WeightedSample
 
@@ -108,8 +110,9 @@ class DagSample:
         return self.draws == "listed" and self.estimator != GIVEN
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickle holds the evidence itself, not the tables that it would come from."""
-        return {**self.__dict__, "log_evidence": self.log_evidence}
+        """A pickle holds the evidence itself, not the tables that it would come from, nor what can be found again."""
+        state = {name: value for name, value in self.__dict__.items() if name not in ("distinct", "remembered")}
+        return {**state, "log_evidence": self.log_evidence}
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -162,36 +165,30 @@ class DagSample:
         """Join another sample of the same posterior, drawn with another seed."""
         if not isinstance(other, DagSample):
             return NotImplemented
-        kinds = [(s.names, s.target, s.method, s.estimator) for s in (self, other)]
-        if kinds[0] != kinds[1] or self.estimator == GIVEN:
-            raise InputError(f"Only samples of the same kind can be joined. Got {shown(self)} and {other!r}.")
-        if self.provenance.get("data_fingerprint") != other.provenance.get("data_fingerprint"):
-            raise InputError("These samples come from different data; they cannot be joined.")
-        for key in sorted((self.provenance.keys() | other.provenance.keys()) - {"engine", "seed", "seeds", "targets"}):
-            values = [s.provenance.get(key) for s in (self, other)]
-            if values[0] != values[1]:
-                raise InputError(
-                    f"These samples are of different posteriors: {key} is {values[0]!r} in one and {values[1]!r} in "
-                    "the other. They cannot be joined."
-                )
-        twice = [seed for seed in _seeds(self) if seed is not None and seed in _seeds(other)]
-        if twice:
-            raise InputError(f"Both samples were drawn with seed {twice[0]}: the second would repeat the first.")
+        provenance = joined_provenance(self, other)
         joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _ARRAYS}
-        provenance = {**self.provenance, "seed": None, "seeds": [*_seeds(self), *_seeds(other)]}
-        engines = {s.provenance["engine"] for s in (self, other) if "engine" in s.provenance}
-        if len(engines) > 1:
-            provenance["engine"] = " and ".join(sorted(engines))
         return self._with(guarantee=None, chains=None, provenance=provenance, **joined).reweighed()
 
     def unique(self) -> DagSample:
         """The distinct graphs, those of most weight first, each with the weight of all its repeats."""
-        first, member = distinct_rows(self.parents)
-        weights = np.bincount(member, weights=self.weights, minlength=len(first)).astype(np.float64)
-        # Ties go to the graph that was drawn first.
-        falling = np.lexsort((first, -weights))
-        arrays = {name: getattr(self, name)[first[falling]] for name in _ARRAYS if name != "weights"}
-        return self._with(estimator=GIVEN, guarantee=None, chains=None, weights=weights[falling], **arrays)
+        distinct = self.distinct
+        memory.require(
+            len(distinct) * self.parents[0].nbytes,
+            f"A copy of {len(distinct):,} distinct graphs of {len(self.names):,} variables",
+            "Draw fewer graphs, or use top_graphs() for the best ones.",
+        )
+        arrays = {name: getattr(self, name)[distinct.rows] for name in _ARRAYS if name != "weights"}
+        return self._with(estimator=GIVEN, guarantee=None, chains=None, weights=distinct.weights, **arrays)
+
+    @cached_property
+    def distinct(self) -> DistinctGraphs:
+        """Which graphs are distinct, found once; `unique` copies them."""
+        return distinct_graphs_in(self.parents, self.weights)
+
+    @cached_property
+    def remembered(self) -> dict[str, Any]:
+        """What took long to find out about these graphs, by name."""
+        return {}
 
     def adjacency(self) -> NDArray[np.bool_]:
         """Array (graphs, parents, children): whether each edge is there."""
@@ -321,8 +318,9 @@ class DagSample:
     @property
     def covered(self) -> float:
         """The posterior mass of all graphs in the sample together (Delta in the paper); nan where unknown."""
-        mass = self.unique().log_joint - self.log_evidence
-        return float(np.exp(mass).sum()) if self.target == STRUCTURE else math.nan
+        if self.target != STRUCTURE or math.isnan(self.log_evidence):
+            return math.nan
+        return float(np.exp(self.log_joint[self.distinct.rows] - self.log_evidence).sum())
 
     def posterior_probabilities(self) -> list[float | None]:
         """The posterior probability of each graph; None where the evidence is not known."""
@@ -391,7 +389,3 @@ class DagSample:
 
     def _graph(self, row: UnsignedMasks) -> nx.DiGraph[str]:
         return graph_of_masks(row, self.names)
-
-
-def _seeds(sample: DagSample) -> list[Any]:
-    return list(sample.provenance.get("seeds", [sample.provenance.get("seed")]))

@@ -10,7 +10,7 @@ seconds. What is left out is in `omitted`, with the reason.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,8 @@ from dagpost.data.recipe import Recipe
 from dagpost.data.unrolled import Unrolling
 from dagpost.errors import InputError, ResourceError
 from dagpost.exact import order
-from dagpost.families.masks import distinct_rows
+from dagpost.families.masks import distinct_rows, edges_of_pairs
+from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
 from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
@@ -33,6 +34,7 @@ from dagpost.posterior.lists import mixture_facts
 from dagpost.posterior.regime_effects import RegimeEffects, has_regimes, regime_effects_of
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.sensitivity import Sensitivity
+from dagpost.posterior.shares import estimate_share
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
 from dagpost.posterior.variations import sensitivity_if_quick
 
@@ -40,11 +42,15 @@ if TYPE_CHECKING:
     from dagpost.posterior.summaries import EquivalenceClasses, TopGraphs
 
 #: Parent sets listed for a variable, graphs and classes listed in all.
-FAMILIES, GRAPHS = 8, 10
+FAMILIES, _GRAPHS = 8, 10
+#: Graphs of very many columns hardly ever repeat, and each takes half a page.
+_GRAPHS_OF_MANY = 3
 #: Exact path probabilities that take no longer than this are always worth it.
 _QUICK_SECONDS = 1.0
 #: An interval takes a look at the whole sample; at most this many are made.
 _MOST_INTERVALS = 400
+#: How sure intervals are.
+_CONFIDENCE = 0.95
 #: An estimate that differs from the number shown by more than this is of something else.
 _SAME = 1e-9
 
@@ -185,13 +191,18 @@ def _of_sample(sample: DagSample) -> Content:
     )
 
 
+def graphs_listed(names: Sequence[str]) -> int:
+    """How many graphs, and classes, of these columns are listed."""
+    return _GRAPHS if len(names) <= MAX_NODES else _GRAPHS_OF_MANY
+
+
 def _parts(sample: DagSample | None, known: Mapping[str, Any]) -> dict[str, Any]:
     """Parts of the report: as known exactly, else as the sample has them; None without one."""
     makers: dict[str, Callable[[DagSample], Any]] = {
         "families": _families_in,
         "blankets": lambda drawn: markov_blanket_table(drawn).to_numpy(),
         "paths": lambda drawn: drawn.probability_matrix("~>").to_numpy(),
-        "graphs": lambda drawn: top_graphs(drawn, GRAPHS),
+        "graphs": lambda drawn: top_graphs(drawn, graphs_listed(drawn.names)),
         "classes": equivalence_classes,
     }
     found = {part: known.get(part) for part in makers}
@@ -256,7 +267,8 @@ def _best(fitted: Fitted) -> TopGraphs | None:
     if exact_sums(fitted) is None or fitted.target != STRUCTURE:
         return None
     try:
-        return top_graphs(fitted.best(GRAPHS), GRAPHS)
+        count = graphs_listed(fitted.names)
+        return top_graphs(fitted.best(count), count)
     except (ResourceError, InputError):
         return None
 
@@ -265,11 +277,11 @@ def _families_in(sample: DagSample) -> tuple[tuple[Family, ...], ...]:
     """The parent sets of most weight in a sample."""
     listed = []
     for node in range(len(sample.names)):
-        words = sample.parents[:, node].reshape(len(sample), -1)
+        words = sample.parents[:, node].reshape(len(sample), 1, -1)
         first, member = distinct_rows(words)
         weights = np.bincount(member, weights=sample.weights)
         best = np.argsort(-weights, kind="stable")[:FAMILIES]
-        sets = [columns_of(words[first[place]]) for place in best]
+        sets = [columns_of(words[first[place], 0]) for place in best]
         listed.append(tuple(zip(sets, weights[best].tolist(), strict=True)))
     return tuple(listed)
 
@@ -279,12 +291,11 @@ def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], 
 
     And how sure they are: a sample may have a confidence of its own, and some bounds are certain.
     """
-    from dagpost.features.statements.adjacent import adjacent
-
     joined = edges + edges.T
     pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1) >= LEAST_SHOWN)]
     pairs = sorted(pairs, key=lambda pair: -joined[pair])[:_MOST_INTERVALS]
-    estimates = sample.probability([adjacent(sample.names[i], sample.names[j]) for i, j in pairs]) if pairs else []
+    held = edges_of_pairs(sample.parents, pairs) | edges_of_pairs(sample.parents, [(j, i) for i, j in pairs])
+    estimates = [estimate_share(sample, own, None, "auto", _CONFIDENCE) for own in held]
     found = {
         pair: (estimate.lower, estimate.upper)
         for pair, estimate in zip(pairs, estimates, strict=True)

@@ -16,7 +16,7 @@ from dagpost._tools.text import printable
 from dagpost.families.masks import matrix_of_masks
 from dagpost.plots.readable_part import MANY
 from dagpost.plots.sources import percent
-from dagpost.report.content import GRAPHS, Content
+from dagpost.report.content import Content, graphs_listed
 from dagpost.report.direction_words import about_classes
 from dagpost.report.many_columns import EDGES, LEAST_PATH, MOST_PATHS, is_many
 from dagpost.report.words import best, measure_of, omitted, provenance_of_part, setting_rows
@@ -191,7 +191,7 @@ def class_table(content: Content) -> str:
         return omission(content, "classes")
     # Bounds are known where the probability of each graph is.
     bounded = not bool(np.isnan(classes.lower[0]))
-    found = [_joints(pattern) for pattern in classes.patterns[:GRAPHS]]
+    found = [_joints(pattern) for pattern in classes.first_patterns(graphs_listed(content.names))]
     rows = []
     for place, joints in enumerate(found):
         share, certain = float(classes.probabilities[place]), ""

@@ -31,7 +31,7 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
     [
         "structure-modular fit",
         "exact-layers sample",
-        "partition-mcmc sample",
+        "block-gibbs sample",
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in (
@@ -53,9 +53,7 @@ def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_result(kind: 
     assert report["resumed"] >= 1
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param("structure-modular fit", marks=pytest.mark.long), "partition-mcmc sample"]
-)
+@pytest.mark.parametrize("kind", [pytest.param("structure-modular fit", marks=pytest.mark.long), "block-gibbs sample"])
 def test_a_run_that_is_killed_while_it_writes_ends_with_the_same_result(kind: str, tmp_path: Path) -> None:
     report = report_of(kind, tmp_path, "writes")
     assert report["same"] == report["runs"]

@@ -48,9 +48,8 @@ def test_an_average_over_a_setting_has_no_one_list() -> None:
 
 def test_words_on_what_was_not_scored() -> None:
     members = np.array([[2], [0], [2]], dtype=np.int16)
-    lists = ConsideredSets(
-        np.array([0, 1, 3]), members, np.zeros(3), np.array([1e-4, 2e-4]), np.array([0.0, 0.03]), "every set of one"
-    )
+    start, leading, lost, missed = np.array([0, 1, 3]), np.array([1, 2]), np.array([1e-4, 2e-4]), np.array([0.0, 0.03])
+    lists = ConsideredSets(start, members, np.zeros(3), leading, lost, missed, "every set of one")
     assert lists.describe() == (
         "considered is every set of one: 1 to 2 a variable matter, and those left out hold at most 0.0003 of the "
         "posterior; sets that were not scored hold about 0.03 of it for the variable with most of them"

@@ -73,7 +73,7 @@ def test_rows_are_taken_joined_and_told_apart(pair: Any) -> None:
     np.testing.assert_allclose(unique.weights, expected.weights)
     joined = wide + wide[:10]
     assert joined.parents.shape == (310, COLUMNS, 3)
-    assert wide == DagSample(**wide.__dict__)
+    assert wide == wide._with()
     assert "150 variables" in repr(wide)
     assert "150 variables" in wide._repr_html_()
     assert wide.covered == pytest.approx(narrow.covered)

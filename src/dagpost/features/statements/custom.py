@@ -28,6 +28,7 @@ class Custom(Feature):
     function: Function
 
     name = "custom"
+    calls_back = True
 
     def __post_init__(self) -> None:
         if not callable(self.function):

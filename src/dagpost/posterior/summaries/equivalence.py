@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import different_texts, members, texts, truth, whole_number
-from dagpost.families.masks import check_row_of_masks, distinct_rows, integers_of, members_of
-from dagpost.posterior.knowledge import knowledge_from, knowledge_of_sample
+from dagpost.families.masks import check_row_of_masks, digests_of, equal_digests, integers_of, members_of
+from dagpost.posterior.knowledge import Knowledge, knowledge_from, knowledge_of_sample
 from dagpost.posterior.sources import sample_of
-from dagpost.posterior.summaries.display import edges_text, html_of
+from dagpost.posterior.summaries.display import MOST_EDGES, edges_text, html_of
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.posterior.summaries.graphs import distinct_graphs
 from dagpost.priors.constraints import Constraints, Edge, edge_pairs
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from dagpost.posterior.sample import UnsignedMasks
+    from dagpost.posterior.sample import DagSample, UnsignedMasks
     from dagpost.posterior.sources import GraphSource
 
 
@@ -38,40 +40,56 @@ if TYPE_CHECKING:
 class EquivalenceClasses:
     """The equivalence classes that graphs of a sample belong to, most probable first.
 
-    `patterns` are their completed graphs (masks as in `essential_graphs`), `probabilities` their shares of the weight
-    of the sample, `graphs` how many distinct DAGs of each were seen. Where the posterior probability of a graph is
-    known, the class has certainly at least `lower`, the mass of its DAGs that were seen, and at most `upper`, that and
-    whatever mass was not seen at all; nan elsewhere.
+    `probabilities` are their shares of the weight of the sample, `graphs` how many distinct DAGs of each were seen.
+    Where the posterior probability of a graph is known, the class has certainly at least `lower`, the mass of its DAGs
+    that were seen, and at most `upper`, that and whatever mass was not seen at all; nan elsewhere. `sample` has the
+    graphs, and `rows` says where one of each class stands.
     """
 
     names: tuple[str, ...]
-    patterns: UnsignedMasks
     probabilities: Floats
     lower: Floats
     upper: Floats
     graphs: Integers
+    sample: DagSample
+    rows: Integers
+    knowledge: Knowledge
 
     def __len__(self) -> int:
-        return len(self.patterns)
+        return len(self.rows)
+
+    @cached_property
+    def patterns(self) -> UnsignedMasks:
+        """All completed graphs, as masks (see `essential_graphs`): as much memory as graphs of the sample take."""
+        memory.require(
+            3 * len(self) * self.sample.parents[0].nbytes,
+            f"The completed graphs of {len(self):,} classes over {len(self.names):,} variables",
+            "Use graph(place) or table(count) for the most probable ones.",
+        )
+        return self.first_patterns(len(self))
+
+    def first_patterns(self, count: int) -> UnsignedMasks:
+        """The completed graphs of the most probable classes."""
+        return self.knowledge.patterns(self.sample.parents[self.rows[:count]])
 
     def __repr__(self) -> str:
         return (
             f"{len(self):,} equivalence class{'' if len(self) == 1 else 'es'} of {int(self.graphs.sum()):,} distinct "
             f"graphs; the most probable has "
-            f"{self.probabilities[0]:.4f}: {edges_text(integers_of(self.patterns[0]), self.names)}"
+            f"{self.probabilities[0]:.4f}: {edges_text(integers_of(self.first_patterns(1)[0]), self.names, MOST_EDGES)}"
         )
 
     def graph(self, place: int) -> nx.DiGraph[str]:
         """One completed graph, 0 being the most probable; edges have `directed`, an undirected one goes both ways."""
-        found = whole_number(place, "place", least=0, most=len(self.patterns) - 1)
-        return pattern_graph(self.patterns[found], self.names)
+        found = whole_number(place, "place", least=0, most=len(self) - 1)
+        return pattern_graph(self.knowledge.patterns(self.sample.parents[self.rows[[found]]])[0], self.names)
 
     def table(self, count: int = 10) -> pd.DataFrame:
         """The most probable classes: probability, what is certain, number of graphs seen, and the edges."""
         import pandas as pd
 
         whole_number(count, "count")
-        edges = [split_edges(integers_of(row), self.names) for row in self.patterns[:count]]
+        edges = [split_edges(integers_of(row), self.names) for row in self.first_patterns(count)]
         return pd.DataFrame(
             {
                 "rank": np.arange(1, len(edges) + 1),
@@ -103,15 +121,16 @@ def equivalence_classes(source: GraphSource, *, rules: bool = True) -> Equivalen
     """
     truth(rules, "rules", "equivalence_classes")
     sample = sample_of(source)
-    unique, probabilities, exact = distinct_graphs(sample)
-    known = knowledge_of_sample(sample)
-    patterns = (known if rules else known.without_rules()).patterns(unique.parents)
-    first, member = distinct_rows(patterns)
+    distinct, probabilities, exact = distinct_graphs(sample)
+    known = knowledge_of_sample(sample) if rules else knowledge_of_sample(sample).without_rules()
+    # Of graphs by the thousand, each of hundreds of columns, only the digests of the completed graphs are kept.
+    digests = [digests_of(known.patterns(graphs)) for _, graphs in distinct.some_at_a_time(sample.parents)]
+    first, member = equal_digests(np.concatenate(digests))
 
     def of_classes(values: Floats) -> Floats:
         return np.bincount(member, weights=values, minlength=len(first)).astype(np.float64)
 
-    shares = of_classes(unique.weights)
+    shares = of_classes(distinct.weights)
     lower = upper = np.full(len(first), np.nan)
     if exact:
         lower = np.minimum(of_classes(probabilities), 1.0)
@@ -121,11 +140,13 @@ def equivalence_classes(source: GraphSource, *, rules: bool = True) -> Equivalen
     falling = np.lexsort((first, -shares))
     return EquivalenceClasses(
         names=sample.names,
-        patterns=patterns[first[falling]],
         probabilities=shares[falling],
         lower=lower[falling],
         upper=upper[falling],
         graphs=np.bincount(member, minlength=len(first))[falling].astype(np.int64),
+        sample=sample,
+        rows=distinct.rows[first[falling]],
+        knowledge=known,
     )
 
 

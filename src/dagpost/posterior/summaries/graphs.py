@@ -2,7 +2,7 @@
 
 Where the evidence is known and every graph counts once, the posterior probability of a drawn graph is known exactly
 (docs/design, "Weights"); elsewhere its share of the weight of the sample stands for it, and the result says which.
-Repeats are told apart by sorting: N log N steps and the memory of the sample again.
+Repeats are told apart by sorting (posterior/distinct.py): N log N steps.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost.families.masks import graph_of_masks, integers_of, rows_equal_to
+from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
 from dagpost.posterior.summaries.given import masks_of_graph
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from dagpost.posterior.distinct import DistinctGraphs
     from dagpost.posterior.sample import DagSample, UnsignedMasks
     from dagpost.posterior.sources import GraphSource
     from dagpost.posterior.summaries.given import GivenGraph
@@ -70,15 +72,16 @@ def graph_standing(source: GraphSource, graph: GivenGraph, log_joint: float = ma
     row = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)
     hit = rows_equal_to(row, sample.parents)
     seen = int(hit.sum())
-    distinct = sample.unique()
+    distinct = sample.distinct
+    log_joints = sample.log_joint[distinct.rows]
     structural = sample.target == "structure"
     if seen:
         log_joint = float(sample.log_joint[int(hit.argmax())])
     weight = float(sample.weights[hit].sum())
     rank = None
-    if structural and not math.isnan(log_joint) and not np.isnan(distinct.log_joint).any():
+    if structural and not math.isnan(log_joint) and not np.isnan(log_joints).any():
         rounding = _ROUNDING * abs(log_joint) if math.isfinite(log_joint) else 0.0
-        rank = 1 + int((distinct.log_joint > log_joint + rounding).sum())
+        rank = 1 + int((log_joints > log_joint + rounding).sum())
     elif seen:
         rank = 1 + int((distinct.weights > weight * (1.0 + _ROUNDING)).sum())
     known = structural and not math.isnan(sample.log_evidence)
@@ -153,24 +156,25 @@ def top_graphs(source: GraphSource, count: int = 10) -> TopGraphs:
     """
     whole_number(count, "count")
     sample = sample_of(source)
-    unique, probabilities, exact = distinct_graphs(sample)
+    distinct, probabilities, exact = distinct_graphs(sample)
     best = np.argsort(-probabilities, kind="stable")[:count]
+    rows = distinct.rows[best]
     return TopGraphs(
         names=sample.names,
-        parents=unique.parents[best],
+        parents=sample.parents[rows],
         probabilities=probabilities[best],
-        log_joint=unique.log_joint[best],
+        log_joint=sample.log_joint[rows],
         covered=min(float(probabilities[best].sum()), 1.0),
         exact=exact,
     )
 
 
-def distinct_graphs(sample: DagSample) -> tuple[DagSample, Floats, bool]:
+def distinct_graphs(sample: DagSample) -> tuple[DistinctGraphs, Floats, bool]:
     """The distinct graphs, the probability of each, and whether that is exact or its share of the weight."""
-    unique = sample.unique()
-    known = unique.posterior_probabilities()
-    exact = None not in known
-    return unique, np.array(known, dtype=np.float64) if exact else unique.weights, exact
+    distinct = sample.distinct
+    if sample.target != STRUCTURE or math.isnan(sample.log_evidence):
+        return distinct, distinct.weights, False
+    return distinct, np.exp(sample.log_joint[distinct.rows] - sample.log_evidence), True
 
 
 # How spread out
@@ -217,9 +221,9 @@ def graph_entropy(source: GraphSource) -> GraphEntropy:
     from scipy.special import entr
 
     sample = sample_of(source)
-    unique, probabilities, exact = distinct_graphs(sample)
+    distinct, probabilities, exact = distinct_graphs(sample)
     plug_in = float(entr(probabilities).sum())
-    count = len(unique)
+    count = len(distinct)
     if not exact:
         return GraphEntropy(plug_in, 0.0, math.nan, math.nan, count, "shares of weight")
     covered = min(float(probabilities.sum()), 1.0)

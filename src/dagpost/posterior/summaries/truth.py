@@ -20,9 +20,8 @@ from dagpost._tools.checks import number, truth
 from dagpost._tools.kernels import kernel
 from dagpost.errors import InputError
 from dagpost.families.essential import essential_graphs
-from dagpost.families.graph_lists import graphs_together, place_of_bit
+from dagpost.families.graph_lists import place_of_bit
 from dagpost.families.masks import matrix_of_masks
-from dagpost.families.parent_lists import words_of
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import html_of
 from dagpost.posterior.summaries.edges import check_probabilities
@@ -98,17 +97,14 @@ def distance_distribution(source: GraphSource, graph: GivenGraph, *, equivalence
     truth(equivalence, "equivalence", "distance_distribution")
     sample = sample_of(source)
     given = masks_of_graph(graph, sample.names).astype(sample.parents.dtype)[None, :]
-    unique = sample.unique()
-    parents = unique.parents
-    if equivalence:
-        given, parents = essential_graphs(given), essential_graphs(parents)
-    distances = np.empty(len(parents), dtype=np.int64)
-    step = graphs_together(len(sample.names), words_of(len(sample.names)))
-    for start in range(0, len(parents), step):
-        part = np.array(parents[start : start + step], dtype=np.uint64, order="C")
-        part ^= given.astype(np.uint64)
-        _distances(part.reshape(*part.shape[:2], -1), distances[start : start + step])
-    return DistanceDistribution(np.bincount(distances, weights=unique.weights).astype(np.float64), equivalence)
+    given = essential_graphs(given) if equivalence else given
+    distinct = sample.distinct
+    distances = np.empty(len(distinct), dtype=np.int64)
+    for part, graphs in distinct.some_at_a_time(sample.parents):
+        changed = (essential_graphs(graphs) if equivalence else graphs).astype(np.uint64)
+        changed ^= given.astype(np.uint64)
+        _distances(changed.reshape(*changed.shape[:2], -1), distances[part])
+    return DistanceDistribution(np.bincount(distances, weights=distinct.weights).astype(np.float64), equivalence)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
