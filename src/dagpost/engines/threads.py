@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -16,6 +17,7 @@ from dagpost.engines.base import CancelFlag, Engine, Item, Result, as_engine
 from dagpost.errors import InputError
 
 _POLL_SECONDS = 0.1
+_THREADS_NAME = "dagpost"
 #: More threads than this, and more than four a core, are a typing error: each thread takes working memory of its own.
 _MOST_THREADS, _MOST_PER_CORE = 256, 4
 
@@ -59,7 +61,7 @@ class ThreadEngine(Engine):
         cancel: CancelFlag = np.zeros(1, dtype=np.int64)
         pending: deque[Future[Result]] = deque()
         remaining = iter(items)
-        with ThreadPoolExecutor(self.workers, thread_name_prefix="dagpost") as pool:
+        with ThreadPoolExecutor(self.workers, thread_name_prefix=_THREADS_NAME) as pool:
 
             def submit_one() -> None:
                 for item in remaining:
@@ -96,7 +98,8 @@ def over_rows(
     [4, 4, 2]
     """
     parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
-    if len(parts) <= 1:
+    # A thread of such a pool is one of as many as there are cores already.
+    if len(parts) <= 1 or threading.current_thread().name.startswith(_THREADS_NAME):
         yield from map(work, parts)
         return
     with reporter_of_terminal().stage(title, count) as stage:

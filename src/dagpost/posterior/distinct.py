@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.progress import reporter_of_terminal
 from dagpost.families.masks import distinct_rows
 
 #: About as many words of graphs are copied together: 64 MB.
@@ -37,9 +38,11 @@ class DistinctGraphs:
     def some_at_a_time(self, parents: NDArray[Any]) -> Iterator[tuple[slice, NDArray[Any]]]:
         """The graphs themselves, a part at a time: which ones, and copies of their rows of `parents`."""
         step = max(1, _WORDS_AT_A_TIME // max(1, int(np.prod(parents.shape[1:]))))
-        for start in range(0, len(self), step):
-            part = slice(start, start + step)
-            yield part, parents[self.rows[part]]
+        with reporter_of_terminal().stage("distinct graphs", len(self)) as stage:
+            for start in range(0, len(self), step):
+                part = slice(start, min(start + step, len(self)))
+                yield part, parents[self.rows[part]]
+                stage.advance(part.stop - part.start)
 
 
 def distinct_graphs_in(parents: NDArray[Any], weights: Floats) -> DistinctGraphs:
