@@ -109,6 +109,15 @@ def test_classes_and_the_best_graphs_do_not_depend_on_how_many_are_copied_togeth
     np.testing.assert_allclose(directions_of_sample(fresh).by_data, directions_of_sample(wide).by_data)
 
 
+def test_of_graphs_that_were_all_drawn_once_the_best_comes_first() -> None:
+    graphs = naive.random_wide(70, 20, 30, 2, seed=6)
+    fit = np.random.default_rng(7).normal(size=20)
+    once, names = np.full(20, 0.05), tuple(f"v{column}" for column in range(70))
+    kinds = {"target": "structure", "method": "block-gibbs", "draws": "chains", "estimator": "counting"}
+    sample = DagSample(names, graphs, fit, np.full(20, np.nan), np.full(20, np.nan), once, **kinds)
+    assert top_graphs(sample, 3).log_joint.tolist() == sorted(fit, reverse=True)[:3]
+
+
 def test_copies_of_all_graphs_are_refused_where_there_is_no_room(pair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     _, wide = pair
     classes = equivalence_classes(wide._with())
