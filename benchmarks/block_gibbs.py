@@ -16,7 +16,8 @@
 - speed: blocks and sweeps a second, microseconds a block by its size, peak memory, time to get ready.
 - plan: CPU seconds of the usual sample over those planned.
 
-BDeu with an equivalent sample size of 1, all graphs equally likely beforehand, at most 5 parents.
+BDeu with an equivalent sample size of 1, at most 5 parents. Up to 64 columns all graphs are equally likely beforehand;
+beyond, each edge divides the weight of a graph by the number of columns, as in Gibby's own experiments (`--prior`).
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def measure_gibby(options: argparse.Namespace) -> None:
         for data, kind in itertools.product(there_is(options.data)[::-1], range(len(kinds))):
             files = [Path(folder) / f"{data}-{kind}-{run}.npz" for run in range(options.runs)]
             asked = [
-                {**kinds[kind], "data": data, "seconds": options.seconds, "seed": run + options.seed, "file": str(file)}
+                {**kinds[kind], "data": data, "seed": run + options.seed, "file": str(file)}
+                | {"seconds": options.seconds, "prior": options.prior}
                 for run, file in enumerate(files)
             ]
             waiting.append((data, kinds[kind], files, [pool.submit(ask, one) for one in asked]))
@@ -88,7 +90,7 @@ def measure_gibby(options: argparse.Namespace) -> None:
             if not shown:
                 print(heading(options.seconds))
                 shown = True
-            for line in rows_of(data, asked_kind, abouts, files, options.seconds):
+            for line in rows_of(data, asked_kind, abouts, files, options.seconds, options.prior):
                 print(line, flush=True)
 
 
@@ -111,14 +113,14 @@ def heading(seconds: float) -> str:
 
 
 def rows_of(
-    data: str, kind: dict[str, Any], abouts: list[dict[str, Any]], files: list[Path], seconds: float
+    data: str, kind: dict[str, Any], abouts: list[dict[str, Any]], files: list[Path], seconds: float, prior: str
 ) -> list[str]:
     """A row for each kind of estimate that the runs have."""
     import numpy as np
     from benchmarks.block_gibbs_runs import TIMES, Snapshots, exact_file, grid_of
 
     runs = [Snapshots(**dict(np.load(file))) for file in files]
-    truth = np.load(exact_file(data)) if exact_file(data).exists() else None
+    truth = np.load(exact_file(data)) if exact_file(data).exists() and prior != "sparse" else None
     about = abouts[0]
     name = "rival" if kind["what"] == "rival" else json.dumps(kind["settings"]).strip("{}").replace('"', "") or "usual"
     rows = []
@@ -204,7 +206,14 @@ def measure_speed(options: argparse.Namespace) -> None:
     for data in there_is(options.data):
         with tempfile.TemporaryDirectory() as folder:
             file = str(Path(folder) / "run.npz")
-            asked = {"what": "chain", "data": data, "seconds": options.seconds, "seed": 1, "file": file}
+            asked = {
+                "what": "chain",
+                "data": data,
+                "seconds": options.seconds,
+                "seed": 1,
+                "file": file,
+                "prior": options.prior,
+            }
             found = [ask({**asked, "settings": {"block_size": size}}) for size in SIZES]
             usual = ask(asked)
         row = f"{data:7}{usual['nodes']:4}{usual['set_up']:9.1f}{usual['peak'] / 1e6:9.0f}{usual['sets']:9,}   "
@@ -226,6 +235,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=CORES)
+    parser.add_argument("--prior", default="auto", choices=("auto", "uniform", "sparse"))
     parser.add_argument("--rival", default="", help="a program, see block_gibbs_runs.py")
     parser.add_argument("--engine", default="auto", help="what computes the truth")
     parser.add_argument("--settings", nargs="+", help="settings of BlockGibbs as JSON, one or more choices")

@@ -340,6 +340,10 @@ class DagPosterior(Estimator):
         """Which variables each regime changed, with probabilities: `table`, `pairs`, `expected` (``regimes=...``)."""
         return lists.regime_effects(self._fitted())
 
+    def parents_considered(self) -> pd.DataFrame:
+        """How many parents and sets chains over graphs consider, for each variable, and what other sets may hold."""
+        return lists.parents_considered(self._fitted())
+
     def family_probabilities(self, child: str) -> pd.Series[float]:
         """Probability of every allowed parent set of `child`, most probable first, indexed by frozensets of names."""
         return lists.family_table(self._fitted(), child, None)
@@ -407,8 +411,7 @@ class DagPosterior(Estimator):
     ) -> pd.DataFrame:
         """Probability of every level of one column given the others, averaged over graphs; not for continuous columns.
 
-        The target may be missing from the rows; if it is there, it is not looked at. The rows and the other parameters
-        are those of `score_samples`.
+        The target may be missing from the rows and is not looked at; the rest is as in `score_samples`.
         """
         from dagpost.prediction import fitted as predictions
 
@@ -419,10 +422,7 @@ class DagPosterior(Estimator):
         return self._request("predict_proba", requests)
 
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
-        """One graph with the posterior means of its parameters; the most probable graph unless another is given.
-
-        (Where that cannot be found, as with more than 34 variables: the most probable one of the own sample.)
-        """
+        """One graph with the posterior means of its parameters: that given, or else the most probable that is found."""
         from dagpost.prediction.fitted import network_of
 
         return network_of(self._fitted(), graph)

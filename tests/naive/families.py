@@ -48,11 +48,6 @@ def shares(sets: Sets) -> dict[int, float]:
     return {mask: float(np.exp(weight - total)) for mask, weight in sets.items()}
 
 
-def beside_subsets(sets: Sets, mask: int) -> float:
-    """The log weight of a set relative to the heaviest of its subsets, itself too."""
-    return sets[mask] - max(weight for other, weight in sets.items() if other & ~mask == 0)
-
-
 def edge_probabilities(sets: tuple[Sets, ...], allowed: list[int], to_meet: list[int]) -> NDArray[np.float64]:
     """Probability of each edge [parent, child] where every node chooses its parents by itself."""
     nodes = len(sets)

@@ -12,8 +12,9 @@ from tests.naive import families as naive_families
 from tests.naive import posterior as naive
 from tests.naive import pruning as naive_pruning
 
+from dagpost._tools import memory
 from dagpost.engines import ThreadEngine
-from dagpost.errors import NoGraphError
+from dagpost.errors import NoGraphError, ResourceError
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.families.numbering import binomials, family_count, parent_sets, size_offsets
@@ -36,10 +37,13 @@ def weights_of(seed: int, nodes: int, max_parents: int, span: float, holes: floa
 
 
 def sets_in(considered: ConsideredSets, node: int) -> dict[int, float]:
-    """The sets of a node as masks, with their log weights; they must be ascending and heaviest first."""
+    """The sets of a node as masks, with their log weights; those that lead come first, both by falling weight."""
     here = slice(considered.start[node], considered.start[node + 1])
-    logs = considered.log_weights[here]
-    assert (np.diff(logs) <= 0.0).all()
+    logs, leading = considered.log_weights[here], considered.leading[node]
+    assert 1 <= leading <= len(logs)
+    assert logs[0] == logs.max()
+    assert (np.diff(logs[:leading]) <= 0.0).all()
+    assert (np.diff(logs[leading:]) <= 0.0).all()
     found = {}
     for row, log in zip(considered.members[here].tolist(), logs.tolist(), strict=True):
         present = [member for member in row if member < considered.nodes]
@@ -165,3 +169,9 @@ def test_a_node_without_any_set_is_named() -> None:
     log_weights[1] = -np.inf
     with pytest.raises(NoGraphError, match="node 1 is left without"):
         considered_from_all(log_weights, 2)
+
+
+def test_lists_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
+    with pytest.raises(ResourceError, match=r"12 parent sets that matter.*indegree"):
+        considered_from_all(np.zeros((3, 4)), 2)

@@ -197,6 +197,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.sample": (made.model.sample, {"count": 20, "seed": 1}),
         "DagPosterior.best": (made.model.best, {}),
         "DagPosterior.family_probabilities": (made.model.family_probabilities, {"child": "A"}),
+        "DagPosterior.parents_considered": (made.model.parents_considered, {}),
         "DagPosterior.top_families": (made.model.top_families, {"child": "A"}),
         "DagPosterior.log_joint": (made.model.log_joint, {"graph": dag}),
         "DagPosterior.standing": (made.model.standing, {"graph": dag}),

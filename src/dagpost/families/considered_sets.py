@@ -14,8 +14,9 @@ Memory: 24 bytes and 2 more for each possible member, a set.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import kernel
 from dagpost._tools.wide_floats import add, from_log
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Columns of parents, the number of columns in the places that are left.
 Members = NDArray[np.int16]
@@ -58,6 +62,42 @@ class ConsideredSets:
         """How many sets each node has."""
         return np.diff(self.start)
 
+    def candidates(self) -> Integers:
+        """For each node, how many columns are in at least one of its sets."""
+        return _columns_in_sets(self.start, self.members, self.nodes)
+
+    def describe(self) -> str:
+        """Which parents are considered, what those left out hold at most, and about how much those not scored.
+
+        >>> members = np.array([[2], [0], [2]], dtype=np.int16)
+        >>> leading, lost, missed = np.array([1, 2]), np.zeros(2), np.zeros(2)
+        >>> start, logs = np.array([0, 1, 3]), np.zeros(3)
+        >>> ConsideredSets(start, members, logs, leading, lost, missed, "every set of one").describe()
+        'considered is every set of one: 1 to 2 a variable matter, and those left out hold nothing of the posterior'
+        """
+        fewest, most = int(self.counts.min()), int(self.counts.max())
+        sets = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        lost, missed = float(self.lost.sum()), float(self.missed.max())
+        held = "nothing" if lost == 0.0 else f"at most {lost:.2g}"
+        words = (
+            f"considered is {self.scored}: {sets} a variable matter, and those left out hold {held} of the posterior"
+        )
+        if missed == 0.0:
+            return words
+        return f"{words}; sets that were not scored hold about {missed:.2g} of it for the variable with most of them"
+
+    def table(self, names: Sequence[str]) -> pd.DataFrame:
+        """For each variable how many parents and sets are considered, and what other sets hold of the posterior."""
+        import pandas as pd
+
+        columns = {
+            "candidates": self.candidates(),
+            "sets": self.counts,
+            "dropped_at_most": self.lost,
+            "not_scored_about": self.missed,
+        }
+        return pd.DataFrame(columns, index=pd.Index(list(names), name="variable"))
+
 
 class SetTables(NamedTuple):
     """`ConsideredSets` as kernels read them; weights are wide floats relative to the heaviest set of the node.
@@ -91,6 +131,19 @@ def set_tables(considered: ConsideredSets, power: float = 1.0) -> SetTables:
     odd = considered.members.shape[1] % 2
     members = np.pad(considered.members, ((0, 0), (0, odd)), constant_values=considered.nodes).view(np.uint16)
     return SetTables(considered.start, considered.leading, members, considered.log_weights, weights, tails)
+
+
+@kernel
+def _columns_in_sets(start: Integers, members: Members, nodes: int) -> Integers:
+    counts = np.zeros(len(start) - 1, dtype=np.int64)
+    seen = np.empty(nodes + 1, dtype=np.bool_)
+    for node in range(len(start) - 1):
+        seen[:] = False
+        for place in range(start[node], start[node + 1]):
+            for slot in range(members.shape[1]):
+                seen[members[place, slot]] = True
+        counts[node] = seen[:nodes].sum()
+    return counts
 
 
 @kernel

@@ -7,13 +7,11 @@ sum over all sets inside each set of candidates. Sets that are not made of candi
 falling weight with the sum of what follows, and scanned until nothing that matters is left: nearly always at once.
 
 Which sets there are (`FamilyWeights`): every set of at most `small_size` parents, and every set of at most
-`max_parents` parents among the candidates. Where all families fit (up to 34 nodes with 5 parents) `small_size` is
+`max_parents` parents among the candidates. Where all families fit (up to 37 nodes with 5 parents) `small_size` is
 `max_parents` and the candidates only make things fast; where all others can be candidates (up to 21 nodes) nothing is
 scanned either. mcmc/candidates.py chooses them.
 
-Sets that hardly ever matter leave the lists: one whose weight is the fraction `r` of the weight of one of its own
-subsets holds at most `r` of the posterior, since every graph with it is a graph with the subset too. The fractions of
-all sets that a node loses sum to at most 1e-8.
+Sets that hardly ever matter leave the lists (pruning.py): those that a node loses hold at most 1e-8 of its posterior.
 
 Memory: 8 bytes times 2^candidates a node, and up to 48 bytes a family.
 """
@@ -39,18 +37,17 @@ from dagpost.families.numbering import (
     binomials,
     family_count,
     number_of_set,
-    parent_sets,
     size_offsets,
     squeeze,
-    unsqueeze_all,
 )
+from dagpost.families.pruning import found_among, masks_of_members, stay_of_node
 from dagpost.families.transforms import lane_positions, subset_sums
 
 #: Up to this many other nodes, all of them are candidates; of more, `CANDIDATES` are chosen.
 ALL_CANDIDATES = 20
 CANDIDATES = 16
 #: Families that a chain works with, at most, beside those among the candidates.
-MOST_FAMILIES = 50_000_000
+MOST_FAMILIES = 17_000_000
 
 #: Why a chain finds no state to start from.
 NO_ORDER = "No graph satisfies the constraints: every order leaves some node without an allowed parent set."
@@ -70,7 +67,8 @@ class FamilyWeights:
     """Log weights of the parent sets that chains may use.
 
     `inner[i]` numbers the sets among the candidates of node `i` (ascending, row `i` of `candidates`) as in
-    numbering.py; `small[i]` those of at most `small_size` out of all other nodes.
+    numbering.py; `small[i]` those of at most `small_size` out of all other nodes. `missed[i]` estimates the posterior
+    probability of the other sets of node `i` (mcmc/growth.py); None where that is not known, or there are none.
     """
 
     max_parents: int
@@ -78,6 +76,7 @@ class FamilyWeights:
     candidates: Integers
     inner: Floats
     small: Floats
+    missed: Floats | None = None
 
     @property
     def nodes(self) -> int:
@@ -187,11 +186,10 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
     """Sum and rank the weights of every node."""
     nodes, width = weights.candidates.shape
     everyone = width == nodes - 1
-    sets = parent_sets(width, weights.max_parents).copy()
-    small_sets = parent_sets(nodes - 1, 0 if everyone else weights.small_size).copy()
-    _require_memory(nodes, width, len(sets) + len(small_sets))
+    listed = family_count(width, weights.max_parents)
+    _require_memory(nodes, width, listed + (0 if everyone else family_count(nodes - 1, weights.small_size)))
     tables = tables_without_sums(weights)
-    heaviest, masks, binomial, offset = tables.heaviest, tables.candidate_masks, tables.binomial, tables.offset
+    heaviest, masks = tables.heaviest, tables.candidate_masks
     positions = lane_positions(width, weights.max_parents)
     if np.isneginf(heaviest).any():
         raise NoGraphError(NO_ORDER)
@@ -202,17 +200,11 @@ def family_tables(weights: FamilyWeights, *, engine: Engine) -> FamilyTables:
     def tables_of(node: int, cancel: Integers) -> tuple[tuple[Masks, Floats], tuple[Masks, Floats]]:  # noqa: ARG001
         relative = weights.inner[node] - heaviest[node]
         _sum_subsets(relative, positions, sums[node], width)
-        kept = _that_matter(relative, sets, binomial, offset, width)
-        among = as_sets_of_nodes(sets[kept], weights.candidates[node])
-        if everyone:
-            return (among, relative[kept]), (among[:0], relative[:0])
-        relative_small = weights.small[node] - heaviest[node]
-        kept_small = _that_matter(relative_small, small_sets, binomial, offset, nodes - 1)
-        beyond = unsqueeze_all(small_sets[kept_small], node)
-        outside = (beyond & ~masks[node]) != 0
-        beyond, relative_small = beyond[outside], relative_small[kept_small][outside]
-        every = np.concatenate([among, beyond]), np.concatenate([relative[kept], relative_small])
-        return every, (beyond, relative_small)
+        kept = stay_of_node(found_among(weights, node), node, nodes, _LOST)
+        falling = np.argsort(-kept.log_weights, kind="stable")
+        ranked, logs = masks_of_members(kept.members[falling], nodes), kept.log_weights[falling] - heaviest[node]
+        outside = (ranked & ~masks[node]) != 0
+        return (ranked, logs), (ranked[outside], logs[outside])
 
     ranked, beyond = zip(*engine.run(tables_of, range(nodes)), strict=True)
     return tables._replace(sums=sums, **_lists("ranked", ranked), **_lists("beyond", beyond))
@@ -235,27 +227,15 @@ def _require_memory(nodes: int, width: int, families: int) -> None:
 
 
 def _lists(name: str, parts: Sequence[tuple[Masks, Floats]]) -> dict[str, Any]:
-    """The sets of all nodes one after another, each node's by falling weight, and the sums of what follows."""
+    """The sets of all nodes, which stand by falling weight, one after another, and the sums of what follows."""
     start = np.concatenate([[0], np.cumsum([len(logs) for _, logs in parts])]).astype(np.int64)
     masks = np.empty(start[-1], dtype=np.uint64)
     logs, tails = np.empty(start[-1]), np.empty(start[-1])
     for node, (own_masks, own_logs) in enumerate(parts):
-        falling = np.argsort(-own_logs, kind="stable")
         here = slice(start[node], start[node + 1])
-        masks[here], logs[here] = own_masks[falling], own_logs[falling]
-        tails[here] = np.logaddexp.accumulate(own_logs[falling][::-1])[::-1]
+        masks[here], logs[here] = own_masks, own_logs
+        tails[here] = np.logaddexp.accumulate(own_logs[::-1])[::-1]
     return {f"{name}_start": start, f"{name}_masks": masks, f"{name}_logs": logs, f"{name}_tails": tails}
-
-
-def _that_matter(relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int) -> Integers:
-    """Numbers of the sets that are kept: the others are worth less than `_LOST` beside their own subsets."""
-    best_inside = np.empty(len(relative))
-    _best_subsets(relative, sets, binomial, offset, universe, best_inside)
-    present = np.flatnonzero(np.isfinite(relative))
-    share = relative[present] - best_inside[present]
-    rising = np.argsort(share, kind="stable")
-    lost = int(np.searchsorted(np.cumsum(np.exp(share[rising])), _LOST))
-    return np.sort(present[rising[lost:]])
 
 
 @kernel
@@ -264,21 +244,6 @@ def _sum_subsets(relative: Floats, positions: Integers, sums: Wide, bits: int) -
     for number in range(len(relative)):
         lanes[positions[number]] = from_log(relative[number])
     subset_sums(lanes, sums, bits)
-
-
-@kernel
-def _best_subsets(
-    relative: Floats, sets: Masks, binomial: Integers, offset: Integers, universe: int, best_inside: Floats
-) -> None:
-    """`best_inside[P]`: the largest weight among the subsets of `P`, itself too."""
-    for number in range(len(sets)):
-        best = relative[number]
-        rest = sets[number]
-        while rest != np.uint64(0):
-            lowest = rest & (~rest + np.uint64(1))
-            rest ^= lowest
-            best = max(best, best_inside[number_of_set(sets[number] ^ lowest, universe, binomial, offset)])
-        best_inside[number] = best
 
 
 @inline_no_refcount

@@ -25,9 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Flags, Floats, Integers
+from dagpost._tools import memory
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost._tools.log_sums import add_logs
+from dagpost._tools.spelling import bare, setting
 from dagpost.engines.base import Engine
 from dagpost.engines.threads import ThreadEngine
 from dagpost.errors import NoGraphError
@@ -75,7 +77,7 @@ class Found(NamedTuple):
 NOTHING = Single(np.empty((0, 0), dtype=np.int16), np.empty(0), np.empty(0))
 
 
-class _Kept(NamedTuple):
+class Kept(NamedTuple):
     """Sets of one node that stay, as `ConsideredSets` has them, and a bound on what the others hold."""
 
     members: Members
@@ -115,16 +117,22 @@ def considered_from_candidates(
     weights: FamilyWeights, *, allowance: float = ALLOWANCE, engine: Engine | None = None
 ) -> ConsideredSets:
     """The sets that stay of the small ones and of those among candidates."""
-    nodes, width = weights.candidates.shape
-    others = all_others(nodes, weights.small_size)
 
     def found(node: int) -> Found:
-        among = Weighed(weights.candidates[node], min(weights.max_parents, width), weights.inner[node])
-        if width == nodes - 1:
-            return Found([among], NOTHING)
-        return Found([among, Weighed(others.candidates[node], others.limit(node), weights.small[node])], NOTHING)
+        return found_among(weights, node)
 
-    return that_stay(found, nodes, weights.describe(), allowance=allowance, engine=engine)
+    missed = weights.missed
+    return that_stay(found, weights.nodes, weights.describe(), allowance=allowance, missed=missed, engine=engine)
+
+
+def found_among(weights: FamilyWeights, node: int) -> Found:
+    """The sets of one node among its candidates and, where these are not everyone, the small ones."""
+    nodes, width = weights.candidates.shape
+    among = Weighed(weights.candidates[node], min(weights.max_parents, width), weights.inner[node])
+    if width == nodes - 1:
+        return Found([among], NOTHING)
+    others = np.delete(np.arange(nodes), node)
+    return Found([among, Weighed(others, min(weights.small_size, nodes - 1), weights.small[node])], NOTHING)
 
 
 def that_stay(
@@ -141,12 +149,17 @@ def that_stay(
     With every set, a part must have all its subsets, as sets of limited size out of some columns do.
     """
 
-    def of_node(node: int, cancel: Integers) -> _Kept:  # noqa: ARG001
-        return _of_node(found(node), node, nodes, allowance / nodes)
+    def of_node(node: int, cancel: Integers) -> Kept:  # noqa: ARG001
+        return stay_of_node(found(node), node, nodes, allowance / nodes)
 
     kept = list((engine or ThreadEngine(1)).run(of_node, range(nodes)))
     width = max(1, *(own.members.shape[1] for own in kept))
     start = np.concatenate([[0], np.cumsum([len(own.log_weights) for own in kept])]).astype(np.int64)
+    memory.require(
+        int(start[-1]) * (24 + 2 * width),
+        f"The list of {start[-1]:,} parent sets that matter, of {nodes:,} variables,",
+        f"Use a smaller {bare('max_parents')}, or a prior for fewer parents, such as {setting('prior', 'indegree')}.",
+    )
     members = np.full((start[-1], width), nodes, dtype=np.int16)
     for node, own in enumerate(kept):
         members[start[node] : start[node + 1], : own.members.shape[1]] = own.members
@@ -172,7 +185,7 @@ def node_without_core(considered: ConsideredSets) -> int | None:
     return None if node < 0 else int(node)
 
 
-def _of_node(found: Found, node: int, nodes: int, allowance: float) -> _Kept:
+def stay_of_node(found: Found, node: int, nodes: int, allowance: float) -> Kept:
     """The sets of one node: of those that could go, the ones with the smallest shares do, while `allowance` lasts."""
     count = sum(len(part.log_weights) for part in found.parts)
     covered = np.zeros(nodes, dtype=np.bool_)
@@ -207,7 +220,14 @@ def _of_node(found: Found, node: int, nodes: int, allowance: float) -> _Kept:
     members = _side_by_side(places, nodes)[stay]
     size = int((members < nodes).sum(axis=1).max())
     leading = int((~behind).sum())
-    return _Kept(members[:, :size], log_weights[stay], leading, float(sums[gone - 1]) if gone else lost)
+    return Kept(members[:, :size], log_weights[stay], leading, float(sums[gone - 1]) if gone else lost)
+
+
+def masks_of_members(members: Members, nodes: int) -> Masks:
+    """Rows of columns, at most 64, as masks."""
+    bits = np.append(np.uint64(1) << np.arange(nodes, dtype=np.uint64), np.uint64(0))
+    masks: Masks = np.bitwise_or.reduce(bits[members], axis=1, initial=np.uint64(0))
+    return masks
 
 
 def log_subset_sums(part: Weighed) -> Floats:

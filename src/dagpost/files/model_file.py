@@ -77,6 +77,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     else:
         weights, small_size = workspace.weights, workspace.weights.small_size
         arrays |= {"candidates": weights.candidates, "inner": weights.inner, "small": weights.small}
+        arrays |= {} if weights.missed is None else {"missed": weights.missed}
     if results.sums is not None:
         arrays["families"] = allowed_families.flat(results.sums.families)
         if results.sums.paths is not None:
@@ -334,7 +335,8 @@ def _workspace(
         workspace = _summing_workspace("log_weights", arrays, max_parents, names, engine, reporter)
     else:
         candidates, inner, small = arrays["candidates"].astype(np.int64), _floats("inner", arrays), arrays["small"]
-        weights = FamilyWeights(max_parents, about["small_size"], candidates, inner, small.astype(np.float64))
+        missed = arrays["missed"].astype(np.float64) if "missed" in arrays else None
+        weights = FamilyWeights(max_parents, about["small_size"], candidates, inner, small.astype(np.float64), missed)
         workspace = Workspace(weights, engine, reporter)
     if method.kept_arrays.keys() & arrays.keys():
         check_arrays(method.kept_arrays, arrays, Sizes(nodes=len(names)))

@@ -147,6 +147,7 @@ _CANDIDATE_WEIGHTS: Mapping[str, ArrayRule] = {
     "candidates": wholes("nodes", "candidates", most=MAX_NODES - 1),
     "inner": numbers("nodes", "inner families", least=-_NATS, most=_NATS, minus_infinity=True),
     "small": numbers("nodes", "small families", least=-_NATS, most=_NATS, minus_infinity=True),
+    "missed": probabilities("nodes", optional=True),
 }
 
 # Samples

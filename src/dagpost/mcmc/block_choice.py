@@ -3,11 +3,11 @@
 Redrawing nodes together helps where their parents depend on each other, and that is where one is a likely parent of the
 other. So a block begins with a random node and grows: a random member asks one of its partners in, mostly one that is
 strongly associated. The strength of a pair is the share of the weight of a node's parent sets that hold the other one,
-both ways added, and a partner is asked in proportion to its square. Now and then any node at all is asked, so that
+both ways added, and a partner is asked in proportion to it. Now and then any node at all is asked, so that
 every block is possible. Everything is fixed before the chain starts: a choice that looked at the present parents of the
 block would change what the chain converges to.
 
-Small blocks are cheap and large ones cross valleys: each size from 3 on gets about the same time.
+Small blocks are cheap and large ones cross valleys. The largest size and the two below it get about the same time each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _ANYONE = 0.1
 _TRIES = 4
 #: A pair with less in common than this are not partners.
 _LEAST_STRENGTH = 1e-3
-_SMALLEST = 3
+#: How much smaller than the largest blocks the smallest are.
+_SMALLER = 2
 #: How much longer a block takes for each node more.
 _COST_RATIO = 1.8
 
@@ -40,7 +41,7 @@ def block_context(considered: ConsideredSets, power: float = 1.0) -> BlockContex
     movable = np.flatnonzero(considered.counts > 1)
     rows = [np.unique(considered.members[start[node] : start[node + 1]]) for node in range(nodes)]
     candidate_start, candidates = _joined([row[row < nodes].astype(np.int64) for row in rows])
-    weights = np.where(strength > _LEAST_STRENGTH, strength, 0.0)[:, movable] ** 2
+    weights = np.where(strength > _LEAST_STRENGTH, strength, 0.0)[:, movable]
     partner_start, places = _joined([np.flatnonzero(row) for row in weights])
     chances = [np.cumsum(row[row > 0.0]) / max(row.sum(), 1e-300) for row in weights]
     return BlockContext(
@@ -80,7 +81,7 @@ def _edge_shares(tables: SetTables, shares: Floats) -> None:
 @inline_no_refcount
 def choose_size(largest: int, generator: np.random.Generator) -> int:
     """How many nodes the next block has: larger ones are rarer, as they take longer."""
-    size = min(_SMALLEST, largest)
+    size = max(largest - _SMALLER, min(largest, 1))
     whole = 0.0
     for more in range(largest - size + 1):
         whole += _COST_RATIO**-more

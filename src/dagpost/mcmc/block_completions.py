@@ -34,23 +34,21 @@ def sum_completions(size: int, space: BlockScratch) -> None:
     everyone = (1 << size) - 1
     after, before, exponents = space.after, space.before, space.alpha_exponents
     after[everyone] = 0
+    # Members that are placed have no weight there, so nobody needs to ask who is.
     for placed in range(everyone - 1, -1, -1):
         best = _NOTHING
+        after[placed] = before[placed] = _NOTHING
         for place in range(size):
-            if placed >> place & 1 == 0:
-                exponent = alpha_of(space, place, placed) >> FRACTION_BITS
-                exponents[placed, place] = exponent
-                best = max(best, exponent + after[placed | 1 << place])
+            exponent = alpha_of(space, place, placed) >> FRACTION_BITS
+            exponents[placed, place] = exponent
+            best = max(best, exponent + after[placed | 1 << place])
         after[placed] = best
-        before[placed] = _NOTHING
     before[everyone] = _NOTHING
     before[0] = 0
     least = after[0] - _OUT_OF_REACH
     for placed in range(everyone):
-        if before[placed] + after[placed] < least:
-            continue
-        for place in range(size):
-            if placed >> place & 1 == 0:
+        if before[placed] + after[placed] >= least:
+            for place in range(size):
                 further = placed | 1 << place
                 before[further] = max(before[further], before[placed] + exponents[placed, place])
     space.completions[everyone] = 1.0
@@ -67,11 +65,8 @@ def find_live(placed: int, size: int, space: BlockScratch) -> int:
     least = space.after[placed] - APART
     count = 0
     for place in range(size):
-        if placed >> place & 1:
-            continue
-        if space.alpha_exponents[placed, place] + space.after[placed | 1 << place] >= least:
-            space.live[count] = place
-            count += 1
+        space.live[count] = place
+        count += space.alpha_exponents[placed, place] + space.after[placed | 1 << place] >= least
     return count
 
 

@@ -19,7 +19,7 @@ from dagpost._tools.kernels import inline_no_refcount
 from dagpost._tools.wide_floats import FRACTION_BITS, ratio
 from dagpost.families.considered_sets import SetTables
 from dagpost.mcmc.block_completions import find_live
-from dagpost.mcmc.block_scratch import APART, BlockScratch, alpha_of, fraction_of
+from dagpost.mcmc.block_scratch import APART, EXPONENT, BlockScratch, alpha_of, fraction_of, in_unit
 
 
 @inline_no_refcount
@@ -119,17 +119,19 @@ def _draw_parents(
     -1 if there is no such set.
     """
     whole = alpha_of(space, place, placed)
-    left = generator.random() * _share_new(space, place, placed, last)
+    unit = whole & EXPONENT
+    left = generator.random() * _share_new(space, place, placed, last) * fraction_of(whole)
     width = tables.members.shape[1]
     inside, meeting = np.uint16(placed), np.uint16(last)
     found = np.int64(-1)
     for position in range(space.first[place], space.end[place]):
         projection = np.uint16(0)
-        for step in range(width):
+        for step in range(0, width, 2):
             projection |= space.ancestors[tables.members[position, step]]
+            projection |= space.ancestors[tables.members[position, step + 1]]
         if projection & ~inside == 0 and (meeting == 0 or projection & meeting != 0):
             found = position - tables.start[space.members[place]]
-            left -= ratio(tables.weights[position], whole)
+            left -= in_unit(tables.weights[position], unit)
             if left < 0.0:
                 break
     return found

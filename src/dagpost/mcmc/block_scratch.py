@@ -22,7 +22,10 @@ BlockSets = NDArray[np.uint16]
 
 #: Exponents further apart than this: the smaller number does not change the sum.
 APART = 44
+#: The bits of the exponent of a wide float.
+EXPONENT = np.int64(~((1 << FRACTION_BITS) - 1))
 _FRACTION = np.int64((1 << FRACTION_BITS) - 1)
+_LEAST = np.int64(-1000 << FRACTION_BITS)
 _DOUBLE_ONE = np.int64(1023 << 52)
 
 
@@ -108,7 +111,7 @@ def room_for_blocks(nodes: int) -> BlockScratch:
         np.zeros(sets),
         np.zeros(sets),
         np.zeros((MOST_IN_BLOCK, sets)),
-        np.zeros(MOST_IN_BLOCK, dtype=np.int64),
+        np.zeros(MOST_IN_BLOCK + 1, dtype=np.int64),
         np.zeros(sets, dtype=np.int64),
         np.zeros(sets),
         np.zeros(sets, dtype=np.int64),
@@ -130,3 +133,9 @@ def alpha_of(space: BlockScratch, place: int, inside: int) -> np.int64:
 def fraction_of(value: np.int64) -> float:
     """The fraction of a wide float, in [1, 2)."""
     return np.int64(((value & _FRACTION) << 12) | _DOUBLE_ONE).view(np.float64)
+
+
+@inline_no_refcount
+def in_unit(value: np.int64, unit: np.int64) -> float:
+    """A wide float as a double in units of a power of two, itself a wide float; below 2^-1000 it is about that."""
+    return np.int64((max(value - unit, _LEAST) << 12) + _DOUBLE_ONE).view(np.float64)

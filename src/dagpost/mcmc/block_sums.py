@@ -22,7 +22,7 @@ from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO, add
 from dagpost.families.considered_sets import SetTables
-from dagpost.mcmc.block_scratch import BlockScratch
+from dagpost.mcmc.block_scratch import EXPONENT, BlockScratch, in_unit
 
 #: A set that weighs this much less than what every sum has no longer counts.
 _NEGLIGIBLE = np.int64(-36 << FRACTION_BITS)
@@ -30,7 +30,6 @@ _NEGLIGIBLE = np.int64(-36 << FRACTION_BITS)
 _FAR = np.int64(480 << FRACTION_BITS)
 #: How many sets are read before the sums are looked at again, less one.
 _LOOK = 7
-_EXPONENT = np.int64(~((1 << FRACTION_BITS) - 1))
 _DOUBLE_ONE = np.int64(1023 << 52)
 
 
@@ -124,20 +123,20 @@ def _add_sets(tables: SetTables, place: int, sets: int, space: BlockScratch) -> 
     where, alpha, sums, ancestors = space.where[place], space.alpha[place], space.sums, space.ancestors
     width = tables.members.shape[1]
     position, end = space.first[place], space.end[place]
-    for inside in range(sets):
+    for inside in range(2 * sets):
         sums[inside] = 0.0
         alpha[inside] = ZERO
-    unit = tables.weights[position] & _EXPONENT
+    unit = tables.weights[position] & EXPONENT
     least = ZERO
     while position < end and tables.tails[position] > least:
         relative = tables.weights[position] - unit
         if relative > _FAR or relative < -_FAR:
             _collect(sums, unit, sets, alpha)
-            unit, relative = tables.weights[position] & _EXPONENT, tables.weights[position] & ~_EXPONENT
+            unit = tables.weights[position] & EXPONENT
         projection = np.uint16(0)
         for step in range(0, width, 2):
             projection |= ancestors[tables.members[position, step]] | ancestors[tables.members[position, step + 1]]
-        sums[where[projection]] += np.int64((relative << 12) + _DOUBLE_ONE).view(np.float64)
+        sums[where[projection]] += in_unit(tables.weights[position], unit)
         position += 1
         if position & _LOOK == 0:
             least = max(alpha[0], _as_wide(sums[0], unit)) + _NEGLIGIBLE
@@ -155,7 +154,9 @@ def _collect(sums: Floats, unit: np.int64, sets: int, alpha: Wide) -> None:
                 sums[inside + stride] += sums[inside]
         stride *= 2
     for inside in range(sets):
-        alpha[inside] = add(alpha[inside], _as_wide(sums[inside], unit))
+        found = _as_wide(sums[inside], unit)
+        # Nearly always everything is in one unit, and there is nothing to add to.
+        alpha[inside] = found if alpha[inside] == ZERO else add(alpha[inside], found)
         sums[inside] = 0.0
 
 

@@ -4,7 +4,8 @@ Every set of few parents is scored (how many is what `MOST_FAMILIES` allows: 4 a
 some candidates are chosen, among which all sets of at most `max_parents` are scored too. Candidates are added one by
 one, as in the greedy choice of Gadget: next comes the node that, alone, with any other one, or with some of those
 already chosen, makes the best parent set (of at most three, so that its score is known already). A parent that only
-matters beside another one is found in this way; pairwise scores would miss it.
+matters beside another one is found in this way; pairwise scores would miss it. Then the best sets are tried with every
+other column added (growth.py), and one that shows takes the place of the candidate that matters least.
 
 Cost: scoring all small sets, and as many sets as the candidates have subsets for every node; the choice itself takes
 candidates^2 times nodes^2 look-ups.
@@ -15,8 +16,9 @@ Viinikka, Hyttinen, Pensar & Koivisto, "Towards scalable Bayesian learning of ca
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
@@ -36,9 +38,12 @@ from dagpost.families.numbering import (
     squeeze,
     unsqueeze_all,
 )
+from dagpost.families.pruning import found_among
+from dagpost.mcmc.growth import extend_sets, missed_share, swapped_candidates, to_extend, weigh_extended
 from dagpost.priors import StructurePrior, log_prior, log_prior_of_sets
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score, local_scores
+from dagpost.scores.base import Extender
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -95,14 +100,70 @@ def weights_among_candidates(
         inner[node] = part.values[-1] + log_prior_of_sets(prior, names, node, masks, required[node], forbidden[node])
         return node
 
-    with tracked("scores of candidates", range(nodes), lambda node: [inner[node]], **tracking) as (saved, stage):
-        for _ in saved.run(engine, score_node, range(nodes)):
-            stage.advance(1)
+    def score_all(chosen: Sequence[int], label: str) -> None:
+        with tracked(label, chosen, lambda node: [inner[node]], **tracking) as (saved, stage):
+            for _ in saved.run(engine, score_node, [*saved.finished, *saved.left]):
+                stage.advance(1)
+
+    score_all(range(nodes), "scores of candidates")
+    missed = np.zeros(nodes)
+    if small_size < max_parents and width < nodes - 1:
+        look = _Look(score.extender(table, max_parents, engine.workers), prior, names, small_size, required, forbidden)
+        modelled = [node for node, name in enumerate(names) if name not in constraints.exogenous]
+        weights = FamilyWeights(max_parents, small_size, candidates, inner, small)
+        swapped = look.further(weights, modelled, missed, "overlooked parents", engine, tracking)
+        for node, columns in swapped.items():
+            candidates[node] = columns
+        score_all(list(swapped), "scores of new candidates")
+        look.further(weights, list(swapped), missed, "parents overlooked still", engine, tracking)
     constraints.leave_unmodelled(names, inner, small)
     for node, name in enumerate(names):
         if max(inner[node].max(), small[node].max()) == -math.inf:
             raise InputError(f"The prior and the constraints leave no parent set to {name!r}: every one has weight 0.")
-    return FamilyWeights(max_parents, small_size, candidates, inner, small)
+    return FamilyWeights(max_parents, small_size, candidates, inner, small, missed)
+
+
+class _Look(NamedTuple):
+    """Sets with one more parent that is not a candidate (growth.py)."""
+
+    extend: Extender
+    prior: StructurePrior
+    names: tuple[str, ...]
+    small_size: int
+    required: Masks
+    forbidden: Masks
+
+    def further(
+        self,
+        weights: FamilyWeights,
+        nodes: list[int],
+        missed: Floats,
+        label: str,
+        engine: Engine,
+        tracking: Tracking,
+    ) -> dict[int, Integers]:
+        """Write what is missed of some nodes; those with a better candidate, and all their candidates then."""
+        columns = np.arange(weights.nodes)
+        among, small, extended = {}, {}, {}
+        for node in nodes:
+            among[node], small[node] = found_among(weights, node).parts
+            required, forbidden = (_columns_of(mask[node], columns) for mask in (self.required, self.forbidden))
+            allowed = np.setdiff1d(columns, [*forbidden, node])
+            extended[node] = to_extend(among[node], allowed, self.small_size, required)
+        scores = extend_sets(self.extend, among, extended, weights.nodes, label, engine=engine, **tracking)
+        swapped = {}
+        for node in nodes:
+            own = extended[node], among[node]
+            _, shares = weigh_extended(*own, small[node], scores[node], self.prior, self.names, node)
+            missed[node] = missed_share(extended[node], shares)
+            better = swapped_candidates(*own, shares, self.small_size, _columns_of(self.required[node], columns))
+            if better is not None:
+                swapped[node] = better
+        return swapped
+
+
+def _columns_of(mask: np.uint64, columns: Integers) -> Integers:
+    return columns[(mask >> columns.astype(np.uint64)) & np.uint64(1) != 0]
 
 
 def choose_candidates(scores: Floats, size: int, width: int, required: Masks, forbidden: Masks) -> Integers:

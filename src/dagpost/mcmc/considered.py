@@ -1,6 +1,6 @@
 """From a table to the parent sets that chains consider, where there are too many to score: up to 1,024 columns.
 
-Every set of few parents is scored (how few is what `MOST_FAMILIES` allows: 3 at 109 columns, 2 at 441, 1 beyond 465);
+Every set of few parents is scored (up to 50 million of them: 3 parents at 109 columns, 2 at 441, 1 beyond 465);
 for each node candidates are chosen from these scores (candidates.py), and all sets of at most `max_parents` among its
 candidates are scored. Then the candidates grow (growth.py). Of all that was scored, the sets stay that matter
 (families/pruning.py), with a bound on what the others hold and an estimate of what was not scored.
@@ -16,11 +16,11 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.progress import NO_PROGRESS
-from dagpost.checkpoints import NO_CHECKPOINT, CheckpointPart, Tracking, tracked
+from dagpost.checkpoints import NO_CHECKPOINT, CheckpointPart, Tracking
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import ConsideredSets
-from dagpost.families.family_sums import ALL_CANDIDATES, CANDIDATES, MOST_FAMILIES
+from dagpost.families.family_sums import ALL_CANDIDATES, CANDIDATES
 from dagpost.families.numbering import family_count
 from dagpost.families.parent_lists import ParentLists
 from dagpost.families.pruning import Found, Weighed, that_stay
@@ -28,10 +28,11 @@ from dagpost.mcmc.candidates import chosen_places
 from dagpost.mcmc.growth import (
     Extended,
     columns_to_take,
+    extend_sets,
     extended_sets,
-    extended_shares,
     missed_share,
     to_extend,
+    weigh_extended,
 )
 from dagpost.priors import StructurePrior
 from dagpost.priors.constraints import Constraints
@@ -52,7 +53,7 @@ class Sizes(NamedTuple):
     Where there are no more than `all_candidates` possible parents, all of them are candidates.
     """
 
-    families: int = MOST_FAMILIES
+    families: int = 50_000_000
     candidates: int = CANDIDATES
     all_candidates: int = ALL_CANDIDATES
     rounds: int = 3
@@ -196,35 +197,22 @@ class _Scorer:
             node: to_extend(among[node], self.allowed.candidates[node], smallest, np.flatnonzero(self.required[node]))
             for node in growing
         }
-        values = {node: np.zeros((len(extended[node].numbers), len(extended[node].others))) for node in growing}
-
-        def extend(node: int, cancel: Integers) -> int:
-            if values[node].size:
-                sets, others = extended[node].members(among[node], self.nodes), extended[node].others
-                values[node][:] = self.extend(node, sets, others, cancel)
-            return node
-
-        with tracked(
-            "sets with one more parent",
-            growing,
-            lambda node: [values[node]],
+        scores = extend_sets(
+            self.extend,
+            among,
+            extended,
+            self.nodes,
+            label,
+            engine=self.engine,
             reporter=self.reporter,
-            checkpoint=CheckpointPart(self.checkpoint, label),
-        ) as (saved, stage):
-            for _ in saved.run(self.engine, extend, [*saved.finished, *saved.left]):
-                stage.advance(1)
-        return {node: self._weighed(node, among[node], extended[node], small[node], values[node]) for node in growing}
+            checkpoint=self.checkpoint,
+        )
+        return {node: self._weighed(node, among[node], extended[node], small[node], scores[node]) for node in growing}
 
     def _weighed(self, node: int, among: Weighed, extended: Extended, small: Floats, scores: Floats) -> _Growth:
-        """Add the prior to the scores of extended sets, and bound their shares."""
-        if not scores.size:
-            return _Growth(among, extended, scores, scores)
-        sets = np.repeat(extended.members(among, self.nodes), len(extended.others), axis=0)
-        added = np.tile(extended.others, len(extended.numbers)).astype(np.int16)
-        members = np.sort(np.column_stack([sets, added]), axis=1)[:, : self.limit]
-        log_weights = scores + self.prior.log_weights_of_members(self.names, node, members).reshape(scores.shape)
-        shares = extended_shares(extended, among, self.small_part(node, small), log_weights)
-        return _Growth(among, extended, log_weights, shares)
+        part = self.small_part(node, small)
+        weighed = weigh_extended(extended, among, part, scores, self.prior, self.names, node)
+        return _Growth(among, extended, *weighed)
 
     def refuse_nothing(self, small: list[Floats], known: dict[int, _Growth]) -> None:
         """Refuse a prior and constraints that leave a node without any set."""

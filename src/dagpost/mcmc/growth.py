@@ -13,7 +13,8 @@ part that these have of the shares of all sets that could be extended,
     missed  =  r (1 - f)  +  r^2 / 2
 
 as if the other sets gained as much by one more column as those that were extended, and a second column came on top of a
-first one independently of it. It is an estimate, not a bound.
+first one independently of it. It is an estimate, not a bound, and too large where a variable has many children: sets of
+these explain it well, and the estimate does not know that the posterior has these edges the other way round.
 
 Cost: for every node as many families as there are sets among its candidates, some 2 microseconds each at 1,000 rows.
 """
@@ -21,6 +22,7 @@ Cost: for every node as many families as there are sets among its candidates, so
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +30,16 @@ import numpy as np
 from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import kernel
 from dagpost._tools.log_sums import add_logs
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart, Tracking, tracked
+from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
 from dagpost.families.numbering import binomials, size_offsets
 from dagpost.families.parent_lists import Members as Places
 from dagpost.families.parent_lists import members_of_sets
 from dagpost.families.pruning import NOTHING, Single, Weighed, log_subset_sums, shares_of
+from dagpost.priors.base import StructurePrior
+from dagpost.scores.base import Extender
 
 #: A column becomes a candidate if the sets that it extends hold at least this share, as many as these at a time.
 NOTICEABLE = 0.01
@@ -102,11 +109,81 @@ def extended_shares(extended: Extended, among: Weighed, small: Weighed, log_weig
     return shares
 
 
+def weigh_extended(
+    extended: Extended,
+    among: Weighed,
+    small: Weighed,
+    scores: Floats,
+    prior: StructurePrior,
+    names: tuple[str, ...],
+    node: int,
+) -> tuple[Floats, Floats]:
+    """Add the prior to the scores of extended sets; log weights, and a bound on the share of each."""
+    if not scores.size:
+        return scores, scores
+    sets = np.repeat(extended.members(among, len(names)), len(extended.others), axis=0)
+    added = np.tile(extended.others, len(extended.numbers)).astype(np.int16)
+    members = np.sort(np.column_stack([sets, added]), axis=1)[:, : among.limit]
+    log_weights = scores + prior.log_weights_of_members(names, node, members).reshape(scores.shape)
+    return log_weights, extended_shares(extended, among, small, log_weights)
+
+
+def extend_sets(
+    extend: Extender,
+    among: Mapping[int, Weighed],
+    extended: Mapping[int, Extended],
+    nodes: int,
+    label: str,
+    *,
+    engine: Engine,
+    reporter: Reporter = NO_PROGRESS,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> dict[int, Floats]:
+    """The scores of the extended sets of some nodes: a row a set, a column for each that is added."""
+    growing = list(extended)
+    values = {node: np.zeros((len(extended[node].numbers), len(extended[node].others))) for node in growing}
+
+    def score(node: int, cancel: Integers) -> int:
+        if values[node].size:
+            sets = extended[node].members(among[node], nodes)
+            values[node][:] = extend(node, sets, extended[node].others, cancel)
+        return node
+
+    kept = CheckpointPart(checkpoint, label)
+    tracking: Tracking = {"reporter": reporter, "checkpoint": kept}
+    with tracked("sets with one more parent", growing, lambda node: [values[node]], **tracking) as (saved, stage):
+        for _ in saved.run(engine, score, [*saved.finished, *saved.left]):
+            stage.advance(1)
+    return values
+
+
 def columns_to_take(extended: Extended, shares: Floats, room: int) -> Integers:
     """The columns that become candidates: those whose extended sets hold most, if it is noticeable."""
     gains = shares.sum(axis=0)
     best = np.argsort(-gains, kind="stable")[: min(room, _AT_A_TIME)]
     return extended.others[best[gains[best] >= NOTICEABLE]]
+
+
+def swapped_candidates(
+    extended: Extended, among: Weighed, shares: Floats, smallest: int, required: Integers
+) -> Integers | None:
+    """The candidates once columns that show have taken the places of those that matter less; None if none shows.
+
+    How much a candidate matters is the shares of all sets with it that have more than `smallest` members.
+    """
+    taken = columns_to_take(extended, shares, _AT_A_TIME)
+    if not len(taken):
+        return None
+    sets = members_of_sets(len(among.columns), among.limit)
+    own = np.where((sets >= 0).sum(axis=1) > smallest, shares_of(among), 0.0)
+    use = np.array([own[(sets == place).any(axis=1)].sum() for place in range(len(among.columns))])
+    use[np.isin(among.columns, required)] = np.inf
+    gains = dict(zip(extended.others.tolist(), shares.sum(axis=0).tolist(), strict=True))
+    candidates = among.columns.copy()
+    for column, place in zip(taken.tolist(), np.argsort(use, kind="stable").tolist(), strict=False):
+        if gains[column] > use[place]:
+            candidates[place] = column
+    return None if np.array_equal(candidates, among.columns) else np.sort(candidates)
 
 
 def extended_sets(extended: Extended, among: Weighed, nodes: int, log_weights: Floats, shares: Floats) -> Single:

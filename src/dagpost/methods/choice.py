@@ -11,7 +11,6 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.methods.base import Method
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.partial_order_mcmc import PartialOrderMCMC
-from dagpost.methods.partition_mcmc import PartitionMCMC
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 
@@ -96,7 +95,7 @@ def choose_method(method: Method | None, modularity: str, workspace: Workspace) 
     if workspace.by_components and workspace.structure_is_affordable():
         return ExactLayers(), f"independent graphs from the posterior itself; {workspace.by_components}"
     if not workspace.order_fits():
-        chain = PartitionMCMC() if modularity == "structure" else PartialOrderMCMC()
+        chain = BlockGibbs() if modularity == "structure" else PartialOrderMCMC()
         return chain, f"tables over all sets of {workspace.nodes} variables do not fit into memory"
     if modularity == "order":
         return DDS(), "independent graphs from the order-modular posterior"

@@ -30,6 +30,7 @@ from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError
 from dagpost.exact.order import check_weights
 from dagpost.methods.base import Method, Study
+from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.choice import check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
@@ -215,7 +216,9 @@ def _settled(
         assert chosen is not None
     else:
         chosen, reason = choose_method(method, settings["modularity"], workspace)
-    if not workspace.parts:
+    if isinstance(chosen, BlockGibbs):
+        reason += f"; {workspace.considered.describe()}"
+    elif not workspace.parts:
         reason += f"; considered is {workspace.considered_words}"
     fitted = Fitted(data, settings, score, chosen, str(reason), workspace, table)
     if method is None or chosen.edges_at_fit or everything:

@@ -110,6 +110,16 @@ def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
     return {"setting": mixture.setting, "values": list(mixture.values), "shares": list(fitted.results.shares)}
 
 
+def parents_considered(fitted: Fitted) -> pd.DataFrame:
+    """For each variable, how many parents and sets chains over graphs consider, and what the other sets may hold."""
+    if isinstance(fitted.workspace, MixedWorkspace):
+        raise InputError(
+            f"Chains over graphs consider the parent sets of one {fitted.workspace.mixture.setting}, and this model "
+            "averages over several. Fit one with a single value."
+        )
+    return fitted.workspace.considered.table(fitted.names)
+
+
 def set_text(members: frozenset[str], names: tuple[str, ...]) -> str:
     """A parent set as readable text, in the order of the columns."""
     return ", ".join(name for name in names if name in members) or "{}"

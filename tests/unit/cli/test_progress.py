@@ -27,7 +27,7 @@ from dagpost.posterior.plan import plan_sample
         (6, {}, ["scores", "tables", "samples"], "exact-layers"),
         (6, {"method": "trees"}, ["scores", "samples"], "trees"),
         (6, {"method": "bootstrap"}, ["scores"], "bootstrap"),
-        (40, {}, ["scores", "tables", "samples"], "partition-mcmc"),
+        (40, {}, ["scores", "tables", "samples"], "block-gibbs"),
         (40, {"modularity": "order"}, ["scores", "tables", "samples"], "partial-order-mcmc"),
     ],
 )

@@ -21,6 +21,7 @@ from dagpost.errors import InputError
 from dagpost.families import family_sums as families
 from dagpost.families.family_sums import FamilyWeights, family_tables, log_weight_of
 from dagpost.families.numbering import family_count
+from dagpost.families.pruning import considered_from_candidates
 from dagpost.mcmc.candidates import choose_candidates, weights_among_candidates, weights_of_all
 from dagpost.priors import (
     CustomPrior,
@@ -323,3 +324,21 @@ def test_more_required_parents_than_small_sets_hold_are_weighed_among_candidates
     assert weights.candidates[0].tolist() == [1, 3, 5]
     assert np.isneginf(weights.small[0]).all()
     assert np.isfinite(weights.inner[0]).sum() == 1
+
+
+def test_a_column_that_shows_only_beside_others_takes_the_place_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last column is a copy of column 4 or 5, and column 6 says of which; alone, that says nothing."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 2, (400, 8))
+    codes[:, 7] = np.where(codes[:, 6] == 1, codes[:, 4], codes[:, 5])
+    table = as_table(codes)
+    small_limits(monkeypatch, 8, 3, 1)
+    scores = local_scores(table, BDeu(), 1, engine=ENGINE)
+    assert 6 not in choose_candidates(scores.values, 1, 3, nobody(8), nobody(8))[7]
+    weights = weights_among_candidates(table, BDeu(), UniformPrior(), NO_CONSTRAINTS, 3, engine=ENGINE)
+    assert set(weights.candidates[7]) == {4, 5, 6}
+    assert weights.missed is not None
+    assert ((weights.missed >= 0.0) & (weights.missed <= 1.0)).all()
+    considered = considered_from_candidates(weights)
+    assert considered.members[considered.start[7]].tolist() == [4, 5, 6]
+    assert (considered.missed == weights.missed).all()

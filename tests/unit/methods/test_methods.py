@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from dagpost import (
+    BlockGibbs,
     Bootstrap,
     DagPosterior,
     DagpostWarning,
@@ -40,6 +41,7 @@ CHAINS = [
     (PartitionMCMC(chains=2, thinning=2, burn_in=100), "structure"),
     (StructureMCMC(chains=2, thinning=2, burn_in=100), "structure"),
     (HybridMCMC(chains=2, thinning=2, burn_in=100), "structure"),
+    (BlockGibbs(chains=2, thinning=1, burn_in=20), "structure"),
 ]
 OTHERS = [
     (Trees(), "trees"),
@@ -336,7 +338,7 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore:Do not trust it:dagpost.errors.DagpostWarning")
-@pytest.mark.parametrize(("modularity", "name"), [("structure", "partition-mcmc"), ("order", "partial-order-mcmc")])
+@pytest.mark.parametrize(("modularity", "name"), [("structure", "block-gibbs"), ("order", "partial-order-mcmc")])
 def test_chains_take_over_where_tables_do_not_fit(
     modularity: Any, name: str, crowded: pd.DataFrame, tmp_path: Path
 ) -> None:
