@@ -21,7 +21,7 @@ def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path
     run("fit", "wide.csv", *given, *fast, "-o", "wide.dagpost")
     edges = run("edges", "wide.dagpost").stdout
     assert edges.splitlines()[1].split()[:3] == ["g5", "⇒", "g73"]
-    assert "pairs below 0.001 not shown)" in edges
+    assert "pairs below 0.1 not shown)" in edges
     about = run("info", "wide.dagpost").stdout
     assert "g7 and 62 more" in about
     assert len(about.splitlines()) < 80
