@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.networks import Network, draw_codes, random_network
 from numpy.typing import NDArray
 
-from dagpost import Table
+from dagpost import BDeu, Table
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -32,8 +32,15 @@ class Case(NamedTuple):
     kind: str
     score: str
     table: Table
+    #: The equivalent sample size, for BDeu.
+    size: float = 1.0
 
-    def about(self) -> dict[str, str | int]:
+    @property
+    def used_score(self) -> BDeu | str:
+        """The score with its setting."""
+        return BDeu(self.size) if self.score == "bdeu" else self.score
+
+    def about(self) -> dict[str, str | int | float]:
         """What a result says of its table."""
         columns = len(self.table.names)
         return {
@@ -42,6 +49,7 @@ class Case(NamedTuple):
             "columns": columns,
             "rows": self.table.rows,
             "score": self.score,
+            "equivalent_size": self.size,
         }
 
 
@@ -57,7 +65,7 @@ def case(number: int) -> Case:
     if kind == "cut":
         codes = _cut(rng, _linear(rng, columns, rows))
     elif kind == "mixture":
-        codes = _mixture(rng, columns, rows)
+        codes = mixture(rng, columns, rows)
     elif kind == "near-deterministic":
         codes = _near_functions(rng, columns, rows)
     else:
@@ -88,7 +96,7 @@ def _cut(rng: np.random.Generator, data: Floats) -> Codes:
     return codes
 
 
-def _mixture(rng: np.random.Generator, columns: int, rows: int) -> Codes:
+def mixture(rng: np.random.Generator, columns: int, rows: int) -> Codes:
     """Rows of two or three networks with the same columns: no network fits, and many fit nearly as badly."""
     parts = int(rng.integers(2, 4))
     arities = (int(rng.integers(2, 4)),)

@@ -60,15 +60,10 @@ def stuck(method: ChainMethod, tables: ExactWorkspace, count: int = 1_600) -> Ch
 
 
 def probed(method: ChainMethod, tables: ExactWorkspace, run: ChainRun) -> ChainChecks:
-    found = probe(
-        method,
-        method.prepare(tables),
-        tables.families,
-        run,
-        steps_a_graph=20.0,
-        seed=np.random.SeedSequence(2),
-        engine=tables.engine,
-    )
+    context = method.prepare(tables)
+    annealed = method.annealed(tables, context)
+    assert annealed is not None
+    found = probe(method, context, annealed, run, seed=np.random.SeedSequence(2), engine=tables.engine)
     return ChainChecks(True, found)
 
 

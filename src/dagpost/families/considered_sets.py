@@ -74,8 +74,8 @@ class SetTables(NamedTuple):
     tails: Wide
 
 
-def set_tables(considered: ConsideredSets, power: float = 1.0) -> SetTables:
-    """The lists for kernels; every weight may be taken to a power below 1, which flattens the posterior.
+def set_tables(considered: ConsideredSets) -> SetTables:
+    """The lists for kernels.
 
     >>> members = np.array([[2], [0], [2]], dtype=np.int16)
     >>> logs = np.log([1.0, 8.0, 4.0])
@@ -84,13 +84,29 @@ def set_tables(considered: ConsideredSets, power: float = 1.0) -> SetTables:
     >>> np.exp(to_logs(set_tables(lists).tails)).tolist()
     [1.0, 1.5, 0.5]
     """
-    sets = len(considered.log_weights)
-    weights, tails = np.empty(sets, dtype=np.int64), np.empty(sets, dtype=np.int64)
-    _weigh(considered.start, considered.log_weights, power, weights, tails)
     # An even number of places, so that kernels can take two at a time.
     odd = considered.members.shape[1] % 2
     members = np.pad(considered.members, ((0, 0), (0, odd)), constant_values=considered.nodes).view(np.uint16)
-    return SetTables(considered.start, considered.leading, members, considered.log_weights, weights, tails)
+    nothing = np.empty(0, dtype=np.int64)
+    return heated(
+        SetTables(considered.start, considered.leading, members, considered.log_weights, nothing, nothing), 1.0
+    )
+
+
+def heated(tables: SetTables, power: float) -> SetTables:
+    """The lists with every weight taken to a power: one below 1 flattens the posterior. Log weights stay as they are.
+
+    >>> members = np.array([[2], [0], [2]], dtype=np.int16)
+    >>> logs = np.log([1.0, 16.0, 4.0])
+    >>> lists = ConsideredSets(np.array([0, 1, 3]), members, logs, np.array([1, 2]), *np.zeros((2, 2)), "all")
+    >>> from dagpost._tools.wide_floats import to_logs
+    >>> np.exp(to_logs(heated(set_tables(lists), 0.5).weights)).tolist()
+    [1.0, 1.0, 0.5]
+    """
+    sets = len(tables.log_weights)
+    weights, tails = np.empty(sets, dtype=np.int64), np.empty(sets, dtype=np.int64)
+    _weigh(tables.start, tables.log_weights, power, weights, tails)
+    return tables._replace(weights=weights, tails=tails)
 
 
 @kernel

@@ -30,9 +30,9 @@ _SMALLEST = 3
 _COST_RATIO = 1.8
 
 
-def block_context(considered: ConsideredSets, power: float = 1.0) -> BlockContext:
-    """What chains over these sets read; see `set_tables` for the power."""
-    tables = set_tables(considered, power)
+def block_context(considered: ConsideredSets) -> BlockContext:
+    """What chains over these sets read."""
+    tables = set_tables(considered)
     nodes, start = considered.nodes, considered.start
     shares = np.zeros((nodes, nodes))
     _edge_shares(tables, shares)

@@ -55,7 +55,7 @@ def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence
     told = "found the same" if checks.probe.outcome == SAME else "ended among less probable graphs"
     return (
         f"Nothing speaks against it, to about ±{agreement.error:.2f}: {kept}; {checks.probe.chains} more, from "
-        f"annealed orders, {told}. That is not proof.{why}",
+        f"annealed starts, {told}. That is not proof.{why}",
         True,
     )
 
@@ -84,7 +84,7 @@ def _contradicted(agreement: Agreement, probe: ProbeFound, names: Sequence[str])
     else:
         found = f"other graphs that weigh as much ({apart})"
     return (
-        f"Do not trust it: {agreement.words}, but a probe from annealed orders found {found}. Run longer, with more "
+        f"Do not trust it: {agreement.words}, but a probe from annealed starts found {found}. Run longer, with more "
         "chains, or use another method."
     )
 

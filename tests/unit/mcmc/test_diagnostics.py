@@ -185,7 +185,7 @@ def test_chains_without_uncertain_edges_are_trusted() -> None:
     assert found.uncertain == 0
     assert found.verdict.startswith(
         "Nothing speaks against it, to about ±0.01: 2 chains of 300 graphs, in pairs from opposite orders, agree that "
-        "no edge is uncertain; 2 more, from annealed orders, found the same."
+        "no edge is uncertain; 2 more, from annealed starts, found the same."
     )
     assert found.largest_r_hat == 1.0
 
@@ -227,7 +227,7 @@ def test_what_a_probe_found_outweighs_agreement(outcome: str, words: str) -> Non
 def test_a_probe_that_ended_among_less_probable_graphs_is_said_to() -> None:
     found = diagnosis(persistent(4, 1000, 0.5, 0.5, 3), probed(WORSE, gain=-9.0))
     assert found.trusted
-    assert "2 more, from annealed orders, ended among less probable graphs. That is not proof." in found.verdict
+    assert "2 more, from annealed starts, ended among less probable graphs. That is not proof." in found.verdict
 
 
 @pytest.mark.parametrize(

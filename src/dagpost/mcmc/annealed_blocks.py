@@ -1,0 +1,54 @@
+"""Starts for a probe of block chains: graphs that cooled from where every graph is nearly as good as any other.
+
+The chain of block_gibbs.py itself is run while every weight is taken to a power below 1, and the power rises step by
+step to 1. Some graphs cool side by side, and the method starts from the heaviest. Nothing but the considered sets is
+needed, so this works for any number of columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dagpost._tools.arrays import Integers
+from dagpost.families.considered_sets import heated
+from dagpost.mcmc.block_gibbs import BlockState
+from dagpost.mcmc.block_scratch import BlockContext
+from dagpost.mcmc.chains import advance_chain
+
+if TYPE_CHECKING:
+    from dagpost.methods.chain import ChainMethod
+
+#: Graphs that are annealed for each start.
+_GRAPHS = 4
+#: The powers, one after another, each for as many sweeps.
+POWERS = (0.02, 0.06, 0.15, 0.3, 0.5, 0.75, 1.0)
+#: Sweeps at each power, at least.
+_LEAST_SWEEPS = 5
+
+
+def start_from_blocks(
+    method: ChainMethod,
+    context: BlockContext,
+    wanted: Integers,
+    graphs: float,
+    generator: np.random.Generator,
+    cancel: Integers,
+) -> BlockState:
+    """The heaviest of some annealed graphs, the first of which begins with one that fits the order `wanted`.
+
+    They may take as long as `graphs` kept graphs.
+    """
+    nodes = len(wanted)
+    rounds = max(int(graphs / (_GRAPHS * len(POWERS))), -(-_LEAST_SWEEPS // method.thinning))
+    states = [method.start(context, generator, wanted if number == 0 else None) for number in range(_GRAPHS)]
+    weights = np.zeros(_GRAPHS)
+    for power in POWERS:
+        hot = context._replace(tables=heated(context.tables, power))
+        for number, state in enumerate(states):
+            seed = np.random.SeedSequence(generator.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
+            states[number], output = advance_chain(method, hot, nodes, (state, rounds, seed), cancel)
+            weights[number] = output.log_state[-1]
+    best: BlockState = states[int(weights.argmax())]
+    return best
