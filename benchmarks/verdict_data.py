@@ -60,10 +60,10 @@ def case(number: int) -> Case:
     columns, rows = COLUMNS[number % len(COLUMNS)], ROWS[number % len(ROWS)]
     if kind in ("gaussian", "gaussian mixture"):
         parts = 1 if kind == "gaussian" else 2
-        values = np.concatenate([_linear(rng, columns, rows // parts) for _ in range(parts)])
+        values = np.concatenate([linear(rng, columns, rows // parts) for _ in range(parts)])
         return Case(number, kind, "bge", _numbers(values))
     if kind == "cut":
-        codes = _cut(rng, _linear(rng, columns, rows))
+        codes = cut(rng, linear(rng, columns, rows))
     elif kind == "mixture":
         codes = mixture(rng, columns, rows)
     elif kind == "near-deterministic":
@@ -74,7 +74,7 @@ def case(number: int) -> Case:
     return Case(number, kind, "bdeu", table_of_codes(codes))
 
 
-def _linear(rng: np.random.Generator, columns: int, rows: int) -> Floats:
+def linear(rng: np.random.Generator, columns: int, rows: int) -> Floats:
     """Every column a weighted sum of some of those before it, in a random order, and normal noise."""
     data = np.zeros((rows, columns))
     order = rng.permutation(columns)
@@ -86,7 +86,7 @@ def _linear(rng: np.random.Generator, columns: int, rows: int) -> Floats:
     return data
 
 
-def _cut(rng: np.random.Generator, data: Floats) -> Codes:
+def cut(rng: np.random.Generator, data: Floats) -> Codes:
     """Every column in two to four quantiles."""
     codes = np.zeros(data.shape, dtype=np.int64)
     for column in range(data.shape[1]):

@@ -1,9 +1,10 @@
 """Tables that are hard for chains over graphs, with known answers: what verdicts.py runs block chains on.
 
 A table depends on its number alone. Kinds take turns: columns that are copies of others (one, two, or a chain of
-copies), near-copies, functions of others without any noise, exclusive ors (which no pair of columns shows), tens of
-thousands of rows, equivalent sample sizes of 0.001 and 0.01, mixtures of networks, and the tables of He, Tian & Wu
-where they are at hand. 10 to 20 columns: exact sums take seconds.
+copies), near-copies, bundles of four columns that are nearly the same, functions of others without any noise, exclusive
+ors (which no pair of columns shows), equivalent sample sizes of 0.001 and 0.01, mixtures of networks and numbers cut
+into quantiles (no network fits), tens of thousands of rows, and the tables of He, Tian & Wu where they are at hand. 10
+to 20 columns: exact sums take seconds.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from benchmarks.measuring import SHARED
 from benchmarks.networks import draw_codes, random_network
-from benchmarks.verdict_data import Case, Codes, mixture, table_of_codes
+from benchmarks.verdict_data import Case, Codes, cut, linear, mixture, table_of_codes
 
 from dagpost.data import read_table
 
@@ -48,8 +49,12 @@ KINDS = (
     "near-copies",
     "real",
     "exclusive or of three",
-    "mixture",
+    "mixture, many rows",
     "functions, many rows",
+    "cut, many rows",
+    "bundles",
+    "near-copies, many rows",
+    "mixture",
 )
 
 
@@ -75,10 +80,15 @@ def hard_case(number: int) -> Case:
 
 
 def _codes(kind: str, rng: np.random.Generator, columns: int, rows: int) -> Codes:
+    kind = kind.removesuffix(", many rows")
     if kind == "mixture":
-        return mixture(rng, columns, rows)
-    if kind in ("functions", "functions, many rows"):
+        return mixture(rng, columns, rows).astype(np.int64)
+    if kind == "cut":
+        return cut(rng, linear(rng, columns, rows))
+    if kind == "functions":
         return _functions(rng, columns, rows)
+    if kind == "bundles":
+        return _bundles(rng, columns, rows)
     if kind.startswith("exclusive or"):
         return _exclusive_or(rng, columns, rows, 3 if kind.endswith("three") else 2)
     if kind in ("many rows", "tiny sample size"):
@@ -107,6 +117,12 @@ def _copies(rng: np.random.Generator, columns: int, rows: int, noise: float) -> 
     chosen = rng.choice(codes.shape[1], size=copied, replace=False)
     more = [_noisy(rng, codes[:, column], noise) for column in chosen for _ in range(times)]
     return np.column_stack([codes, *more])
+
+
+def _bundles(rng: np.random.Generator, columns: int, rows: int) -> Codes:
+    """Every column of a network as four that are nearly the same, each wrong now and then on its own account."""
+    codes = _network(rng, columns // 4, rows)
+    return np.column_stack([_noisy(rng, column, 0.02) for column in codes.T for _ in range(4)])
 
 
 def _chain_of_copies(rng: np.random.Generator, columns: int, rows: int) -> Codes:

@@ -5,8 +5,9 @@
     python -m benchmarks.verdicts blocks --runs 40 --processes 2        a part of it
     PYTHONPATH=OTHER_TREE/src:. python -m benchmarks.verdicts blocks --output before.jsonl   the code of another tree
 
-`blocks`: block chains on tables that are hard for them (verdict_hard_data.py), four runs a table: the default; two
-chains instead of four; a tenth of the burn-in and of the graphs; a fiftieth of the burn-in and 200 graphs a chain.
+`blocks`: block chains on tables that are hard for them (verdict_hard_data.py), five runs a table: the default; two
+chains instead of four; a tenth of the burn-in and of the graphs; a fiftieth of the burn-in and 200 graphs a chain; and
+blocks of two variables, which get stuck where larger ones do not.
 `chains`: the five other chains (verdict_data.py), one run of each on a table, their lengths take turns.
 
 A run is right where its edges are near the exact ones of the same target: every graph counted once for chains over
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
 RESULTS = Path(__file__).resolve().parent / "results"
 #: An error above the first is a lie if it is trusted; one below the second deserves trust.
 WRONG, RIGHT = 0.1, 0.02
-SAMPLES = {"default": 30_000, "two chains": 15_000, "short": 3_000, "very short": 800}
+SAMPLES = {"default": 30_000, "two chains": 15_000, "short": 3_000, "very short": 800, "small blocks": 15_000}
 #: The share of the usual burn-in.
 BURN_IN = {"short": 0.1, "very short": 0.02}
 LENGTHS = tuple(SAMPLES)
+#: Of the chains other than block chains.
+TURNS = LENGTHS[:3]
 BLOCKS = "block-gibbs"
 CHAINS = ("structure-mcmc", "hybrid-mcmc", "order-mcmc", "partial-order-mcmc", "partition-mcmc")
 KINDS = (BLOCKS, *CHAINS)
@@ -65,10 +68,9 @@ def _campaign(name: str) -> Campaign:
 
     if name == "blocks":
         return Campaign(hard_case, lambda _: [(BLOCKS, length) for length in LENGTHS], len(LENGTHS))
-    turns = len(LENGTHS) - 1
     return Campaign(
         case,
-        lambda number: [(chain, LENGTHS[(number + place) % turns]) for place, chain in enumerate(CHAINS)],
+        lambda number: [(chain, TURNS[(number + place) % len(TURNS)]) for place, chain in enumerate(CHAINS)],
         len(CHAINS),
     )
 
@@ -94,6 +96,7 @@ def _run(case: Case, place: int, chain: str, length: str, exact: dict[str, Any])
     import numpy as np
 
     from dagpost import DagPosterior
+    from dagpost.mcmc.diagnostics import by_chain, r_hat
 
     method = _method(chain, length)
     model = DagPosterior(score=case.used_score, modularity=method.modularity, method=method, threads=1).fit(case.table)
@@ -104,9 +107,10 @@ def _run(case: Case, place: int, chain: str, length: str, exact: dict[str, Any])
     truth = exact[str(method.modularity)]
     frequencies = sample.edge_frequencies().to_numpy()
     record = sample.chains
-    edges = frequencies if record is None or record.edges is None else record.edges.mean(axis=0)
+    edges = frequencies if record.edges is None else record.edges.mean(axis=0)
     summary = diagnostics.summary()
     trusted, verdict = _without_exact(sample)
+    between, weights = record.edges, by_chain(record.log_state, record.lengths)
     return {
         "chain": chain,
         "length": length,
@@ -117,6 +121,9 @@ def _run(case: Case, place: int, chain: str, length: str, exact: dict[str, Any])
         "verdict": diagnostics.verdict,
         "verdict_alone": verdict,
         "summary": summary,
+        # Evidence that the verdict does not use, kept to try other rules on.
+        "between_chains": None if between is None else float(np.ptp(between, axis=0).max()),
+        "weight_r_hat": float(r_hat(weights[:, :, None])[0]),
         "cpu_seconds": seconds,
     }
 
@@ -139,6 +146,8 @@ def _method(chain: str, length: str) -> Any:
     kind = {each.name: each for each in classes}[chain]
     if length == "two chains":
         return kind(chains=2)
+    if length == "small blocks":
+        return BlockGibbs(block_size=2, burn_in=100)
     return kind(burn_in=int(kind().burn_in * BURN_IN.get(length, 1.0)))
 
 
@@ -199,7 +208,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.verdicts", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("campaign", choices=("blocks", "chains"))
-    parser.add_argument("--runs", type=int, default=300, help="four or five of them share a table")
+    parser.add_argument("--runs", type=int, default=300, help="five of them share a table")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--output", type=Path, help="a line for each run")
     parser.add_argument("--json", type=Path, help="where the counts go; beside the output by default")

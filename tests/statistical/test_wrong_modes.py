@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.tools.chain_checks import exact_edges
 
-from dagpost import OrderMCMC, StructureMCMC
+from dagpost import BlockGibbs, OrderMCMC, StructureMCMC
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.numbering import parent_sets, unsqueeze_all
@@ -30,8 +30,11 @@ NAMES = tuple(f"V{node}" for node in range(NODES))
 GRAPHS = StructureMCMC(thinning=10, burn_in=1_000, reversals=0.0)
 
 
-def two_modes(better: float) -> ExactWorkspace:
-    """Every node wants two neighbours before it in a chain: the lower ones, or, for more, the higher ones."""
+def two_modes(better: float, *, barred: bool = False) -> ExactWorkspace:
+    """Every node wants two neighbours before it in a chain: the lower ones, or, for more, the higher ones.
+
+    `barred`: the last node does not want to go without parents, so that several must turn before any of it pays.
+    """
     sets = parent_sets(NODES - 1, 2)
     log_weights = np.full((NODES, len(sets)), -30.0)
     for node in range(NODES):
@@ -39,6 +42,8 @@ def two_modes(better: float) -> ExactWorkspace:
         for side, gain in ((-1, 0.0), (1, better)):
             liked = sum(1 << other for other in (node + side, node + 2 * side) if 0 <= other < NODES)
             log_weights[node, masks == np.uint64(liked)] = gain
+    if barred:
+        log_weights[-1, 0] = -30.0
     return ExactWorkspace(log_weights, 2, ThreadEngine(1), NO_PROGRESS)
 
 
@@ -88,6 +93,30 @@ def test_agreement_in_the_wrong_mode_is_not_trusted() -> None:
     against = diagnosed(run, ChainChecks(True, exact=compared))
     assert not against.trusted
     assert f"is off by {compared.difference:.2f}, although 4 chains" in against.verdict
+
+
+def test_block_chains_that_are_stuck_are_found_out() -> None:
+    """Blocks of two do not turn enough variables at once; while they are hot, they do."""
+    tables = two_modes(better=8.0, barred=True)
+    blocks = BlockGibbs(burn_in=1_000, block_size=2)
+    run = stuck(blocks, tables, 4_000)
+    assert diagnosed(run, None).agreed
+    assert compare_edges(run, exact_edges(tables, "structure")).difference > 0.7
+    checks = probed(blocks, tables, run)
+    assert checks.probe is not None
+    assert checks.probe.outcome == BETTER
+    assert not diagnosed(run, checks).trusted
+
+
+def test_block_chains_that_are_right_are_not_refused() -> None:
+    tables = two_modes(better=0.5)
+    record = BlockGibbs().draw(tables, Wanted(NAMES, 4_000, np.random.SeedSequence(3))).chains
+    assert record is not None
+    assert record.checks is not None
+    assert record.checks.probe is not None
+    assert record.checks.probe.agrees
+    assert record.checks.exact is not None
+    assert record.checks.exact.difference < 0.05
 
 
 def test_a_run_that_is_right_is_probed_and_compared() -> None:

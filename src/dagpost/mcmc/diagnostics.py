@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost.mcmc.checks import ChainChecks
 from dagpost.mcmc.edge_series import count_edges, effective_sizes_of_edges
-from dagpost.mcmc.verdict import Agreement, verdict_on
+from dagpost.mcmc.verdict import MORE, Agreement, verdict_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,15 +181,14 @@ def _agreement(
     if not uncertain.any():
         return Agreement(f"{kept} agree that no edge is uncertain", error=0.01)
     number = f"{int(uncertain.sum())} uncertain edges"
-    remedy = "Run longer, or use more thinning."
     if worst > LARGEST_R_HAT:
         row = edges[uncertain].sort_values("r_hat", ascending=False).iloc[0]
         where = f"{row['parent']} -> {row['child']}"
         wide = f"R-hat {worst:.2f}, should be below {LARGEST_R_HAT}, over {number}"
-        return Agreement(f"{kept} disagree, most about {where} ({wide})", remedy)
+        return Agreement(f"{kept} disagree, most about {where} ({wide})", MORE)
     if smallest < SMALLEST_EFFECTIVE:
         worth = f"are worth only {smallest:.0f} independent graphs for some of {number}"
-        return Agreement(f"{kept} agree (R-hat {worst:.2f}), but {worth}", remedy)
+        return Agreement(f"{kept} agree (R-hat {worst:.2f}), but {worth}", MORE)
     worth = f"are worth at least {smallest:.0f} independent graphs"
     error = max(2.0 * math.sqrt(0.25 / smallest), 0.01)
     return Agreement(f"{kept} agree (R-hat at most {worst:.3f} over {number}) and {worth}", error=error)
