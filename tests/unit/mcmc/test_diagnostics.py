@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,6 +209,27 @@ def test_agreement_alone_earns_no_trust() -> None:
     broken_off = diagnose(graphs_with(series), NAMES, (1000,) * 4, {}, stopped)
     assert not broken_off.trusted
     assert broken_off.verdict.endswith("Not compared with exact probabilities: the run was interrupted.")
+
+
+def test_one_chain_of_forty_that_went_astray_is_seen() -> None:
+    """It changes no share by more than 0.025, but it says that chains can miss something."""
+    series = np.zeros((40, 100))
+    series[7] = 1.0
+    found = diagnosis(series)
+    assert found.uncertain == 1
+    assert not found.agreed
+    assert "disagree, most about" in found.verdict
+
+
+def test_too_few_independent_graphs_are_not_trusted_without_exact_edges() -> None:
+    series = persistent(4, 60, 0.5, 0.0, 11)
+    found = diagnosis(series)
+    assert found.agreed
+    assert 100 < found.smallest_effective < 400
+    assert not found.trusted
+    assert "leaves a share of one half uncertain by ±0.0" in found.verdict
+    compared = replace(probed(), exact=ExactCompared(0.03, (0, 2)))
+    assert diagnosis(series, compared).trusted
 
 
 @pytest.mark.parametrize(
