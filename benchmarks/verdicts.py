@@ -147,7 +147,7 @@ def _method(chain: str, length: str) -> Any:
     if length == "two chains":
         return kind(chains=2)
     if length == "small blocks":
-        return BlockGibbs(block_size=2, burn_in=100)
+        return BlockGibbs(block_size=2)
     return kind(burn_in=int(kind().burn_in * BURN_IN.get(length, 1.0)))
 
 
