@@ -20,7 +20,7 @@ from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.checks import BETTER, OTHER, SAME, WORSE, ChainChecks
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
-from dagpost.mcmc.probe import compare_edges, judge, probe
+from dagpost.mcmc.probe import compare_edges, judge, judge_looks, probe
 from dagpost.methods.base import Wanted
 from dagpost.methods.chain import ChainMethod
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -144,6 +144,22 @@ def test_a_probe_is_judged_by_weight_and_edges() -> None:
     found = judge(run, others, states)
     assert (found.outcome, found.edge) == (OTHER, (0, 1))
     assert found.difference == pytest.approx(1.0, abs=0.05)
+
+
+def test_what_two_looks_show_and_chains_never_saw_speaks_against_them() -> None:
+    run = stuck(GRAPHS, two_modes(better=4.0), 400)
+    states, graphs = run.record.log_state[:20], run.parents[:20]
+    same, others = (graphs, states), (graphs.copy(), states)
+    others[0][:, 1] = 0
+    assert judge_looks(run, []) is None
+    assert judge_looks(run, [same] * 5) is None
+    assert judge_looks(run, [same, others]) is None
+    # Not if they weigh less than the chains ever do.
+    assert judge_looks(run, [(others[0], states - 50.0)] * 2) is None
+    found = judge_looks(run, [same, others, others])
+    assert found is not None
+    assert (found.outcome, found.edge, found.agrees) == (OTHER, (0, 1), False)
+    assert found.difference > 0.99
 
 
 def test_chains_start_from_opposite_orders_in_pairs() -> None:

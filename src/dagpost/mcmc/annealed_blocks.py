@@ -1,8 +1,8 @@
 """Starts for a probe of block chains: graphs that cooled from where every graph is nearly as good as any other.
 
 The chain of block_gibbs.py itself is run while every weight is taken to a power below 1, and the power rises step by
-step to 1. Some graphs cool side by side, and the method starts from the heaviest. Nothing but the considered sets is
-needed, so this works for any number of columns.
+step to 1. Some graphs cool side by side: the method starts from the heaviest, and looks around from the others. Nothing
+but the considered sets is needed, so this works for any number of columns.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dagpost.mcmc.chains import advance_chain
 if TYPE_CHECKING:
     from dagpost.methods.chain import ChainMethod
 
-#: Graphs that are annealed for each start.
-_GRAPHS = 4
+#: Graphs that are annealed for each start, at least, and at most if there is time.
+_FEWEST, _MOST = 4, 20
 #: The powers, one after another, each for as many sweeps.
 POWERS = (0.02, 0.06, 0.15, 0.3, 0.5, 0.75, 1.0)
 #: Sweeps at each power, at least.
@@ -35,20 +35,21 @@ def start_from_blocks(
     graphs: float,
     generator: np.random.Generator,
     cancel: Integers,
-) -> BlockState:
-    """The heaviest of some annealed graphs, the first of which begins with one that fits the order `wanted`.
+) -> list[BlockState]:
+    """Some annealed graphs, the heaviest first; one of them began with a graph that fits the order `wanted`.
 
-    They may take as long as `graphs` kept graphs.
+    They may take as long as `graphs` kept graphs. Many graphs that cool fast find more than a few that cool slowly.
     """
     nodes = len(wanted)
-    rounds = max(int(graphs / (_GRAPHS * len(POWERS))), -(-_LEAST_SWEEPS // method.thinning))
-    states = [method.start(context, generator, wanted if number == 0 else None) for number in range(_GRAPHS)]
-    weights = np.zeros(_GRAPHS)
+    least = -(-_LEAST_SWEEPS // method.thinning)
+    count = min(max(int(graphs / (least * len(POWERS))), _FEWEST), _MOST)
+    rounds = max(int(graphs / (count * len(POWERS))), least)
+    states = [method.start(context, generator, wanted if number == 0 else None) for number in range(count)]
+    weights = np.zeros(count)
     for power in POWERS:
         hot = context._replace(tables=heated(context.tables, power))
         for number, state in enumerate(states):
             seed = np.random.SeedSequence(generator.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
             states[number], output = advance_chain(method, hot, nodes, (state, rounds, seed), cancel)
             weights[number] = output.log_state[-1]
-    best: BlockState = states[int(weights.argmax())]
-    return best
+    return [states[number] for number in np.argsort(-weights, kind="stable").tolist()]

@@ -37,7 +37,7 @@ def start_from_orders(
     graphs: float,
     generator: np.random.Generator,
     cancel: Integers,
-) -> Any:
+) -> list[Any]:
     """A state of the method from the best of some annealed orders, the first of which begins as the one `wanted`.
 
     The walks may take as long as `graphs` kept graphs, each of which takes as long as `steps_a_graph` steps.
@@ -50,7 +50,7 @@ def start_from_orders(
         _anneal(tables, state, steps, generator, cancel)
         if state.log_sums.sum() > heaviest:
             best, heaviest = state.order, float(state.log_sums.sum())
-    return method.start(context, generator, best)
+    return [method.start(context, generator, best)]
 
 
 @kernel

@@ -7,6 +7,7 @@ usual length, and what it then keeps is held against the chains, stretch by stre
 
 - its states weigh more than those of any stretch by `_NATS`: there are better graphs than the chains have found;
 - they weigh as much, and an edge is more, or less, often there than in any stretch by `_MARGIN`: there are others;
+- looks around from other annealed states keep an edge that the chains never have, or lack one that they always have;
 - they weigh less than those of every stretch: the probe was caught in a worse place, and tells nothing.
 
 A probe that finds nothing proves nothing. Cost: a tenth of the steps of the chains, and as long again for the walks. A
@@ -16,7 +17,7 @@ probe depends on the seed and the length of the run alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -42,19 +43,25 @@ _ANNEALED_SHARE = 0.4
 _NATS, _MARGIN = 3.0, 0.2
 #: A share in the stretches of a chain may be this many times as far from the mean before a probe seems far.
 _TIMES = 1.5
+#: Graphs of a look around. An edge stays in a look if it is in this share of them; chains never saw it if it is in less
+#: than the second of theirs; and so many looks must say so.
+_LOOKED, _STAYS, _NEVER, _LOOKS_AGREE = 20, 0.95, 0.002, 2
 #: What numbers the random generators of probes, beyond all chains.
 _SEEDED = 1_000_000
 
 
 #: What anneals a start: takes an order to begin with, how many kept graphs it may take as long as, a random generator
-#: and where a wish to cancel is told, and returns a state of the method (`ChainMethod.annealed`).
-Annealed: TypeAlias = Callable[[Integers, float, np.random.Generator, Integers], Any]
+#: and where a wish to cancel is told, and returns states of the method, the best first (`ChainMethod.annealed`).
+Annealed: TypeAlias = Callable[[Integers, float, np.random.Generator, Integers], list[Any]]
+#: Graphs, and the log weights of their states.
+Kept: TypeAlias = tuple[Masks, Floats]
 
 
 class _Lengths(NamedTuple):
-    """Graphs that annealing may take as long as, those that a probe passes over, and those that it keeps."""
+    """Graphs that annealing may take as long as; those of a look, those that a probe passes over, and that it keeps."""
 
     annealed: float
+    looked: int
     passed: int
     kept: int
 
@@ -74,7 +81,10 @@ def probe(
     order_of = np.random.Generator(np.random.PCG64(_seed(seed, 0, 0))).permutation(nodes)
     items = [(number, order_of[:: 1 if number % 2 else -1].copy(), seed) for number in range(PROBES)]
     block = partial(_probe_chain, method, context, annealed, lengths)
-    found = [judge(run, *kept) for kept in engine.tasks.run(block, items)]
+    results = list(engine.tasks.run(block, items))
+    found = [judge(run, *best) for best, _ in results]
+    unseen = judge_looks(run, [look for _, looks in results for look in looks])
+    found += [] if unseen is None else [unseen]
     return min(found, key=lambda each: (OUTCOMES.index(each.outcome), -each.difference))
 
 
@@ -106,6 +116,36 @@ def judge(run: ChainRun, parents: Masks, log_state: Floats) -> ProbeFound:
     return ProbeFound(outcome, PROBES, kept, mean - float(means.mean()), float(differences[edge]), edge)
 
 
+def judge_looks(run: ChainRun, looks: Sequence[Kept]) -> ProbeFound | None:
+    """Whether short looks around from annealed states show an edge, or the lack of one, that the chains never saw.
+
+    A mode with a tenth of the probability is missed by four chains and two probes half of the time, if none of them
+    leaves the mode that it is in; of forty annealed states, some are there.
+    """
+    if not looks:
+        return None
+    kept, lengths = len(looks[0][1]), run.record.lengths
+    weights = by_chain(run.record.log_state, lengths)
+    rows = weights[:, : weights.shape[1] // kept * kept]
+    # As heavy as the chains themselves are at times.
+    least = float(rows.reshape(-1, kept).mean(axis=1).min()) if rows.size else math.inf
+    heavy = [look for look in looks if float(look[1].mean()) >= least]
+    overall = _edge_shares(run.parents)
+    stays = np.zeros((2, *overall.shape), dtype=np.int64)
+    for parents, _ in heavy:
+        own = _edge_shares(parents)
+        stays += np.stack([own >= _STAYS, own <= 1.0 - _STAYS])
+    never = np.stack([overall < _NEVER, overall > 1.0 - _NEVER])
+    unseen = np.where(never & ~np.eye(len(overall), dtype=bool), stays, 0)
+    if int(unseen.max()) < _LOOKS_AGREE:
+        return None
+    _, parent, child = np.unravel_index(int(unseen.argmax()), unseen.shape)
+    gain = float(np.mean([log_state.mean() for _, log_state in heavy])) - float(weights.mean())
+    edge = int(parent), int(child)
+    share = float(overall[edge])
+    return ProbeFound(OTHER, PROBES, kept, gain, max(share, 1.0 - share), edge)
+
+
 def compare_edges(run: ChainRun, exact: Floats) -> ExactCompared:
     """How far the edges that a run gives are from the exact ones."""
     shares = np.array(run.record.lengths) / len(run.log_joint)
@@ -120,7 +160,7 @@ def _lengths_of(method: ChainMethod, run: ChainRun) -> _Lengths:
     graphs = math.ceil(method.burn_in / method.thinning) + shortest
     each = max(2, int(_SHARE * method.chains * graphs / PROBES))
     kept = max(1, min(each // 2, shortest // 4))
-    return _Lengths(_ANNEALED_SHARE * each, each - kept, kept)
+    return _Lengths(_ANNEALED_SHARE * each, max(1, min(_LOOKED, kept)), each - kept, kept)
 
 
 def _seed(seed: np.random.SeedSequence, number: int, part: int) -> np.random.SeedSequence:
@@ -134,15 +174,20 @@ def _probe_chain(
     lengths: _Lengths,
     item: tuple[int, Integers, np.random.SeedSequence],
     cancel: Integers,
-) -> tuple[Masks, Floats]:
-    """The graphs that one probe keeps, and the log weights of their states."""
+) -> tuple[Kept, list[Kept]]:
+    """What one probe keeps, and what short looks around from the lesser annealed states show."""
     number, wanted, seed = item
     generator = np.random.Generator(np.random.PCG64(_seed(seed, number, 1)))
-    state = annealed(wanted, lengths.annealed, generator, cancel)
+    state, *lesser = annealed(wanted, lengths.annealed, generator, cancel)
+    looks = []
+    for place, other in enumerate(lesser):
+        item_of_look = (other, lengths.looked, _seed(seed, number, 4 + place))
+        _, output = advance_chain(method, context, len(wanted), item_of_look, cancel)
+        looks.append((output.parents, output.log_state))
     for part, graphs in enumerate((lengths.passed, lengths.kept)):
         seeded = _seed(seed, number, 2 + part)
         state, output = advance_chain(method, context, len(wanted), (state, graphs, seeded), cancel)
-    return output.parents, output.log_state
+    return (output.parents, output.log_state), looks
 
 
 def _edge_shares(parents: Masks) -> Floats:

@@ -31,7 +31,7 @@ def context() -> BlockContext:
 
 def annealed(context: BlockContext, seed: int, cancel: Integers | None = None) -> BlockState:
     cancelled = np.zeros(1, dtype=np.int64) if cancel is None else cancel
-    return start_from_blocks(METHOD, context, np.arange(COLUMNS), 100.0, np.random.default_rng(seed), cancelled)
+    return start_from_blocks(METHOD, context, np.arange(COLUMNS), 100.0, np.random.default_rng(seed), cancelled)[0]
 
 
 def test_what_cools_is_a_graph_that_depends_on_the_seed_alone(context: BlockContext) -> None:
