@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.networks import Network, draw_codes, random_network
 from numpy.typing import NDArray
 
-from dagpost import Table
+from dagpost import BDeu, Table
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -32,8 +32,15 @@ class Case(NamedTuple):
     kind: str
     score: str
     table: Table
+    #: The equivalent sample size, for BDeu.
+    size: float = 1.0
 
-    def about(self) -> dict[str, str | int]:
+    @property
+    def used_score(self) -> BDeu | str:
+        """The score with its setting."""
+        return BDeu(self.size) if self.score == "bdeu" else self.score
+
+    def about(self) -> dict[str, str | int | float]:
         """What a result says of its table."""
         columns = len(self.table.names)
         return {
@@ -42,6 +49,7 @@ class Case(NamedTuple):
             "columns": columns,
             "rows": self.table.rows,
             "score": self.score,
+            "equivalent_size": self.size,
         }
 
 
@@ -52,12 +60,12 @@ def case(number: int) -> Case:
     columns, rows = COLUMNS[number % len(COLUMNS)], ROWS[number % len(ROWS)]
     if kind in ("gaussian", "gaussian mixture"):
         parts = 1 if kind == "gaussian" else 2
-        values = np.concatenate([_linear(rng, columns, rows // parts) for _ in range(parts)])
+        values = np.concatenate([linear(rng, columns, rows // parts) for _ in range(parts)])
         return Case(number, kind, "bge", _numbers(values))
     if kind == "cut":
-        codes = _cut(rng, _linear(rng, columns, rows))
+        codes = cut(rng, linear(rng, columns, rows))
     elif kind == "mixture":
-        codes = _mixture(rng, columns, rows)
+        codes = mixture(rng, columns, rows)
     elif kind == "near-deterministic":
         codes = _near_functions(rng, columns, rows)
     else:
@@ -66,7 +74,7 @@ def case(number: int) -> Case:
     return Case(number, kind, "bdeu", table_of_codes(codes))
 
 
-def _linear(rng: np.random.Generator, columns: int, rows: int) -> Floats:
+def linear(rng: np.random.Generator, columns: int, rows: int) -> Floats:
     """Every column a weighted sum of some of those before it, in a random order, and normal noise."""
     data = np.zeros((rows, columns))
     order = rng.permutation(columns)
@@ -78,7 +86,7 @@ def _linear(rng: np.random.Generator, columns: int, rows: int) -> Floats:
     return data
 
 
-def _cut(rng: np.random.Generator, data: Floats) -> Codes:
+def cut(rng: np.random.Generator, data: Floats) -> Codes:
     """Every column in two to four quantiles."""
     codes = np.zeros(data.shape, dtype=np.int64)
     for column in range(data.shape[1]):
@@ -88,7 +96,7 @@ def _cut(rng: np.random.Generator, data: Floats) -> Codes:
     return codes
 
 
-def _mixture(rng: np.random.Generator, columns: int, rows: int) -> Codes:
+def mixture(rng: np.random.Generator, columns: int, rows: int) -> Codes:
     """Rows of two or three networks with the same columns: no network fits, and many fit nearly as badly."""
     parts = int(rng.integers(2, 4))
     arities = (int(rng.integers(2, 4)),)

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from tests.tools.chain_checks import exact_edges
 
-from dagpost import OrderMCMC, StructureMCMC
+from dagpost import BlockGibbs, OrderMCMC, StructureMCMC
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.numbering import parent_sets, unsqueeze_all
 from dagpost.mcmc.chains import ChainRun, run_chains
 from dagpost.mcmc.checks import BETTER, OTHER, SAME, WORSE, ChainChecks
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
-from dagpost.mcmc.probe import compare_edges, judge, probe
+from dagpost.mcmc.probe import compare_edges, judge, judge_looks, probe
 from dagpost.methods.base import Wanted
 from dagpost.methods.chain import ChainMethod
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -30,8 +30,11 @@ NAMES = tuple(f"V{node}" for node in range(NODES))
 GRAPHS = StructureMCMC(thinning=10, burn_in=1_000, reversals=0.0)
 
 
-def two_modes(better: float) -> ExactWorkspace:
-    """Every node wants two neighbours before it in a chain: the lower ones, or, for more, the higher ones."""
+def two_modes(better: float, *, barred: bool = False) -> ExactWorkspace:
+    """Every node wants two neighbours before it in a chain: the lower ones, or, for more, the higher ones.
+
+    `barred`: the last node does not want to go without parents, so that several must turn before any of it pays.
+    """
     sets = parent_sets(NODES - 1, 2)
     log_weights = np.full((NODES, len(sets)), -30.0)
     for node in range(NODES):
@@ -39,6 +42,8 @@ def two_modes(better: float) -> ExactWorkspace:
         for side, gain in ((-1, 0.0), (1, better)):
             liked = sum(1 << other for other in (node + side, node + 2 * side) if 0 <= other < NODES)
             log_weights[node, masks == np.uint64(liked)] = gain
+    if barred:
+        log_weights[-1, 0] = -30.0
     return ExactWorkspace(log_weights, 2, ThreadEngine(1), NO_PROGRESS)
 
 
@@ -60,15 +65,10 @@ def stuck(method: ChainMethod, tables: ExactWorkspace, count: int = 1_600) -> Ch
 
 
 def probed(method: ChainMethod, tables: ExactWorkspace, run: ChainRun) -> ChainChecks:
-    found = probe(
-        method,
-        method.prepare(tables),
-        tables.families,
-        run,
-        steps_a_graph=20.0,
-        seed=np.random.SeedSequence(2),
-        engine=tables.engine,
-    )
+    context = method.prepare(tables)
+    annealed = method.annealed(tables, context)
+    assert annealed is not None
+    found = probe(method, context, annealed, run, seed=np.random.SeedSequence(2), engine=tables.engine)
     return ChainChecks(True, found)
 
 
@@ -93,6 +93,30 @@ def test_agreement_in_the_wrong_mode_is_not_trusted() -> None:
     against = diagnosed(run, ChainChecks(True, exact=compared))
     assert not against.trusted
     assert f"is off by {compared.difference:.2f}, although 4 chains" in against.verdict
+
+
+def test_block_chains_that_are_stuck_are_found_out() -> None:
+    """Blocks of two do not turn enough variables at once; while they are hot, they do."""
+    tables = two_modes(better=8.0, barred=True)
+    blocks = BlockGibbs(burn_in=1_000, block_size=2)
+    run = stuck(blocks, tables, 4_000)
+    assert diagnosed(run, None).agreed
+    assert compare_edges(run, exact_edges(tables, "structure")).difference > 0.7
+    checks = probed(blocks, tables, run)
+    assert checks.probe is not None
+    assert checks.probe.outcome == BETTER
+    assert not diagnosed(run, checks).trusted
+
+
+def test_block_chains_that_are_right_are_not_refused() -> None:
+    tables = two_modes(better=0.5)
+    record = BlockGibbs().draw(tables, Wanted(NAMES, 4_000, np.random.SeedSequence(3))).chains
+    assert record is not None
+    assert record.checks is not None
+    assert record.checks.probe is not None
+    assert record.checks.probe.agrees
+    assert record.checks.exact is not None
+    assert record.checks.exact.difference < 0.05
 
 
 def test_a_run_that_is_right_is_probed_and_compared() -> None:
@@ -120,6 +144,22 @@ def test_a_probe_is_judged_by_weight_and_edges() -> None:
     found = judge(run, others, states)
     assert (found.outcome, found.edge) == (OTHER, (0, 1))
     assert found.difference == pytest.approx(1.0, abs=0.05)
+
+
+def test_what_two_looks_show_and_chains_never_saw_speaks_against_them() -> None:
+    run = stuck(GRAPHS, two_modes(better=4.0), 400)
+    states, graphs = run.record.log_state[:20], run.parents[:20]
+    same, others = (graphs, states), (graphs.copy(), states)
+    others[0][:, 1] = 0
+    assert judge_looks(run, []) is None
+    assert judge_looks(run, [same] * 5) is None
+    assert judge_looks(run, [same, others]) is None
+    # Not if they weigh less than the chains ever do.
+    assert judge_looks(run, [(others[0], states - 50.0)] * 2) is None
+    found = judge_looks(run, [same, others, others])
+    assert found is not None
+    assert (found.outcome, found.edge, found.agrees) == (OTHER, (0, 1), False)
+    assert found.difference > 0.99
 
 
 def test_chains_start_from_opposite_orders_in_pairs() -> None:

@@ -44,10 +44,8 @@ class SetTables(NamedTuple):
     tails: Wide
 
 
-def set_tables(considered: ConsideredSets, power: float = 1.0, in_group: int = IN_GROUP) -> SetTables:
-    """The lists for kernels; every weight may be taken to a power below 1, which flattens the posterior.
-
-    A group has about as many sets as lead the list, or `in_group`.
+def set_tables(considered: ConsideredSets, in_group: int = IN_GROUP) -> SetTables:
+    """The lists for kernels. A group has about as many sets as lead the list, or `in_group`.
 
     >>> members = np.array([[2], [0], [2]], dtype=np.int16)
     >>> logs = np.log([1.0, 8.0, 4.0])
@@ -61,14 +59,28 @@ def set_tables(considered: ConsideredSets, power: float = 1.0, in_group: int = I
     bits = np.ceil(np.log2(np.maximum(others / np.maximum(leading, in_group), 1.0))).astype(np.int64)
     order = np.empty(start[-1], dtype=np.int64)
     _deal_out(start, leading, bits, order)
-    log_weights = considered.log_weights[order]
-    weights, tails = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
-    _weigh(start, leading, bits, log_weights, power, weights, tails)
     # An even number of places, so that kernels can take two at a time.
     width = considered.members.shape[1]
     members = np.full((len(order), width + width % 2), considered.nodes, dtype=np.uint16)
     members[:, :width] = considered.members[order]
-    return SetTables(start, leading, bits, members, log_weights, weights, tails)
+    nothing = np.empty(0, dtype=np.int64)
+    return heated(SetTables(start, leading, bits, members, considered.log_weights[order], nothing, nothing), 1.0)
+
+
+def heated(tables: SetTables, power: float) -> SetTables:
+    """The lists with every weight taken to a power: one below 1 flattens the posterior. Log weights stay as they are.
+
+    >>> members = np.array([[2], [0], [2]], dtype=np.int16)
+    >>> logs = np.log([1.0, 16.0, 4.0])
+    >>> lists = ConsideredSets(np.array([0, 1, 3]), members, logs, np.array([1, 2]), *np.zeros((2, 2)), "all")
+    >>> from dagpost._tools.wide_floats import to_logs
+    >>> np.exp(to_logs(heated(set_tables(lists), 0.5).weights)).tolist()
+    [1.0, 1.0, 0.5]
+    """
+    sets = len(tables.log_weights)
+    weights, tails = np.empty(sets, dtype=np.int64), np.empty(sets, dtype=np.int64)
+    _weigh(tables.start, tables.leading, tables.bits, tables.log_weights, power, weights, tails)
+    return tables._replace(weights=weights, tails=tails)
 
 
 @inline_no_refcount

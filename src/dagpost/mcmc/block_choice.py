@@ -32,9 +32,9 @@ _SMALLER = 2
 _COST_RATIO = 1.8
 
 
-def block_context(considered: ConsideredSets, power: float = 1.0, in_group: int = IN_GROUP) -> BlockContext:
-    """What chains over these sets read; see `set_tables` for the power and the size of groups."""
-    tables = set_tables(considered, power, in_group)
+def block_context(considered: ConsideredSets, in_group: int = IN_GROUP) -> BlockContext:
+    """What chains over these sets read; see `set_tables` for the size of groups."""
+    tables = set_tables(considered, in_group)
     nodes, start = considered.nodes, considered.start
     shares = np.zeros((nodes, nodes))
     _edge_shares(tables, shares)

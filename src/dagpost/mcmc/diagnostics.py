@@ -2,9 +2,9 @@
 
 For every edge the rank-normalised split R-hat and the effective sample size of Vehtari, Gelman, Simpson, Carpenter &
 Bürkner (2021): of edges from counts and bits (mcmc/edge_series.py), of other series from ArviZ. Edges that are all but
-certain, one way or the other, say little about mixing, so agreement is judged by those between 0.05 and 0.95, and R-hat
-is for those between 0.01 and 0.99. Agreement alone earns no trust: the verdict (mcmc/verdict.py) rests on what else was
-checked, too.
+certain, one way or the other, say little about mixing, so agreement is judged by those between 0.05 and 0.95 and those
+that two chains see differently by more than one half; R-hat is for these and for all between 0.01 and 0.99. Agreement
+alone earns no trust: the verdict (mcmc/verdict.py) rests on what else was checked, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats
 from dagpost.mcmc.checks import ChainChecks
 from dagpost.mcmc.edge_series import count_edges, effective_sizes_of_edges
-from dagpost.mcmc.verdict import Agreement, verdict_on
+from dagpost.mcmc.verdict import MORE, Agreement, verdict_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,8 @@ LARGEST_R_HAT = 1.05
 SMALLEST_EFFECTIVE = 100.0
 #: Edges that are rarer than this, or as rarely missing, are listed without R-hat and effective size.
 _TELLING = 0.01
+#: An edge whose share differs by more than this between two chains is uncertain, however rare it is in all.
+_APART = 0.5
 
 
 def r_hat(series: Floats) -> Floats:
@@ -133,13 +135,15 @@ def diagnose(
     counted = count_edges(chains)
     child, parent = np.nonzero(counted.whole.any(axis=0).T)
     frequency, disagreement = counted.shares[parent, child], counted.r_hats()[parent, child]
+    # One chain of many that went astray hardly changes a share.
+    apart = np.ptp(counted.whole, axis=0)[parent, child] > _APART * chains.shape[1]
     # Only those that vary enough to tell anything.
-    telling = (frequency > _TELLING) & (frequency < 1.0 - _TELLING)
+    telling = ((frequency > _TELLING) & (frequency < 1.0 - _TELLING)) | apart
     effective = np.where(telling, float(len(chains)), math.nan)
     varying = telling & counted.varies[parent, child]
     effective[varying] = effective_sizes_of_edges(chains, np.stack([parent, child], axis=1)[varying])
     disagreement[~telling] = math.nan
-    uncertain = (frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])
+    uncertain = ((frequency > UNCERTAIN[0]) & (frequency < UNCERTAIN[1])) | apart
     # Chains that are too short to be split have no R-hat, which is not a reason to trust them.
     disagreement = np.where(np.isnan(disagreement) & uncertain, math.inf, disagreement)
     edges = pd.DataFrame(
@@ -181,15 +185,14 @@ def _agreement(
     if not uncertain.any():
         return Agreement(f"{kept} agree that no edge is uncertain", error=0.01)
     number = f"{int(uncertain.sum())} uncertain edges"
-    remedy = "Run longer, or use more thinning."
     if worst > LARGEST_R_HAT:
         row = edges[uncertain].sort_values("r_hat", ascending=False).iloc[0]
         where = f"{row['parent']} -> {row['child']}"
         wide = f"R-hat {worst:.2f}, should be below {LARGEST_R_HAT}, over {number}"
-        return Agreement(f"{kept} disagree, most about {where} ({wide})", remedy)
+        return Agreement(f"{kept} disagree, most about {where} ({wide})", MORE)
     if smallest < SMALLEST_EFFECTIVE:
         worth = f"are worth only {smallest:.0f} independent graphs for some of {number}"
-        return Agreement(f"{kept} agree (R-hat {worst:.2f}), but {worth}", remedy)
+        return Agreement(f"{kept} agree (R-hat {worst:.2f}), but {worth}", MORE)
     worth = f"are worth at least {smallest:.0f} independent graphs"
     error = max(2.0 * math.sqrt(0.25 / smallest), 0.01)
     return Agreement(f"{kept} agree (R-hat at most {worst:.3f} over {number}) and {worth}", error=error)

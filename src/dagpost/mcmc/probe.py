@@ -1,12 +1,13 @@
 """Would chains from elsewhere have found the same? A probe of chains that agree with each other.
 
 Chains that all fell into the same wrong mode agree perfectly. So some more are started where they hardly began: from
-the best of a few annealed orders (Kirkpatrick, Gelatt & Vecchi 1983), a walk over orders that is so hot at first that
-it crosses every valley, and cools until it is the chain of mcmc/order.py. From there the method itself goes on, for a
-part of its usual length, and what it then keeps is held against the chains, stretch by stretch of the same length:
+the best of a few annealed states, each from a walk that is so hot at first that it crosses every valley, and cools
+(annealed_orders.py, annealed_blocks.py: a method says which). From there the method itself goes on, for a part of its
+usual length, and what it then keeps is held against the chains, stretch by stretch of the same length:
 
 - its states weigh more than those of any stretch by `_NATS`: there are better graphs than the chains have found;
 - they weigh as much, and an edge is more, or less, often there than in any stretch by `_MARGIN`: there are others;
+- looks around from other annealed states keep an edge that the chains never have, or lack one that they always have;
 - they weigh less than those of every stretch: the probe was caught in a worse place, and tells nothing.
 
 A probe that finds nothing proves nothing. Cost: a tenth of the steps of the chains, and as long again for the walks. A
@@ -16,47 +17,51 @@ probe depends on the seed and the length of the run alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers, Masks
-from dagpost._tools.kernels import kernel
 from dagpost.engines import Engine
 from dagpost.families.edge_counts import edge_counts
-from dagpost.families.family_sums import FamilyTables
-from dagpost.mcmc import order
 from dagpost.mcmc.chains import ChainRun, advance_chain
 from dagpost.mcmc.checks import BETTER, OTHER, OUTCOMES, SAME, WORSE, ExactCompared, ProbeFound
 from dagpost.mcmc.diagnostics import by_chain
-from dagpost.mcmc.order import OrderState, shift
 
 if TYPE_CHECKING:
     from dagpost.methods.chain import ChainMethod
 
-#: Chains that are started for a probe, from opposite orders, each from the best of `_WALKS` annealed ones.
-PROBES, _WALKS = 2, 4
+#: Chains that are started for a probe, from annealed states that began with opposite orders.
+PROBES = 2
 #: The steps of all probes together, as a share of those of all chains.
 _SHARE = 0.1
-#: The weight of an order is taken to this power at first, and to the power of 1 in the last fifth of a walk.
-_HOTTEST, _COLD_SHARE = 0.01, 0.2
-#: The time of the walks, beside that of the steps; a shift of one node takes more than twice as long as others.
-_WALK_SHARE = 0.4
-#: Steps of a walk: at least this many for each pair of nodes.
-_LEAST_STEPS = 2
+#: The time of the annealing, beside that of the steps; a shift of one node takes more than twice as long as others.
+_ANNEALED_SHARE = 0.4
 #: How much better a mean log weight must be, and how much further apart a share, than the chains' own stretches are.
 _NATS, _MARGIN = 3.0, 0.2
 #: A share in the stretches of a chain may be this many times as far from the mean before a probe seems far.
 _TIMES = 1.5
+#: Graphs of a look around. An edge stays in a look if it is in this share of them; chains never saw it if it is in less
+#: than the second of theirs; and so many looks must say so.
+_LOOKED, _STAYS, _NEVER, _LOOKS_AGREE = 20, 0.95, 0.002, 2
 #: What numbers the random generators of probes, beyond all chains.
 _SEEDED = 1_000_000
 
 
-class _Lengths(NamedTuple):
-    """Steps of an annealed walk; graphs that a probe passes over, and those that it keeps."""
+#: What anneals a start: takes an order to begin with, how many kept graphs it may take as long as, a random generator
+#: and where a wish to cancel is told, and returns states of the method, the best first (`ChainMethod.annealed`).
+Annealed: TypeAlias = Callable[[Integers, float, np.random.Generator, Integers], list[Any]]
+#: Graphs, and the log weights of their states.
+Kept: TypeAlias = tuple[Masks, Floats]
 
-    walk: int
+
+class _Lengths(NamedTuple):
+    """Graphs that annealing may take as long as; those of a look, those that a probe passes over, and that it keeps."""
+
+    annealed: float
+    looked: int
     passed: int
     kept: int
 
@@ -64,23 +69,22 @@ class _Lengths(NamedTuple):
 def probe(
     method: ChainMethod,
     context: Any,
-    tables: FamilyTables,
+    annealed: Annealed,
     run: ChainRun,
     *,
-    steps_a_graph: float,
     seed: np.random.SeedSequence,
     engine: Engine,
 ) -> ProbeFound:
-    """Start chains from annealed orders and compare them with those of a run; worst news first.
-
-    `steps_a_graph` is how many steps over orders take as long as one kept graph of the method.
-    """
+    """Start chains from annealed states and compare them with those of a run; worst news first."""
     nodes = run.parents.shape[1]
-    lengths = _lengths_of(method, run, nodes, steps_a_graph)
+    lengths = _lengths_of(method, run)
     order_of = np.random.Generator(np.random.PCG64(_seed(seed, 0, 0))).permutation(nodes)
     items = [(number, order_of[:: 1 if number % 2 else -1].copy(), seed) for number in range(PROBES)]
-    block = partial(_probe_chain, method, context, tables, lengths)
-    found = [judge(run, *kept) for kept in engine.tasks.run(block, items)]
+    block = partial(_probe_chain, method, context, annealed, lengths)
+    results = list(engine.tasks.run(block, items))
+    found = [judge(run, *best) for best, _ in results]
+    unseen = judge_looks(run, [look for _, looks in results for look in looks])
+    found += [] if unseen is None else [unseen]
     return min(found, key=lambda each: (OUTCOMES.index(each.outcome), -each.difference))
 
 
@@ -112,6 +116,36 @@ def judge(run: ChainRun, parents: Masks, log_state: Floats) -> ProbeFound:
     return ProbeFound(outcome, PROBES, kept, mean - float(means.mean()), float(differences[edge]), edge)
 
 
+def judge_looks(run: ChainRun, looks: Sequence[Kept]) -> ProbeFound | None:
+    """Whether short looks around from annealed states show an edge, or the lack of one, that the chains never saw.
+
+    A mode with a tenth of the probability is missed by four chains and two probes half of the time, if none of them
+    leaves the mode that it is in; of forty annealed states, some are there.
+    """
+    if not looks:
+        return None
+    kept, lengths = len(looks[0][1]), run.record.lengths
+    weights = by_chain(run.record.log_state, lengths)
+    rows = weights[:, : weights.shape[1] // kept * kept]
+    # As heavy as the chains themselves are at times.
+    least = float(rows.reshape(-1, kept).mean(axis=1).min()) if rows.size else math.inf
+    heavy = [look for look in looks if float(look[1].mean()) >= least]
+    overall = _edge_shares(run.parents)
+    stays = np.zeros((2, *overall.shape), dtype=np.int64)
+    for parents, _ in heavy:
+        own = _edge_shares(parents)
+        stays += np.stack([own >= _STAYS, own <= 1.0 - _STAYS])
+    never = np.stack([overall < _NEVER, overall > 1.0 - _NEVER])
+    unseen = np.where(never & ~np.eye(len(overall), dtype=bool), stays, 0)
+    if int(unseen.max()) < _LOOKS_AGREE:
+        return None
+    _, parent, child = np.unravel_index(int(unseen.argmax()), unseen.shape)
+    gain = float(np.mean([log_state.mean() for _, log_state in heavy])) - float(weights.mean())
+    edge = int(parent), int(child)
+    share = float(overall[edge])
+    return ProbeFound(OTHER, PROBES, kept, gain, max(share, 1.0 - share), edge)
+
+
 def compare_edges(run: ChainRun, exact: Floats) -> ExactCompared:
     """How far the edges that a run gives are from the exact ones."""
     shares = np.array(run.record.lengths) / len(run.log_joint)
@@ -121,13 +155,12 @@ def compare_edges(run: ChainRun, exact: Floats) -> ExactCompared:
     return ExactCompared(float(differences[parent, child]), (int(parent), int(child)))
 
 
-def _lengths_of(method: ChainMethod, run: ChainRun, nodes: int, steps_a_graph: float) -> _Lengths:
+def _lengths_of(method: ChainMethod, run: ChainRun) -> _Lengths:
     shortest = min(run.record.lengths)
     graphs = math.ceil(method.burn_in / method.thinning) + shortest
     each = max(2, int(_SHARE * method.chains * graphs / PROBES))
     kept = max(1, min(each // 2, shortest // 4))
-    walk = max(int(_WALK_SHARE * each * steps_a_graph / _WALKS), _LEAST_STEPS * nodes**2)
-    return _Lengths(walk, each - kept, kept)
+    return _Lengths(_ANNEALED_SHARE * each, max(1, min(_LOOKED, kept)), each - kept, kept)
 
 
 def _seed(seed: np.random.SeedSequence, number: int, part: int) -> np.random.SeedSequence:
@@ -137,41 +170,24 @@ def _seed(seed: np.random.SeedSequence, number: int, part: int) -> np.random.See
 def _probe_chain(
     method: ChainMethod,
     context: Any,
-    tables: FamilyTables,
+    annealed: Annealed,
     lengths: _Lengths,
     item: tuple[int, Integers, np.random.SeedSequence],
     cancel: Integers,
-) -> tuple[Masks, Floats]:
-    """The graphs that one probe keeps, and the log weights of their states."""
+) -> tuple[Kept, list[Kept]]:
+    """What one probe keeps, and what short looks around from the lesser annealed states show."""
     number, wanted, seed = item
-    nodes = len(wanted)
     generator = np.random.Generator(np.random.PCG64(_seed(seed, number, 1)))
-    best, heaviest = wanted, -math.inf
-    for walk in range(_WALKS):
-        # The first from the order itself, the others from random ones.
-        state = order.start(tables, generator, wanted if walk == 0 else None)
-        _anneal(tables, state, lengths.walk, generator, cancel)
-        if state.log_sums.sum() > heaviest:
-            best, heaviest = state.order, float(state.log_sums.sum())
-    state = method.start(context, generator, best)
+    state, *lesser = annealed(wanted, lengths.annealed, generator, cancel)
+    looks = []
+    for place, other in enumerate(lesser):
+        item_of_look = (other, lengths.looked, _seed(seed, number, 4 + place))
+        _, output = advance_chain(method, context, len(wanted), item_of_look, cancel)
+        looks.append((output.parents, output.log_state))
     for part, graphs in enumerate((lengths.passed, lengths.kept)):
-        state, output = advance_chain(method, context, nodes, (state, graphs, _seed(seed, number, 2 + part)), cancel)
-    return output.parents, output.log_state
-
-
-@kernel
-def _anneal(
-    tables: FamilyTables, state: OrderState, steps: int, generator: np.random.Generator, cancel: Integers
-) -> None:
-    """Walk over orders, one node at a time, from hot to cold."""
-    nodes = len(state.order)
-    log_place, log_own, log_other = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
-    for step in range(steps if nodes > 1 else 0):
-        if cancel[0] != 0:
-            return
-        left = max(0.0, 1.0 - step / (steps * (1.0 - _COLD_SHARE)))
-        node = int(generator.random() * nodes)
-        shift(tables, state, node, generator, _HOTTEST**left, log_place, log_own, log_other)
+        seeded = _seed(seed, number, 2 + part)
+        state, output = advance_chain(method, context, len(wanted), (state, graphs, seeded), cancel)
+    return (output.parents, output.log_state), looks
 
 
 def _edge_shares(parents: Masks) -> Floats:

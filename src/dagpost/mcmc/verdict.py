@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from dagpost.mcmc.checks import BETTER, SAME, ChainChecks, ExactCompared, ProbeFound
 
 #: Edges no further than this from the exact ones are right, whatever R-hat says; up to the second if chains agree.
+#: Without exact edges a share of one half must be known to within the second, too (400 independent graphs): the worst
+#: of many edges is off by up to twice as much.
 NEAR, NEAR_ENOUGH = 0.02, 0.05
+#: What to do where chains are worth too little.
+MORE = "Run longer, or use more thinning."
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,12 @@ def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence
         return _compared(agreement, checks.exact, names)
     if not agreement.agreed:
         return f"Do not trust it yet: {agreement.words}. {agreement.remedy}", False
+    if agreement.error > NEAR_ENOUGH:
+        return (
+            f"Do not trust it yet: {agreement.words}, which leaves a share of one half uncertain by "
+            f"±{agreement.error:.2f}, and the worst of many shares by more. {MORE}",
+            False,
+        )
     why = f" Not compared with exact probabilities: {checks.unchecked}." if checks and checks.unchecked else ""
     if checks is None or checks.probe is None:
         return (
@@ -55,7 +65,7 @@ def verdict_on(agreement: Agreement, checks: ChainChecks | None, names: Sequence
     told = "found the same" if checks.probe.outcome == SAME else "ended among less probable graphs"
     return (
         f"Nothing speaks against it, to about ±{agreement.error:.2f}: {kept}; {checks.probe.chains} more, from "
-        f"annealed orders, {told}. That is not proof.{why}",
+        f"annealed starts, {told}. That is not proof.{why}",
         True,
     )
 
@@ -84,7 +94,7 @@ def _contradicted(agreement: Agreement, probe: ProbeFound, names: Sequence[str])
     else:
         found = f"other graphs that weigh as much ({apart})"
     return (
-        f"Do not trust it: {agreement.words}, but a probe from annealed orders found {found}. Run longer, with more "
+        f"Do not trust it: {agreement.words}, but a probe from annealed starts found {found}. Run longer, with more "
         "chains, or use another method."
     )
 

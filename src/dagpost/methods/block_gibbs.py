@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dagpost._tools.checks import whole_number
@@ -15,6 +16,7 @@ from dagpost.methods.base import Cost, Draws, Wanted
 from dagpost.methods.chain import ChainMethod, StepCost
 
 if TYPE_CHECKING:
+    from dagpost.mcmc.probe import Annealed
     from dagpost.posterior.workspace import Workspace
 
 #: The largest blocks that pay; each node more makes a block take two to three times as long.
@@ -99,6 +101,13 @@ class BlockGibbs(ChainMethod):
                 f"or use {setting('method', 'partition-mcmc')}."
             )
         return super().draw(workspace, wanted)
+
+    def annealed(self, workspace: Workspace, context: Any) -> Annealed | None:
+        """Graphs that cool by blocks."""
+        from dagpost.mcmc.annealed_blocks import start_from_blocks
+
+        del workspace
+        return partial(start_from_blocks, self, context)
 
     def can_be_at(self, context: Any, state: Any) -> bool:
         """Whether a state names sets that there are, and they make a graph without cycles."""

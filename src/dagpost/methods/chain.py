@@ -13,6 +13,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from dagpost._tools.checks import whole_number
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from dagpost._tools.arrays import Integers
     from dagpost.mcmc.chains import ChainRun, Round
     from dagpost.mcmc.checks import ChainChecks
+    from dagpost.mcmc.probe import Annealed
     from dagpost.posterior.workspace import Workspace
 
 MOST_CHAINS = 1000
@@ -166,17 +168,10 @@ class ChainMethod(Method):
         if run.interrupted:
             return ChainChecks(self.takes_orders, unchecked="the run was interrupted")
         nodes, count = workspace.nodes, len(run.log_joint)
+        annealed = self.annealed(workspace, context)
         found = None
-        if self.takes_orders and nodes <= MAX_NODES:
-            found = probe(
-                self,
-                context,
-                workspace.families,
-                run,
-                steps_a_graph=self._steps_a_graph(nodes, workspace.max_parents),
-                seed=seed,
-                engine=workspace.engine,
-            )
+        if annealed is not None:
+            found = probe(self, context, annealed, run, seed=seed, engine=workspace.engine)
         # Of few parents: rather too little patience than too much.
         limit = min(workspace.max_parents, _FEW_PARENTS)
         patience = max(_EXACT_SECONDS, self.cost_of_draws(count, nodes, limit, 1).seconds)
@@ -184,6 +179,15 @@ class ChainMethod(Method):
         if edges is None:
             return ChainChecks(self.takes_orders, found, unchecked="they would take too long, or too much memory")
         return ChainChecks(self.takes_orders, found, compare_edges(run, edges))
+
+    def annealed(self, workspace: Workspace, context: Any) -> Annealed | None:
+        """What anneals a start for a probe; None for a method that cannot be probed. See mcmc/probe.py."""
+        from dagpost.mcmc.annealed_orders import start_from_orders
+
+        if not self.takes_orders:
+            return None
+        steps = self._steps_a_graph(workspace.nodes, workspace.max_parents)
+        return partial(start_from_orders, self, context, workspace.families, steps)
 
     def _steps_a_graph(self, nodes: int, max_parents: int) -> float:
         """How many steps over orders take as long as one kept graph and the steps before it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,7 +186,7 @@ def test_chains_without_uncertain_edges_are_trusted() -> None:
     assert found.uncertain == 0
     assert found.verdict.startswith(
         "Nothing speaks against it, to about ±0.01: 2 chains of 300 graphs, in pairs from opposite orders, agree that "
-        "no edge is uncertain; 2 more, from annealed orders, found the same."
+        "no edge is uncertain; 2 more, from annealed starts, found the same."
     )
     assert found.largest_r_hat == 1.0
 
@@ -210,6 +211,27 @@ def test_agreement_alone_earns_no_trust() -> None:
     assert broken_off.verdict.endswith("Not compared with exact probabilities: the run was interrupted.")
 
 
+def test_one_chain_of_forty_that_went_astray_is_seen() -> None:
+    """It changes no share by more than 0.025, but it says that chains can miss something."""
+    series = np.zeros((40, 100))
+    series[7] = 1.0
+    found = diagnosis(series)
+    assert found.uncertain == 1
+    assert not found.agreed
+    assert "disagree, most about" in found.verdict
+
+
+def test_too_few_independent_graphs_are_not_trusted_without_exact_edges() -> None:
+    series = persistent(4, 60, 0.5, 0.0, 11)
+    found = diagnosis(series)
+    assert found.agreed
+    assert 100 < found.smallest_effective < 400
+    assert not found.trusted
+    assert "leaves a share of one half uncertain by ±0.0" in found.verdict
+    compared = replace(probed(), exact=ExactCompared(0.03, (0, 2)))
+    assert diagnosis(series, compared).trusted
+
+
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
@@ -227,7 +249,7 @@ def test_what_a_probe_found_outweighs_agreement(outcome: str, words: str) -> Non
 def test_a_probe_that_ended_among_less_probable_graphs_is_said_to() -> None:
     found = diagnosis(persistent(4, 1000, 0.5, 0.5, 3), probed(WORSE, gain=-9.0))
     assert found.trusted
-    assert "2 more, from annealed orders, ended among less probable graphs. That is not proof." in found.verdict
+    assert "2 more, from annealed starts, ended among less probable graphs. That is not proof." in found.verdict
 
 
 @pytest.mark.parametrize(
