@@ -52,7 +52,7 @@ def test_words_on_what_was_not_scored() -> None:
     lists = ConsideredSets(start, members, np.zeros(3), leading, lost, missed, "every set of one")
     assert lists.describe() == (
         "parents considered: every set of one (1 to 2 for a variable); sets left out hold at most 0.0003 of the "
-        "posterior, and sets that were never scored about 0.03 for the worst variable"
+        "posterior; sets that were never scored hold about 0.03 of it for the worst variable"
     )
     assert lists.table(["a", "b"]).loc["b"].tolist() == [1, 2, 2e-4, 0.03]
 
