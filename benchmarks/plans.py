@@ -65,6 +65,8 @@ CASES = [
     case("partial-order-mcmc", 20, modularity="order", samples=5_000),
     case("hybrid-mcmc", 20, samples=20_000),
     case("structure-mcmc", 25, "bge", samples=20_000),
+    case("block-gibbs", 25, "bge", samples=30_000, table="breast cancer"),
+    *(case("block-gibbs", nodes, samples=30_000) for nodes in (20, 37, 56, 109, 223, 441)),
 ]
 
 
@@ -81,6 +83,15 @@ def table_of(nodes: int, rows: int, continuous: bool) -> Any:
     values /= values.std(axis=0)
     columns = [f"V{node}" for node in range(nodes)]
     return pd.DataFrame(values if continuous else np.digitize(values, [-0.5, 0.5]), columns=columns)
+
+
+def breast_cancer(columns: int) -> Any:
+    """Measurements of cell nuclei, the first columns of them."""
+    import pandas as pd
+    from sklearn.datasets import load_breast_cancer
+
+    values = load_breast_cancer().data[:, :columns]
+    return pd.DataFrame((values - values.mean(axis=0)) / values.std(axis=0), columns=[f"V{c}" for c in range(columns)])
 
 
 def model_of(request: Case, nodes: int, small: bool = False) -> Any:
@@ -117,11 +128,13 @@ def measure_here(request: Case) -> Case:
 
     continuous, nodes, rows = request["score"] == "bge", request["nodes"], request.get("rows", 1_000)
     warnings.simplefilter("ignore")
-    # Beyond 21 columns chains work with lists of candidates, which have kernels of their own.
-    few = 5 if nodes <= 21 else 22
+    # Beyond 21 columns chains work with lists of candidates, and beyond 64 with sets of several words: other kernels.
+    few = 5 if nodes <= 21 else 22 if nodes <= 64 else 66
     few = 6 if "tiers" in request else few
     run_all(model_of(request, few, small=True), table_of(few, 100, continuous))
     table, model = table_of(nodes, rows, continuous), model_of(request, nodes)
+    if request.get("table") == "breast cancer":
+        table = breast_cancer(nodes)
     plan = model.plan(table)
     with contextlib.suppress(OSError):
         # Linux forgets the peak of before.

@@ -18,7 +18,7 @@ from dagpost.mcmc.block_scratch import BlockContext, room_for_blocks
 
 
 class MadeUp(NamedTuple):
-    """Parent sets and their log weights as the naive twin has them, and the same for chains."""
+    """Parent sets and their log weights as the naive twin has them, in the order of the tables, and these."""
 
     sets: list[list[tuple[int, ...]]]
     log_weights: list[list[float]]
@@ -35,6 +35,7 @@ def made_up_sets(
     max_parents: int = 3,
     required: tuple[tuple[int, int], ...] = (),
     nearly_equal: bool = False,
+    in_group: int = 1,
 ) -> MadeUp:
     """At most `each` sets for every node; with required parents (parent, child) all its sets have them.
 
@@ -53,7 +54,7 @@ def made_up_sets(
         weights = rng.normal(0.0, spread, len(chosen))
         if nearly_equal:
             weights = spread * rng.integers(-1, 2, len(chosen)) + 1e-9 * rng.normal(size=len(chosen))
-        first = int(rng.integers(1, len(chosen) + 1))
+        first = int(rng.integers(1, 1 + len(chosen) // 2))
         behind = rng.permutation(len(chosen)) >= first
         behind[np.argmax(weights)] = False
         order = np.lexsort((-weights, behind))
@@ -72,30 +73,63 @@ def made_up_sets(
         np.zeros(nodes),
         "some made-up sets",
     )
-    return MadeUp(sets, logs, considered, block_context(considered))
+    context = block_context(considered, in_group=in_group)
+    tables = context.tables
+    rows = [range(start[node], start[node + 1]) for node in range(nodes)]
+    return MadeUp(
+        [[tuple(int(other) for other in tables.members[place] if other < nodes) for place in row] for row in rows],
+        [[float(tables.log_weights[place]) for place in row] for row in rows],
+        considered,
+        context,
+    )
 
 
-def choices_of(made: MadeUp, numbers: NDArray[np.int64], block: list[int], whole: bool) -> list[list[int]]:
-    """Which sets each node may get when a block is redrawn, out of whole lists or out of those that lead."""
-    choices = [[int(number)] for number in numbers]
-    for node in block:
-        leading = int(made.considered.leading[node])
-        if whole:
-            choices[node] = list(range(len(made.sets[node])))
-        elif numbers[node] < leading:
-            choices[node] = list(range(leading))
-    return choices
+def given_groups(
+    made: MadeUp, numbers: NDArray[np.int64], begins: NDArray[np.int64]
+) -> tuple[list[list[int]], list[list[float]]]:
+    """Which sets each node may get, and the log weights of all sets, given the groups in play.
+
+    `begins`: where the group of each node begins, by number; -1 for a node that is not in the block.
+    """
+    choices, weights = [], []
+    for node, begin in enumerate(begins.tolist()):
+        own, leading = made.log_weights[node], int(made.considered.leading[node])
+        groups = 1 << int(made.context.tables.bits[node])
+        if begin < 0:
+            choices.append([int(numbers[node])])
+            weights.append(own)
+            continue
+        others = len(own) - leading
+        sizes = [len(range(group, others, groups)) for group in range(groups)]
+        starts = [leading + sum(sizes[:group]) for group in range(groups)]
+        size = max(size for start, size in zip(starts, sizes, strict=True) if start == begin)
+        choices.append([*range(leading), *range(begin, begin + size)])
+        lift = float(np.log(groups))
+        weights.append([*own[:leading], *(weight + lift for weight in own[leading:])])
+    return choices, weights
 
 
 @kernel
 def sums_of_block(
-    context: BlockContext, numbers: NDArray[np.int64], block: NDArray[np.int64], whole: bool, edges: NDArray[np.float64]
+    context: BlockContext,
+    numbers: NDArray[np.int64],
+    block: NDArray[np.int64],
+    generator: np.random.Generator,
+    edges: NDArray[np.float64],
+    begins: NDArray[np.int64],
 ) -> tuple[float, float]:
-    """Add the edges given the rest to `edges` (child, parent or none); `B` of no member, and its exponent."""
+    """Add the edges given the rest to `edges` (child, parent or none); `B` of no member, and its exponent.
+
+    `begins` becomes what `given_groups` takes.
+    """
     space = room_for_blocks(len(numbers))
     for place in range(len(block)):
         space.members[place] = block[place]
-    _sum_block(context, numbers, len(block), 1, whole, space)
+    _sum_block(context, numbers, len(block), 1, space, generator)
+    for node in range(len(numbers)):
+        begins[node] = -1
+    for place in range(len(block)):
+        begins[block[place]] = space.first[place, 1] - context.tables.start[block[place]]
     add_edge_probabilities(context.tables, len(block), space, edges)
     return space.completions[0], float(space.after[0])
 
@@ -105,7 +139,6 @@ def draws_of_block(
     context: BlockContext,
     numbers: NDArray[np.int64],
     block: NDArray[np.int64],
-    whole: bool,
     generator: np.random.Generator,
     drawn: NDArray[np.int64],
 ) -> int:
@@ -117,6 +150,6 @@ def draws_of_block(
             drawn[draw, node] = numbers[node]
         for place in range(len(block)):
             space.members[place] = block[place]
-        _sum_block(context, drawn[draw], len(block), draw + 1, whole, space)
+        _sum_block(context, drawn[draw], len(block), draw + 1, space, generator)
         failed += not draw_layers(context.tables, len(block), drawn[draw], space, generator)
     return failed

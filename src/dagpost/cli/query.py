@@ -20,6 +20,9 @@ from dagpost.cli.options import (
 )
 from dagpost.cli.output import about_sample, as_content, edge_list, print_json, sample_content, summary
 
+#: Of very many columns, pairs that are joined less probably than this are not listed unless asked for.
+_LEAST_OF_MANY = 0.1
+
 
 def edges(
     source: SourceArgument,
@@ -39,7 +42,7 @@ def edges(
     from dagpost.cli.regimes import print_regimes, regimes_content
     from dagpost.cli.time import folded_content, folded_edges, print_folded
     from dagpost.families.numbering import MAX_NODES
-    from dagpost.posterior.directions import LEAST_SHOWN, directions_of_sample, quick_directions
+    from dagpost.posterior.directions import directions_of_sample, quick_directions
     from dagpost.posterior.sample import DagSample
     from dagpost.posterior.variations import known_sensitivity
 
@@ -64,8 +67,8 @@ def edges(
         for line in about:
             typer.echo(printable(line))
         return
-    # Of very many columns, pairs that are all but never joined would fill thousands of lines; --json has them.
-    least = max(minimum, LEAST_SHOWN) if len(found.names) > MAX_NODES else minimum
+    # Of very many columns, improbable pairs would fill thousands of lines; a smaller --minimum, and --json, have them.
+    least = minimum or (_LEAST_OF_MANY if len(found.names) > MAX_NODES else 0.0)
     shown = found.pairs(least)
     print_pairs(found, shown, table.to_numpy(), tried=tried)
     print_pairs_left_out(found, shown, least)

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import kernel
-from dagpost._tools.wide_floats import add, from_log
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,40 +96,6 @@ class ConsideredSets:
         return pd.DataFrame(columns, index=pd.Index(list(names), name="variable"))
 
 
-class SetTables(NamedTuple):
-    """`ConsideredSets` as kernels read them; weights are wide floats relative to the heaviest set of the node.
-
-    `tails`: the weight of a set and of all that follow it.
-    """
-
-    start: Integers
-    leading: Integers
-    #: Without a sign: kernels index with them.
-    members: NDArray[np.uint16]
-    log_weights: Floats
-    weights: Wide
-    tails: Wide
-
-
-def set_tables(considered: ConsideredSets, power: float = 1.0) -> SetTables:
-    """The lists for kernels; every weight may be taken to a power below 1, which flattens the posterior.
-
-    >>> members = np.array([[2], [0], [2]], dtype=np.int16)
-    >>> logs = np.log([1.0, 8.0, 4.0])
-    >>> lists = ConsideredSets(np.array([0, 1, 3]), members, logs, np.array([1, 2]), *np.zeros((2, 2)), "all")
-    >>> from dagpost._tools.wide_floats import to_logs
-    >>> np.exp(to_logs(set_tables(lists).tails)).tolist()
-    [1.0, 1.5, 0.5]
-    """
-    sets = len(considered.log_weights)
-    weights, tails = np.empty(sets, dtype=np.int64), np.empty(sets, dtype=np.int64)
-    _weigh(considered.start, considered.log_weights, power, weights, tails)
-    # An even number of places, so that kernels can take two at a time.
-    odd = considered.members.shape[1] % 2
-    members = np.pad(considered.members, ((0, 0), (0, odd)), constant_values=considered.nodes).view(np.uint16)
-    return SetTables(considered.start, considered.leading, members, considered.log_weights, weights, tails)
-
-
 @kernel
 def _columns_in_sets(start: Integers, members: Members, nodes: int) -> Integers:
     counts = np.zeros(len(start) - 1, dtype=np.int64)
@@ -142,13 +107,3 @@ def _columns_in_sets(start: Integers, members: Members, nodes: int) -> Integers:
                 seen[members[place, slot]] = True
         counts[node] = seen[:nodes].sum()
     return counts
-
-
-@kernel
-def _weigh(start: Integers, log_weights: Floats, power: float, weights: Wide, tails: Wide) -> None:
-    for node in range(len(start) - 1):
-        first, end = start[node], start[node + 1]
-        for place in range(first, end):
-            weights[place] = from_log(power * (log_weights[place] - log_weights[first]))
-        for place in range(end - 1, first - 1, -1):
-            tails[place] = weights[place] if place == end - 1 else add(weights[place], tails[place + 1])

@@ -16,7 +16,8 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
-from dagpost.families.considered_sets import ConsideredSets, SetTables, set_tables
+from dagpost.families.considered_sets import ConsideredSets
+from dagpost.families.set_tables import IN_GROUP, SetTables, set_tables
 from dagpost.mcmc.block_scratch import BlockContext, BlockScratch
 
 #: How often any node is asked into a block, not a partner.
@@ -31,9 +32,9 @@ _SMALLER = 2
 _COST_RATIO = 1.8
 
 
-def block_context(considered: ConsideredSets, power: float = 1.0) -> BlockContext:
-    """What chains over these sets read; see `set_tables` for the power."""
-    tables = set_tables(considered, power)
+def block_context(considered: ConsideredSets, power: float = 1.0, in_group: int = IN_GROUP) -> BlockContext:
+    """What chains over these sets read; see `set_tables` for the power and the size of groups."""
+    tables = set_tables(considered, power, in_group)
     nodes, start = considered.nodes, considered.start
     shares = np.zeros((nodes, nodes))
     _edge_shares(tables, shares)

@@ -17,7 +17,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost._tools.wide_floats import FRACTION_BITS, ratio
-from dagpost.families.considered_sets import SetTables
+from dagpost.families.set_tables import SetTables
 from dagpost.mcmc.block_completions import find_live
 from dagpost.mcmc.block_scratch import APART, EXPONENT, BlockScratch, alpha_of, fraction_of, in_unit
 
@@ -124,14 +124,15 @@ def _draw_parents(
     width = tables.members.shape[1]
     inside, meeting = np.uint16(placed), np.uint16(last)
     found = np.int64(-1)
-    for position in range(space.first[place], space.end[place]):
-        projection = np.uint16(0)
-        for step in range(0, width, 2):
-            projection |= space.ancestors[tables.members[position, step]]
-            projection |= space.ancestors[tables.members[position, step + 1]]
-        if projection & ~inside == 0 and (meeting == 0 or projection & meeting != 0):
-            found = position - tables.start[space.members[place]]
-            left -= in_unit(tables.weights[position], unit)
-            if left < 0.0:
-                break
+    for part in range(2):
+        for position in range(space.first[place, part], space.end[place, part]):
+            projection = np.uint16(0)
+            for step in range(0, width, 2):
+                projection |= space.ancestors[tables.members[position, step]]
+                projection |= space.ancestors[tables.members[position, step + 1]]
+            if projection & ~inside == 0 and (meeting == 0 or projection & meeting != 0):
+                found = position - tables.start[space.members[place]]
+                left -= in_unit(tables.weights[position], unit)
+                if left < 0.0:
+                    return found
     return found

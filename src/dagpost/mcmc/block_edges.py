@@ -24,9 +24,9 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO_LIMIT, ratio
-from dagpost.families.considered_sets import SetTables
+from dagpost.families.set_tables import SetTables
 from dagpost.mcmc.block_completions import find_live
-from dagpost.mcmc.block_scratch import APART, EXPONENT, BlockScratch, alpha_of, fraction_of, in_unit
+from dagpost.mcmc.block_scratch import APART, BlockScratch, alpha_of, fraction_of
 
 #: Sets that are closed less often than this are left out.
 _RARELY = 1e-9
@@ -102,19 +102,16 @@ def _add_parents(tables: SetTables, place: int, space: BlockScratch, edges: Floa
             sources[inside] = 0.0
     for inside in range(sets, 2 * sets):
         sources[inside] = 0.0
-    unit = least & EXPONENT
-    for inside in range(sets):
-        # Probability for each unit of weight.
-        if sources[inside] > 0.0:
-            sources[inside] *= ratio(unit, alpha[inside])
-    for position in range(space.first[place], space.end[place]):
-        if tables.tails[position] < least + _UNLIKELY:
-            break
-        projection = np.uint16(0)
-        for step in range(0, width, 2):
-            projection |= space.ancestors[tables.members[position, step]]
-            projection |= space.ancestors[tables.members[position, step + 1]]
-        if sources[where[projection]] > 0.0:
-            probability = sources[where[projection]] * in_unit(tables.weights[position], unit)
-            for step in range(width):
-                edges[tables.members[position, step]] += probability
+    for part in range(2):
+        for position in range(space.first[place, part], space.end[place, part]):
+            if tables.tails[position] < least + _UNLIKELY:
+                break
+            projection = np.uint16(0)
+            for step in range(0, width, 2):
+                projection |= space.ancestors[tables.members[position, step]]
+                projection |= space.ancestors[tables.members[position, step + 1]]
+            inside = where[projection]
+            if sources[inside] > 0.0:
+                probability = sources[inside] * ratio(tables.weights[position], alpha[inside])
+                for step in range(width):
+                    edges[tables.members[position, step]] += probability

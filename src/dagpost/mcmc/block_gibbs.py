@@ -6,10 +6,8 @@ the structure-modular posterior. Other chains over graphs change an edge or two 
 that makes things worse; here up to ten nodes rearrange themselves at once, which crosses most of the valleys between
 good graphs.
 
-Most blocks draw out of the sets that lead the list of each member (considered_sets.py); a member whose present set is
-not one of them keeps it. One block in eight draws out of whole lists. Either way a set is drawn from its conditional
-distribution within a class that was fixed beforehand, so the limit is the same, and lists of thousands of sets are read
-less often.
+Each member draws out of the sets that lead its list and one group of the others (families/set_tables.py), which is
+exact and reads few sets where lists have thousands.
 
 One block in four also adds up the exact probabilities of its edges (block_edges.py). A *sweep* is as many blocks as
 redraw each node once on average.
@@ -26,24 +24,22 @@ import numpy as np
 from dagpost._tools.arrays import Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.errors import NoGraphError
-from dagpost.families.considered_sets import SetTables
 from dagpost.families.family_sums import NO_ORDER
+from dagpost.families.set_tables import SetTables
 from dagpost.mcmc.block_choice import choose_size, grow_block
 from dagpost.mcmc.block_completions import sum_completions
 from dagpost.mcmc.block_draw import draw_layers
 from dagpost.mcmc.block_edges import add_edge_probabilities
 from dagpost.mcmc.block_scratch import BlockContext, BlockScratch, room_for_blocks
-from dagpost.mcmc.block_sums import find_ancestors, sum_inside
+from dagpost.mcmc.block_sums import choose_group, find_ancestors, sum_inside
 from dagpost.mcmc.chains import Round
 
-#: Share of the blocks that draw out of whole lists.
-_WHOLE_LISTS = 0.125
 #: One block in so many adds up the probabilities of its edges.
 _BLOCKS_A_LOOK = 4
 
 
 class BlockState(NamedTuple):
-    """A graph: which of its considered sets, by number, are the parents of each node."""
+    """A graph: which of its sets, by number in the tables, are the parents of each node."""
 
     numbers: Integers
 
@@ -175,7 +171,7 @@ def _advance(
                 block += 1
                 size = choose_size(largest, generator)
                 grow_block(context, size, space, generator)
-                _sum_block(context, numbers, size, block, generator.random() < _WHOLE_LISTS, space)
+                _sum_block(context, numbers, size, block, space, generator)
                 if block % _BLOCKS_A_LOOK == 0:
                     add_edge_probabilities(context.tables, size, space, edges)
                     for place in range(size):
@@ -196,20 +192,18 @@ def _advance(
 
 @inline_no_refcount
 def _sum_block(
-    context: BlockContext, numbers: Integers, size: int, block: int, whole_lists: bool, space: BlockScratch
+    context: BlockContext,
+    numbers: Integers,
+    size: int,
+    block: int,
+    space: BlockScratch,
+    generator: np.random.Generator,
 ) -> None:
     """Everything that draws from a block, and the probabilities of its edges, need."""
-    tables = context.tables
-    find_ancestors(tables, context.candidates, numbers, size, block, space)
+    find_ancestors(context.tables, context.candidates, numbers, size, block, space)
     for place in range(size):
-        node = space.members[place]
-        space.first[place], space.end[place] = tables.start[node], tables.start[node + 1]
-        if not whole_lists and numbers[node] < tables.leading[node]:
-            space.end[place] = tables.start[node] + tables.leading[node]
-        elif not whole_lists:
-            space.first[place] += numbers[node]
-            space.end[place] = space.first[place] + 1
-        sum_inside(tables, context.candidates, place, size, space)
+        choose_group(context.tables, place, numbers[space.members[place]], space, generator)
+        sum_inside(context.tables, context.candidates, place, size, space)
     sum_completions(size, space)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inline_no_refcount, inlined
 from dagpost._tools.wide_floats import FRACTION_BITS
-from dagpost.families.considered_sets import SetTables
+from dagpost.families.set_tables import SetTables
 
 #: The most nodes of a block.
 MOST_IN_BLOCK = 10
@@ -53,7 +53,7 @@ class BlockScratch(NamedTuple):
     seen: Integers
     stack: Integers
     next_parent: Integers
-    #: By place: which of the parent sets of the member are in play.
+    #: By place: which of the parent sets of the member are in play, those that lead and those of a group.
     first: Integers
     end: Integers
     #: By place: where the sum over a set of members stands in `alpha`, and these sums.
@@ -99,8 +99,8 @@ def room_for_blocks(nodes: int) -> BlockScratch:
         np.zeros(nodes + 1, dtype=np.int64),
         np.zeros(nodes + 1, dtype=np.int64),
         np.zeros(nodes + 1, dtype=np.int64),
-        np.zeros(MOST_IN_BLOCK, dtype=np.int64),
-        np.zeros(MOST_IN_BLOCK, dtype=np.int64),
+        np.zeros((MOST_IN_BLOCK, 2), dtype=np.int64),
+        np.zeros((MOST_IN_BLOCK, 2), dtype=np.int64),
         np.zeros((MOST_IN_BLOCK, sets), dtype=np.uint16),
         np.zeros((MOST_IN_BLOCK, sets), dtype=np.int64),
         np.zeros(sets),

@@ -8,7 +8,8 @@ parent sets are the projections is. What is needed is
     alpha_i(U) = weight of the parent sets of i whose projection lies inside U,     U ⊆ S - i
 
 Sums stand in tables over those members only that occur in a projection at all, often half of the block. The parent sets
-are read by falling weight until those that follow weigh nothing beside the least sum, `alpha_i` of no member.
+are those that lead the list of a member and those of one group (families/set_tables.py), read by falling weight until
+what follows weighs nothing beside the least sum, `alpha_i` of no member.
 
 Cost: a step back along each edge above the candidate parents, one addition for each parent set that is read, and
 `r 2^r` for `r` members that occur. Memory: that of the scratch.
@@ -21,7 +22,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Wide
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost._tools.wide_floats import FRACTION_BITS, ZERO, add
-from dagpost.families.considered_sets import SetTables
+from dagpost.families.set_tables import SetTables, group_of, group_start
 from dagpost.mcmc.block_scratch import EXPONENT, BlockScratch, in_unit
 
 #: A set that weighs this much less than what every sum has no longer counts.
@@ -83,10 +84,27 @@ def find_ancestors(
 
 
 @inline_no_refcount
+def choose_group(
+    tables: SetTables, place: int, number: int, space: BlockScratch, generator: np.random.Generator
+) -> None:
+    """Put the sets that lead the list of a member in play, and those of a group: its own, or else any."""
+    node = space.members[place]
+    middle, bits = tables.start[node] + tables.leading[node], tables.bits[node]
+    others = tables.start[node + 1] - middle
+    if number < tables.leading[node]:
+        group = int(generator.random() * (1 << bits))
+    else:
+        group = group_of(others, bits, number - tables.leading[node])
+    space.first[place, 0], space.end[place, 0] = tables.start[node], middle
+    space.first[place, 1] = middle + group_start(others, bits, group)
+    space.end[place, 1] = middle + group_start(others, bits, group + 1)
+
+
+@inline_no_refcount
 def sum_inside(
     tables: SetTables, candidates: tuple[Integers, Integers], place: int, size: int, space: BlockScratch
 ) -> None:
-    """Fill the rows of a member in `where` and `alpha`; `space.first` and `space.end` say which sets are in play."""
+    """Fill the rows of a member in `where` and `alpha`, from the sets that `choose_group` has put in play."""
     node = space.members[place]
     occurring = np.uint16(0)
     for entry in range(candidates[0][node], candidates[0][node + 1]):
@@ -122,25 +140,26 @@ def _add_sets(tables: SetTables, place: int, sets: int, space: BlockScratch) -> 
     """
     where, alpha, sums, ancestors = space.where[place], space.alpha[place], space.sums, space.ancestors
     width = tables.members.shape[1]
-    position, end = space.first[place], space.end[place]
     for inside in range(2 * sets):
         sums[inside] = 0.0
         alpha[inside] = ZERO
-    unit = tables.weights[position] & EXPONENT
+    unit = tables.weights[space.first[place, 0]] & EXPONENT
     least = ZERO
-    while position < end and tables.tails[position] > least:
-        relative = tables.weights[position] - unit
-        if relative > _FAR or relative < -_FAR:
-            _collect(sums, unit, sets, alpha)
-            unit = tables.weights[position] & EXPONENT
-        projection = np.uint16(0)
-        for step in range(0, width, 2):
-            projection |= ancestors[tables.members[position, step]] | ancestors[tables.members[position, step + 1]]
-        sums[where[projection]] += in_unit(tables.weights[position], unit)
-        position += 1
-        if position & _LOOK == 0:
-            least = max(alpha[0], _as_wide(sums[0], unit)) + _NEGLIGIBLE
-    space.end[place] = position
+    for part in range(2):
+        position, end = space.first[place, part], space.end[place, part]
+        while position < end and tables.tails[position] > least:
+            relative = tables.weights[position] - unit
+            if relative > _FAR or relative < -_FAR:
+                _collect(sums, unit, sets, alpha)
+                unit = tables.weights[position] & EXPONENT
+            projection = np.uint16(0)
+            for step in range(0, width, 2):
+                projection |= ancestors[tables.members[position, step]] | ancestors[tables.members[position, step + 1]]
+            sums[where[projection]] += in_unit(tables.weights[position], unit)
+            position += 1
+            if position & _LOOK == 0:
+                least = max(alpha[0], _as_wide(sums[0], unit)) + _NEGLIGIBLE
+        space.end[place, part] = position
     _collect(sums, unit, sets, alpha)
 
 

@@ -187,7 +187,7 @@ class ChainMethod(Method):
 
     def _steps_a_graph(self, nodes: int, max_parents: int) -> float:
         """How many steps over orders take as long as one kept graph and the steps before it."""
-        sets = _sets_scanned(nodes, max_parents)
+        sets = self.sets_scanned(nodes, max_parents)
         step, graph = self.step_and_graph(nodes, sets)
         return (self.thinning * step + graph) / OVER_ORDERS.of_step(nodes, sets)
 
@@ -201,6 +201,14 @@ class ChainMethod(Method):
         """Seconds of a step and of a kept graph, where `sets` parent sets are scanned."""
         return self.costs.of_step(nodes, sets), self.costs.of_graph(nodes, sets)
 
+    def sets_scanned(self, nodes: int, max_parents: int) -> int:
+        """How many parent sets are scanned for a sum; none where all sums are look-ups."""
+        from dagpost.families.family_sums import ALL_CANDIDATES
+        from dagpost.families.numbering import family_count
+
+        scans = nodes - 1 > ALL_CANDIDATES
+        return nodes * family_count(nodes - 1, max_parents) if scans else 0
+
     def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> Cost:
         """The sums and lists of families/family_sums.py."""
         from dagpost.families.family_sums import seconds_of_tables, size_of_tables
@@ -212,7 +220,7 @@ class ChainMethod(Method):
         """From what a step and a kept graph cost by number of columns, and of sets of up to `max_parents` to scan."""
         from dagpost.mcmc.chains import ROUND_GRAPHS
 
-        sets = _sets_scanned(nodes, max_parents)
+        sets = self.sets_scanned(nodes, max_parents)
         step, graph = self.step_and_graph(nodes, sets)
         rounds = math.ceil(self.burn_in / (self.thinning * ROUND_GRAPHS)) + count / self.chains / ROUND_GRAPHS
         seconds = rounds * ROUND_GRAPHS * (self.thinning * step + graph)
@@ -224,12 +232,3 @@ class ChainMethod(Method):
         masks = 2 * nodes if nodes <= MAX_NODES else 16 * words_of(nodes) * nodes
         what, size = f"{count:,} graphs from {self.chains} chains", count * (_BYTES_A_GRAPH + masks)
         return Cost("samples", what, seconds, size, _UNCERTAINTY if sets else 1.0)
-
-
-def _sets_scanned(nodes: int, max_parents: int) -> int:
-    """How many parent sets are scanned for a sum; none where all sums are look-ups."""
-    from dagpost.families.family_sums import ALL_CANDIDATES
-    from dagpost.families.numbering import family_count
-
-    scans = nodes - 1 > ALL_CANDIDATES
-    return nodes * family_count(nodes - 1, max_parents) if scans else 0

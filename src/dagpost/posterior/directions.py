@@ -283,7 +283,9 @@ class _Found:
     ) -> None:
         self.sample, self.known, self.exact = sample, known, exact
         self.frequencies = weighted_matrix("->", sample.parents, sample.weights)
-        self.edges = np.minimum(self.frequencies, 1.0) if edges is None else edges
+        own = np.minimum(self.frequencies, 1.0) if edges is None else edges
+        # Chains estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
+        self.edges = own / np.maximum(own + own.T, 1.0)
         self.joined = np.minimum(self.edges + self.edges.T, 1.0)
         # What a sample says of an edge that is nowhere compelled, the same for all of these.
         self._never: Estimate | None = None

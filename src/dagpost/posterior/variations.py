@@ -131,10 +131,10 @@ def _check(fitted: Fitted, prior: Any) -> None:
 
 
 def _way_to_exact_sums(fitted: Fitted) -> str:
-    if fitted.settings["method"] != AUTO:
+    many = len(fitted.names) > MAX_NODES
+    if fitted.settings["method"] != AUTO and not many:
         return f"Use {setting('method', AUTO)}, which sums exactly where it can."
-    orders_fit = fitted.modularity == "structure" and len(fitted.names) <= MAX_NODES
-    other = f", or {setting('modularity', 'order')}" if orders_fit else ""
+    other = f", or {setting('modularity', 'order')}" if fitted.modularity == "structure" and not many else ""
     return f"Use fewer columns{other}."
 
 

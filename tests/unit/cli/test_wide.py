@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 from tests.tools.cli_checks import Run
 
+from dagpost import DagSample
+
 
 def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
@@ -19,7 +21,7 @@ def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path
     run("fit", "wide.csv", *given, *fast, "-o", "wide.dagpost")
     edges = run("edges", "wide.dagpost").stdout
     assert edges.splitlines()[1].split()[:3] == ["g5", "⇒", "g73"]
-    assert "pairs below 0.001 not shown)" in edges
+    assert "pairs below 0.1 not shown)" in edges
     about = run("info", "wide.dagpost").stdout
     assert "g7 and 62 more" in about
     assert len(about.splitlines()) < 80
@@ -30,3 +32,24 @@ def test_a_wide_table_is_fitted_shown_drawn_from_and_reported(run: Run, tmp_path
     run("report", "wide.dagpost", "-o", "wide.html")
     assert (tmp_path / "wide.html").stat().st_size < 900_000
     assert "at most 64 variables" in " ".join(run("predict", "wide.dagpost", "wide.csv", status=2).stderr.split())
+
+
+def test_a_wide_table_without_rules_is_fitted_by_chains_that_can_be_resumed(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    cells = rng.integers(0, 2, (80, 66))
+    cells[:, 65] = cells[:, 5] ^ (rng.random(80) < 0.1)
+    names = [f"g{place}" for place in range(66)]
+    np.savetxt(tmp_path / "wide.csv", cells, "%d", ",", header=",".join(names), comments="")
+    assert "block-gibbs" in run("info", "wide.csv", "--max-parents", "1").stdout
+    fast = ("--score", "bdeu", "--max-parents", "1", "--samples", "40", "--seed", "1", "--no-sensitivity", "-q")
+    run("fit", "wide.csv", *fast, "--method", "block-gibbs:chains=2,burn_in=20", "-o", "wide.dagpost")
+    edges = run("edges", "wide.dagpost").stdout
+    assert edges.splitlines()[1].split()[0] == "g5"
+    run("sample", "wide.dagpost", "-n", "20", "--seed", "2", "-o", "short")
+    run("sample", "wide.dagpost", "-n", "40", "--resume", "short", "-o", "resumed")
+    run("sample", "wide.dagpost", "-n", "40", "--seed", "2", "-o", "whole")
+    assert DagSample.load(tmp_path / "resumed") == DagSample.load(tmp_path / "whole")
+    assert "2, which --resume continues" in run("info", "resumed").stdout
+    answers = run("query", "wide.dagpost", "g5 ~> g65", "--json").stdout
+    assert "effective draws" in answers
+    run("report", "wide.dagpost", "-o", "wide.html")

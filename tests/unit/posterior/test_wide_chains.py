@@ -24,8 +24,9 @@ from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.diagnostics import effective_sizes
 from dagpost.posterior import distinct as distinct_file
 from dagpost.posterior.chain_estimate import _effective_size
-from dagpost.posterior.directions import directions_of_sample
+from dagpost.posterior.directions import _Found, directions_of_sample
 from dagpost.posterior.distinct import distinct_graphs_in
+from dagpost.posterior.knowledge import knowledge_of_sample
 from dagpost.posterior.summaries import equivalence_classes, top_graphs
 
 NODES, COLUMNS, DRAWS = 6, 130, 400
@@ -79,6 +80,17 @@ def test_directions_of_chains_are_the_same_and_remembered(pair: Any) -> None:
     assert again == wide
 
 
+def test_edges_of_chains_that_exceed_1_both_ways_are_shared_out(pair: Any) -> None:
+    _, wide = pair
+    edges = np.clip(1.4 * wide.edge_frequencies().to_numpy(), 0.0, 1.0)
+    first, second = (wide.names.index(name) for name in "AB")
+    edges[first, second], edges[second, first] = 0.9, 0.3
+    found = _Found(wide, knowledge_of_sample(wide), edges).directions(0.95)
+    parts = found.by_data + found.by_data.T + found.by_rules + found.by_rules.T + found.reversible
+    np.testing.assert_allclose(parts, found.joined, atol=1e-12)
+    assert found.joined[first, second] == pytest.approx(1.0)
+
+
 def test_what_is_shown_of_a_chain_sample_says_how_many_columns_there_are(pair: Any) -> None:
     _, wide = pair
     assert "130 variables" in wide._repr_html_()
@@ -107,6 +119,15 @@ def test_classes_and_the_best_graphs_do_not_depend_on_how_many_are_copied_togeth
         set(top_graphs(narrow, 3).graph(place).edges) for place in range(3)
     ]
     np.testing.assert_allclose(directions_of_sample(fresh).by_data, directions_of_sample(wide).by_data)
+
+
+def test_of_graphs_that_were_all_drawn_once_the_best_comes_first() -> None:
+    graphs = naive.random_wide(70, 20, 30, 2, seed=6)
+    fit = np.random.default_rng(7).normal(size=20)
+    once, names = np.full(20, 0.05), tuple(f"v{column}" for column in range(70))
+    kinds = {"target": "structure", "method": "block-gibbs", "draws": "chains", "estimator": "counting"}
+    sample = DagSample(names, graphs, fit, np.full(20, np.nan), np.full(20, np.nan), once, **kinds)
+    assert top_graphs(sample, 3).log_joint.tolist() == sorted(fit, reverse=True)[:3]
 
 
 def test_copies_of_all_graphs_are_refused_where_there_is_no_room(pair: Any, monkeypatch: pytest.MonkeyPatch) -> None:
