@@ -50,7 +50,14 @@ class KernelCache(FunctionCache):
         """The compiled function, or None."""
         target_context.refresh()
         shipped = load(self._py_func, signature, target_context)
-        return super().load_overload(signature, target_context) if shipped is None else shipped
+        if shipped is not None:
+            return shipped
+        try:
+            return super().load_overload(signature, target_context)
+        except _UNFIT:
+            # Kept by an earlier version, with types that have since moved: begin again.
+            self.flush()
+            return None
 
 
 def load(function: Any, signature: Any, target_context: Any) -> Any:
