@@ -26,7 +26,7 @@ COMMANDS = [
     ["predict", "model.dagpost", "coronary.csv", "--target", "Pressure"],
     ["report", "model.dagpost", "-o", "report.html"],
     [*FIT, "-o", "order.dagpost", "--modularity", "order"],
-    [*FIT, "-o", "chain.dagpost", "--method", "partition-mcmc", "--samples", "100"],
+    [*FIT, "-o", "chain.dagpost", "--method", "block-gibbs", "--samples", "100"],
 ]
 
 

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 
 from dagpost import DagPosterior, datasets, plots
 
-model = DagPosterior(method="partition-mcmc", seed=1).fit(datasets.load("coronary"))
+model = DagPosterior(method="block-gibbs", seed=1).fit(datasets.load("coronary"))
 sample = model.sample(4_000, seed=1)
 figure, axes = plt.subplots(3, 1, figsize=(7, 10), height_ratios=(2, 2, 3), layout="constrained")
 plots.traces(sample, ax=axes[0])

@@ -59,7 +59,7 @@ def _predicts_levels(model: Any) -> bool:
 class DagPosterior(Estimator):
     """The posterior over all Bayesian network structures of a table.
 
-    Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples beyond, by chains to 64.
+    Exact for up to about 24 variables (30 with ``modularity="order"``), from weighted samples or chains up to 1,024.
     With tiers or exogenous columns, exact for up to 1,024: what counts is the largest group in which a cycle can close.
 
     Parameters
@@ -78,7 +78,7 @@ class DagPosterior(Estimator):
         No variable has more parents than this.
     method
         How graphs are found: ``"auto"``, a name from the list in the guide (docs/methods.md), or an object with
-        settings, such as ``PartitionMCMC(chains=8)``.
+        settings, such as ``BlockGibbs(chains=8)``.
     samples
         How many graphs are drawn when an answer needs a sample and none is given; at most those of half a gigabyte.
     required, forbidden

@@ -3,7 +3,8 @@
     python file_answers.py FOLDER > expected.json
 
 wrote, with the version of dagpost that wrote the files of tests/data/old_files, what later versions must still answer.
-Only the intervals of weighted graphs are later ones: their rule has changed since.
+Only the intervals of weighted graphs and the graphs that new partition chains draw are later ones: the rule of these
+intervals, and the start of these chains, have changed since. Chains resume as they did.
 """
 
 from __future__ import annotations

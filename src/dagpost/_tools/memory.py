@@ -39,9 +39,9 @@ def readable(size: float) -> str:
     >>> readable(8.59e9)
     '8.6 GB'
     """
-    if size > 1e30:
+    if size > 1e18:
         # A float may not hold it, and nobody needs the figure.
-        return "more than 1e18 TB"
+        return "more than a million TB"
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
         if size < 1000 or unit == "TB":
             break

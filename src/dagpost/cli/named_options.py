@@ -39,7 +39,7 @@ MethodOption = Annotated[
     str,
     setting(
         "METHOD",
-        f"How graphs are found: {', '.join(choices.methods())}. Settings follow a colon, as in partition-mcmc:chains=8,"
+        f"How graphs are found: {', '.join(choices.methods())}. Settings follow a colon, as in block-gibbs:chains=8,"
         "thinning=50; an order is written given-order:order=A>B>C, causes first.",
         autocompletion=choices.complete_method,
     ),

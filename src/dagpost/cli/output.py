@@ -115,7 +115,7 @@ def summary(model: DagPosterior) -> list[str]:
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}.", *_averaged(model)]
     reason = "" if model.method_reason_.startswith(AS_ASKED) else f": {model.method_reason_}"
-    lines = [f"Estimated from graphs by {model.method_}{reason} ({words}).", *_averaged(model)]
+    lines = [f"Estimated from graphs by {model.method_} ({words}){reason}.", *_averaged(model)]
     trust = model.verdict_ or _trust(model)
     return [*lines, trust] if trust else lines
 

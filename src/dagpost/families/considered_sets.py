@@ -72,18 +72,16 @@ class ConsideredSets:
         >>> leading, lost, missed = np.array([1, 2]), np.zeros(2), np.zeros(2)
         >>> start, logs = np.array([0, 1, 3]), np.zeros(3)
         >>> ConsideredSets(start, members, logs, leading, lost, missed, "every set of one").describe()
-        'considered is every set of one: 1 to 2 a variable matter, and those left out hold nothing of the posterior'
+        'parents considered: every set of one (1 to 2 for a variable); none is left out'
         """
         fewest, most = int(self.counts.min()), int(self.counts.max())
         sets = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
         lost, missed = float(self.lost.sum()), float(self.missed.max())
-        held = "nothing" if lost == 0.0 else f"at most {lost:.2g}"
-        words = (
-            f"considered is {self.scored}: {sets} a variable matter, and those left out hold {held} of the posterior"
-        )
+        held = "none is left out" if lost == 0.0 else f"sets left out hold at most {lost:.2g} of the posterior"
+        words = f"parents considered: {self.scored} ({sets} for a variable); {held}"
         if missed == 0.0:
             return words
-        return f"{words}; sets that were not scored hold about {missed:.2g} of it for the variable with most of them"
+        return f"{words}; sets that were never scored hold about {missed:.2g} of it for the worst variable"
 
     def table(self, names: Sequence[str]) -> pd.DataFrame:
         """For each variable how many parents and sets are considered, and what other sets hold of the posterior."""

@@ -38,7 +38,7 @@ def to_arviz(source: GraphSource) -> Any:
             )
         raise InputError(
             f"ArviZ judges chains, and there are none behind this {sample!r}. Give the whole sample of a chain, as it "
-            "was drawn with a method such as 'partition-mcmc'."
+            "was drawn with a method such as 'block-gibbs'."
         )
     arviz_base = optional("arviz_base", "arviz-base", "ArviZ's data tree")
     names = list(sample.names)

@@ -1,1 +1,1 @@
-"""Chains that wander over orders, partitions or graphs, for problems beyond the exact tables and for comparison."""
+"""Chains that wander over graphs, orders or partitions, for problems beyond the exact tables and for comparison."""

@@ -229,7 +229,9 @@ class _Scorer:
         if size >= self.limit or all(
             len(own) == len(allowed) for own, allowed in zip(candidates, self.allowed.candidates, strict=True)
         ):
-            return f"every allowed set of at most {self.limit} parents"
+            rules = any(len(own) < self.nodes - 1 for own in self.allowed.candidates)
+            most = f"{self.limit} parent" if self.limit == 1 else f"{self.limit} parents"
+            return f"every {'allowed ' if rules else ''}set of at most {most}"
         widths = [len(own) for own in candidates]
         promising = f"{min(widths)} to {max(widths)}" if min(widths) < max(widths) else f"{max(widths)}"
         return (

@@ -27,8 +27,6 @@ from dagpost.families.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc.chains import Round
 
 _NEIGHBOURS, _SWAP, _SHIFT = 0, 1, 2
-#: Kinds of moves.
-KINDS = 3
 
 
 class OrderState(NamedTuple):

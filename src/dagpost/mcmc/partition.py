@@ -10,8 +10,8 @@ Moves: two parts in a row are joined or one is split in two, all with equal chan
 nodes of different parts change places; one node is taken out and put back, into any part or between any two, with the
 probability that the partition then has (it is never rejected); a graph is drawn, some of its edges are turned round
 (REV, reversal.py), and its partition is taken. The last move matters most: one edge that turns can shift whole branches
-to other parts, which is a long way in small steps. Before its first step a chain follows Order MCMC for a while, from
-an order of its first partition: that finds the good graphs far sooner.
+to other parts, which is a long way in small steps. All five are in the paper or in the authors' package BiDAG, which
+puts one node back by proposal; here several edges are turned for one drawn graph.
 
 A sum over the sets that meet a part is a difference of two look-ups. Where they are so close that it has to be summed
 up set by set, the difference still is an upper bound, which nearly always is enough to refuse. A node that is put back
@@ -33,28 +33,21 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.families.family_sums import FamilyTables, log_sum_meeting
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
-from dagpost.mcmc import order
+from dagpost.mcmc import structure
 from dagpost.mcmc.chains import Round
+from dagpost.mcmc.order import is_close
 from dagpost.mcmc.partition_moves import REVERSALS, REVERSE, step
 from dagpost.mcmc.parts import confine, find_parts, room_for, write_parts
 
 #: How likely a step is of each kind, in the order of partition_moves.py.
 CHANCES = (0.05, 0.05, 0.1, 0.2, 0.6)
-#: Steps over orders before the first one over partitions: this many times the square of the number of nodes.
-APPROACH = 12
-#: Steps over orders after which a run can be stopped.
-_PIECE = 100
 
 
 class PartitionState(NamedTuple):
-    """The number of the part of each node, and the log weight of the parent sets that it then may have.
-
-    `approach`, a single number: how many steps over orders come first.
-    """
+    """The number of the part of each node, and the log weight of the parent sets that it then may have."""
 
     part_of: Integers
     log_sums: Floats
-    approach: Integers
 
 
 #: What chains.py calls it.
@@ -64,45 +57,9 @@ State = PartitionState
 def start(tables: FamilyTables, generator: np.random.Generator, wanted: Integers | None = None) -> PartitionState:
     """The partition of a graph that fits an order, a random one if none is wanted."""
     nodes = len(tables.candidates)
-    approach = np.array([APPROACH * nodes**2], dtype=np.int64)
-    state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes), approach)
-    first = order.start(tables, generator, wanted)
-    _take_partition_of(tables, _graph_after_orders(tables, first, generator, 0, np.zeros(1, dtype=np.int64)), state)
+    state = PartitionState(np.zeros(nodes, dtype=np.int64), np.zeros(nodes))
+    _take_partition_of(tables, structure.start(tables, generator, wanted).parents, state)
     return state
-
-
-def advance(
-    tables: FamilyTables, state: PartitionState, generator: np.random.Generator, output: Round, cancel: Integers
-) -> None:
-    """One round; the first begins with steps over orders, which lead near good partitions."""
-    if state.approach[0] > 0:
-        # An order of the partition where the chain stands: earlier parts first.
-        first = order.start(tables, generator, np.argsort(state.part_of, kind="stable"))
-        parents = _graph_after_orders(tables, first, generator, int(state.approach[0]), cancel)
-        if cancel[0] != 0:
-            return
-        _take_partition_of(tables, parents, state)
-        state.approach[0] = 0
-    _advance(tables, state, generator, output, cancel)
-
-
-def _graph_after_orders(
-    tables: FamilyTables, state: order.OrderState, generator: np.random.Generator, steps: int, cancel: Integers
-) -> Masks:
-    """A graph that fits the order where some steps of Order MCMC end that begin at `state`, which they change."""
-    nodes = len(state.order)
-    pieces = max(1, math.ceil(steps / _PIECE))
-    output = Round(
-        min(steps, _PIECE),
-        np.zeros((pieces, nodes), dtype=np.uint64),
-        np.zeros(pieces),
-        np.zeros(pieces),
-        np.zeros((nodes, nodes)),
-        np.zeros(order.KINDS, dtype=np.int64),
-        np.zeros(order.KINDS, dtype=np.int64),
-    )
-    order.advance(tables, state, generator, output, cancel)
-    return output.parents[-1]
 
 
 @kernel
@@ -120,23 +77,22 @@ def _take_partition_of(tables: FamilyTables, parents: Masks, state: PartitionSta
 def is_possible(tables: FamilyTables, state: PartitionState) -> bool:
     """Whether the weights of a state are those of its partition, and none is zero."""
     nodes = len(state.part_of)
-    if state.approach[0] != 0 and state.approach[0] != APPROACH * nodes**2:
-        return False
     work = room_for(nodes)
     for node in range(nodes):
         work.parts[state.part_of[node]] |= np.uint64(1) << np.uint64(node)
     confine(work, tables, state.log_sums, False)
     for node in range(nodes):
         log_sum = log_sum_meeting(tables, node, work.allowed[node], work.to_meet[node])
-        if log_sum == -math.inf or not order.is_close(state.log_sums[node], log_sum):
+        if log_sum == -math.inf or not is_close(state.log_sums[node], log_sum):
             return False
     return True
 
 
 @kernel
-def _advance(
+def advance(
     tables: FamilyTables, state: PartitionState, generator: np.random.Generator, output: Round, cancel: Integers
 ) -> None:
+    """One round."""
     nodes, log_sums = len(state.part_of), state.log_sums
     work = room_for(nodes)
     for node in range(nodes):

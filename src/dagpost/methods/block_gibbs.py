@@ -92,13 +92,14 @@ class BlockGibbs(ChainMethod):
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Run the chains, if they can reach every graph that has any weight."""
         from dagpost.families.pruning import node_without_core
+        from dagpost.methods.partition_mcmc import PartitionMCMC
 
         node = node_without_core(workspace.considered)
         if node is not None:
             raise InputError(
                 f"{self.name!r} may not reach every graph: the prior or the scores leave {wanted.names[node]!r} parent "
                 "sets none of which is part of all the others. Let the set of what they have in common have a weight, "
-                f"or use {setting('method', 'partition-mcmc')}."
+                f"or use {setting('method', PartitionMCMC.name)}."
             )
         return super().draw(workspace, wanted)
 

@@ -213,11 +213,6 @@ class ChainMethod(Method):
         scans = nodes - 1 > ALL_CANDIDATES
         return nodes * family_count(nodes - 1, max_parents) if scans else 0
 
-    def seconds_to_start(self, nodes: int, sets: int) -> float:
-        """Seconds of a chain before its first step."""
-        del nodes, sets
-        return 0.0
-
     def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> Cost:
         """The sums and lists of families/family_sums.py."""
         from dagpost.families.family_sums import seconds_of_tables, size_of_tables
@@ -232,7 +227,7 @@ class ChainMethod(Method):
         sets = self.sets_scanned(nodes, max_parents)
         step, graph = self.step_and_graph(nodes, sets)
         rounds = math.ceil(self.burn_in / (self.thinning * ROUND_GRAPHS)) + count / self.chains / ROUND_GRAPHS
-        seconds = rounds * ROUND_GRAPHS * (self.thinning * step + graph) + self.seconds_to_start(nodes, sets)
+        seconds = rounds * ROUND_GRAPHS * (self.thinning * step + graph)
         if self.takes_orders:
             seconds *= _PROBE
         # All chains make a round before any makes the next.

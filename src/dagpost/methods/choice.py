@@ -45,7 +45,7 @@ def resolve_method(method: Any) -> Method | None:
     hint = f" Make an object of it: {method.__name__}()." if isinstance(method, type) else ""
     known = ", ".join(map(repr, [AUTO, *METHODS.names()]))
     raise InputError(
-        f"{parameter('method', 'DagPosterior')} must be one of {known}, or an object such as PartitionMCMC(chains=8). "
+        f"{parameter('method', 'DagPosterior')} must be one of {known}, or an object such as BlockGibbs(chains=8). "
         f"Got {shown(method)} instead.{hint}"
     )
 

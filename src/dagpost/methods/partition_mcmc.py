@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dagpost._tools.schema import ArrayRule, numbers, partition, wholes
+from dagpost._tools.schema import ArrayRule, numbers, partition
 from dagpost.methods.chain import ChainMethod, StepCost
-from dagpost.methods.order_mcmc import OrderMCMC
-
-#: A chain follows Order MCMC for at most as many steps first: `APPROACH` times the square of 64 nodes.
-_MOST_APPROACH = 12 * 64**2
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,6 @@ class PartitionMCMC(ChainMethod):
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {
         "part_of": partition("chains", "nodes"),
         "log_sums": numbers("chains", "nodes"),
-        "approach": wholes("chains", 1, most=_MOST_APPROACH),
     }
 
     @property
@@ -62,9 +57,3 @@ class PartitionMCMC(ChainMethod):
     def can_be_at(self, context: Any, state: Any) -> bool:
         """Whether the weights of a state are those of its place."""
         return bool(self.moves_module.is_possible(context, state))
-
-    def seconds_to_start(self, nodes: int, sets: int) -> float:
-        """Chains over orders lead to the first partition."""
-        from dagpost.mcmc.partition import APPROACH
-
-        return APPROACH * nodes**2 * OrderMCMC.costs.of_step(nodes, sets)

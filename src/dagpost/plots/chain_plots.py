@@ -35,7 +35,7 @@ def traces(source: GraphSource, *, statement: Any = None, ax: Axes | None = None
     Parameters
     ----------
     source
-        A sample that chains drew, such as those of ``method="partition-mcmc"``, or a model that was fitted by them.
+        A sample that chains drew, such as those of ``method="block-gibbs"``, or a model that was fitted by them.
     statement
         Text or a feature object; None: the log score.
     ax

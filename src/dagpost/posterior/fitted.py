@@ -245,6 +245,12 @@ class Fitted:
 
     def best(self, count: int) -> DagSample:
         """The `count` most probable graphs of all, best first, each counted once; fewer if there are not that many."""
+        if not self.workspace.parts:
+            drawn = either("top_graphs(model)", "dagpost report")
+            raise InputError(
+                f"{KBest.name!r} needs tables over all sets of variables; {len(self.names)} are too many. The most "
+                f"probable of the graphs that were drawn are in {drawn}. To search all graphs, use fewer columns."
+            )
         return self.draw(count, None, method=KBest())
 
     def likeliest(self) -> Any:

@@ -219,7 +219,7 @@ def _settled(
     if isinstance(chosen, BlockGibbs):
         reason += f"; {workspace.considered.describe()}"
     elif not workspace.parts:
-        reason += f"; considered is {workspace.considered_words}"
+        reason += f"; parents considered: {workspace.considered_words}"
     fitted = Fitted(data, settings, score, chosen, str(reason), workspace, table)
     if method is None or chosen.edges_at_fit or everything:
         # Computed now, and remembered.

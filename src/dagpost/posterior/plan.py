@@ -201,7 +201,9 @@ def _scores(method: Method, workspace: Workspace, study: Study, workers: int, ca
     what = f"{families:,} parent sets"
     if candidates_only:
         most = min(families, MOST_FAMILIES)
-        what, seconds, families = f"{most:,} parent sets, of promising candidates", seconds * most / families, most
+        if most < families:
+            what = f"{most:,} parent sets, of promising candidates"
+        seconds, families = seconds * most / families, most
     if times > 1:
         what += f", again in each of {times - 1:,} replicates"
     return Cost("scores", what, times * seconds, 8 * families)

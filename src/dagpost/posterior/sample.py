@@ -282,7 +282,7 @@ class DagSample:
         """Whether the chains that drew these graphs can be trusted, in one sentence and edge by edge.
 
         >>> from dagpost import DagPosterior, datasets
-        >>> model = DagPosterior(method="partition-mcmc").fit(datasets.load("coronary"))
+        >>> model = DagPosterior(method="block-gibbs").fit(datasets.load("coronary"))
         >>> model.sample(4_000, seed=1).diagnostics().trusted
         True
         """

@@ -47,7 +47,7 @@ def sums_many_by_components(
     if modularity != "structure" or not able:
         what = f"The method {method.name!r}" if method is not None else setting("modularity", modularity)
         if modularity == "structure":
-            remedy = f"Use {setting('method', BlockGibbs.name)}, chains that take {BlockGibbs.most_columns:,} columns"
+            remedy = f"Use {setting('method', BlockGibbs.name)}, which takes up to {BlockGibbs.most_columns:,}"
         else:
             both = f"{setting('method', AUTO)} and {setting('modularity', 'structure')}"
             remedy = f"{_ORDERS} With more columns every graph counts once: use {both}"

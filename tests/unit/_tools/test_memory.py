@@ -45,7 +45,8 @@ def test_without_a_container_the_system_is_asked(tmp_path: Path) -> None:
         (1000, "1.0 kB"),
         (8.59e9, "8.6 GB"),
         (69e12, "69.0 TB"),
-        (2e18, "2000000.0 TB"),
+        (1e18, "1000000.0 TB"),
+        (10**400, "more than a million TB"),
     ],
 )
 def test_sizes_are_said_as_people_say_them(size: float, text: str) -> None:

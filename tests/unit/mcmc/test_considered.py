@@ -84,7 +84,7 @@ def test_where_all_sets_are_scored_nothing_differs() -> None:
     scores = local_scores(table, BDeu(), 3, engine=ONE)
     expected = considered_from_all(scores.values, 3)
     assert found.missed.sum() == 0.0
-    assert found.scored == "every allowed set of at most 3 parents"
+    assert found.scored == "every set of at most 3 parents"
     for node in range(7):
         assert sets_of(found, node) == pytest.approx(sets_of(expected, node))
 

@@ -77,7 +77,7 @@ def test_a_method_is_known_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("wrong", ["mcmc", "", 5, None, PartitionMCMC, Trees])
 def test_an_unknown_method_is_refused_with_the_known_ones(wrong: Any, table: Any) -> None:
-    with pytest.raises(InputError, match=r"'partition-mcmc'.*PartitionMCMC"):
+    with pytest.raises(InputError, match=r"'partition-mcmc'.*BlockGibbs"):
         DagPosterior(score="bdeu", method=wrong).fit(table)
 
 

@@ -180,7 +180,7 @@ def require_room(nodes: int, max_parents: int, room: Room, *, tables: int) -> No
             f"The exact table of {nodes} variables needs {readable(needed)} on the cluster; its {room.workers} workers "
             f"have {readable(room.memory)} of memory for it and {readable(room.disk)} of disk. The largest number of "
             f"variables that fits now is {fitting}: add workers, leave columns out, or use a method without tables, "
-            "such as 'partition-mcmc'."
+            "such as 'partial-order-mcmc'."
         )
 
 
