@@ -47,9 +47,14 @@ def start_from_blocks(
     states = [method.start(context, generator, wanted if number == 0 else None) for number in range(count)]
     weights = np.zeros(count)
     for power in POWERS:
-        hot = context._replace(tables=heated(context.tables, power))
+        hot = with_power(context, power)
         for number, state in enumerate(states):
             seed = np.random.SeedSequence(generator.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
             states[number], output = advance_chain(method, hot, nodes, (state, rounds, seed), cancel)
             weights[number] = output.log_state[-1]
     return [states[number] for number in np.argsort(-weights, kind="stable").tolist()]
+
+
+def with_power(context: BlockContext, power: float) -> BlockContext:
+    """What chains read, with every weight taken to a power."""
+    return context if power == 1.0 else context._replace(tables=heated(context.tables, power))

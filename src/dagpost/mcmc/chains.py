@@ -189,8 +189,6 @@ class _Runner:
         #: Rounds of an earlier run, which stand in one entry of `kept`.
         self.resumed = 0
         self._looked = time.monotonic()
-        # All that it needs comes with it and all that it finds is returned, so that it may run in another process.
-        self._block = partial(advance_chain, method, context, nodes)
 
     @property
     def rounds(self) -> int:
@@ -339,7 +337,10 @@ class _Runner:
         chains = range(len(self.kept))
         items = [(self.states[chain], lengths[chain], self._seed(chain, number)) for chain in chains]
         results = []
-        for result in self.engine.tasks.run(self._block, items):
+        context = self.method.warming_up(self.context, number, self.burn_in_rounds)
+        # All that it needs comes with it and all that it finds is returned, so that it may run in another process.
+        block = partial(advance_chain, self.method, context, self.nodes)
+        for result in self.engine.tasks.run(block, items):
             results.append(result)
             stage.advance(1)
         return results

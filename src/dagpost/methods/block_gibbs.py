@@ -33,6 +33,9 @@ _TO_CONSIDER = 0.15e-6
 #: Beyond 64 columns only sets among so many promising parents are in play.
 _PROMISING = 20
 
+#: A shorter burn-in is spent on the posterior itself.
+_COOLING_ROUNDS = 10
+
 
 @dataclass(frozen=True)
 class BlockGibbs(ChainMethod):
@@ -102,6 +105,13 @@ class BlockGibbs(ChainMethod):
                 f"or use {setting('method', PartitionMCMC.name)}."
             )
         return super().draw(workspace, wanted)
+
+    def warming_up(self, context: Any, number: int, rounds: int) -> Any:
+        """In the first half of a burn-in that is long enough, every weight is taken to a power that rises to 1."""
+        from dagpost.mcmc.annealed_blocks import POWERS, with_power
+
+        place = 2 * (number - 1) * len(POWERS) // max(rounds, 1)
+        return with_power(context, POWERS[place]) if rounds >= _COOLING_ROUNDS and place < len(POWERS) else context
 
     def annealed(self, workspace: Workspace, context: Any) -> Annealed | None:
         """Graphs that cool by blocks."""

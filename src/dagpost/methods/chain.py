@@ -116,6 +116,14 @@ class ChainMethod(Method):
         """What all chains of a run read: the weights of the families."""
         return workspace.families
 
+    def warming_up(self, context: Any, number: int, rounds: int) -> Any:
+        """What chains read in round `number`, from 1 on, where the first `rounds` are the burn-in.
+
+        During the burn-in that may be a flatter posterior.
+        """
+        del number, rounds
+        return context
+
     def start(self, context: Any, generator: np.random.Generator, wanted: Integers | None = None) -> Any:
         """A state to start from: that of a random order, or of one as near as may be to the order that is wanted."""
         own = () if wanted is None else (wanted,)
