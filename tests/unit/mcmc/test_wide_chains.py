@@ -45,6 +45,9 @@ class ForwardEdges:
     def start(self, context: None, generator: np.random.Generator) -> ForwardState:
         return ForwardState(np.zeros((NODES, WORDS), dtype=np.uint64))
 
+    def warming_up(self, context: None, number: int, rounds: int) -> None:
+        return context
+
     def can_be_at(self, context: None, state: ForwardState) -> bool:
         return True
 
