@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 ALLOWANCE = 1e-3
 #: Sets that may hold this share of the posterior lead the lists.
 _LEADING = 0.01
+#: The heaviest of them, where they are more than this: a chain reads them all whenever it draws the node.
+_MOST_LEADING = 4000
 
 #: Why there is nothing to consider.
 NO_PARENT_SET = "No graph satisfies the constraints: node {node} is left without an allowed parent set."
@@ -214,6 +216,8 @@ def stay_of_node(found: Found, node: int, nodes: int, allowance: float) -> Kept:
     if not len(stay):
         raise NoGraphError(NO_PARENT_SET.format(node=node))
     behind = share[stay] < _LEADING
+    heaviest = np.argsort(np.where(behind, np.inf, -log_weights[stay]), kind="stable")
+    behind[heaviest[_MOST_LEADING:]] = True
     # The heaviest leads, whatever its share: weights are given relative to it.
     behind[np.argmax(log_weights[stay])] = False
     stay = stay[np.lexsort((-log_weights[stay], behind))]

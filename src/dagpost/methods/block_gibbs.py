@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 #: The largest blocks that pay; each node more makes a block take two to three times as long.
 _MOST_IN_BLOCK = 10
 
-# What it costs, in seconds on one core: a variable that is redrawn in blocks of up to 8, and each of its parent sets in
-# play. On two tables of 20 and 27 columns a sweep takes what this gives (45 and 81 microseconds; 44 and 82 planned).
-_A_VARIABLE, _A_SET = 1.2e-6, 5.2e-9
+# What it costs, in seconds on one core: a variable that is redrawn in blocks of up to 8, and each parent set that is
+# read for it: one in so many of those in play, up to those that lead a list and a group of the others. On seven discrete
+# tables of 20 to 441 columns a variable took 3 to 6 microseconds (43 on one that is nearly flat), with BGe on 25 columns
+# some 50.
+_A_VARIABLE, _A_SET = 3.5e-6, 5.2e-9
+_IN_PLAY_FOR_READ, _MOST_READ = 12, 8000
 #: What a variable more in the largest block adds to that.
 _A_LARGER_BLOCK = 1.15
 _USUAL_BLOCK = 8
@@ -132,11 +135,11 @@ class BlockGibbs(ChainMethod):
     # What it costs
 
     def sets_scanned(self, nodes: int, max_parents: int) -> int:
-        """Parent sets in play, of all variables."""
+        """Parent sets that are read in a sweep."""
         from dagpost.families.numbering import MAX_NODES, family_count
 
         others = nodes - 1 if nodes <= MAX_NODES else _PROMISING
-        return nodes * family_count(others, max_parents)
+        return nodes * min(family_count(others, max_parents) // _IN_PLAY_FOR_READ, _MOST_READ)
 
     def step_and_graph(self, nodes: int, sets: int) -> tuple[float, float]:
         """Seconds of a sweep and of a kept graph."""
