@@ -363,11 +363,16 @@ def test_chains_take_over_where_tables_do_not_fit(
 
 
 @pytest.mark.parametrize(("method", "target"), OTHERS, **IDS)
-def test_other_targets_take_many_columns_too(method: Any, target: str, crowded: pd.DataFrame) -> None:
+def test_other_targets_take_many_columns_too(
+    method: Any, target: str, crowded: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = fitted(crowded, method)
     assert model.target_ == target
-    both = model.edge_probabilities_.loc["D", "G"] + model.edge_probabilities_.loc["G", "D"]
-    assert both > 0.9
+    monkeypatch.undo()  # From here on every family is scored. B and C together say as much of G as D does.
+    edges, of_all = (one.edge_probabilities_ for one in (model, fitted(crowded, method)))
+    assert edges.loc["D", "G"] + edges.loc["G", "D"] == pytest.approx(
+        of_all.loc["D", "G"] + of_all.loc["G", "D"], abs=0.03
+    )
 
 
 def test_a_method_with_tables_is_refused_where_they_cannot_fit(monkeypatch: pytest.MonkeyPatch) -> None:
