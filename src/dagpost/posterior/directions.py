@@ -284,9 +284,10 @@ class _Found:
         self.sample, self.known, self.exact = sample, known, exact
         self.frequencies = weighted_matrix("->", sample.parents, sample.weights)
         own = np.minimum(self.frequencies, 1.0) if edges is None else edges
+        both = own + own.T
+        self.joined = np.minimum(both, 1.0)
         # Chains estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
-        self.edges = own / np.maximum(own + own.T, 1.0)
-        self.joined = np.minimum(self.edges + self.edges.T, 1.0)
+        self.edges = own / np.maximum(both, 1.0)
         # What a sample says of an edge that is nowhere compelled, the same for all of these.
         self._never: Estimate | None = None
 
