@@ -16,9 +16,10 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
+from dagpost._tools.wide_floats import check_range
 from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.set_tables import IN_GROUP, SetTables, set_tables
-from dagpost.mcmc.block_scratch import BlockContext, BlockScratch
+from dagpost.mcmc.block_scratch import MOST_IN_BLOCK, BlockContext, BlockScratch
 
 #: How often any node is asked into a block, not a partner.
 _ANYONE = 0.1
@@ -34,6 +35,7 @@ _COST_RATIO = 1.8
 
 def block_context(considered: ConsideredSets, in_group: int = IN_GROUP) -> BlockContext:
     """What chains over these sets read; see `set_tables` for the size of groups."""
+    _check_spans(considered)
     tables = set_tables(considered, in_group)
     nodes, start = considered.nodes, considered.start
     shares = np.zeros((nodes, nodes))
@@ -53,6 +55,15 @@ def block_context(considered: ConsideredSets, in_group: int = IN_GROUP) -> Block
         movable[places].astype(np.int64),
         np.concatenate(chances),
     )
+
+
+def _check_spans(considered: ConsideredSets) -> None:
+    """Refuse weights whose products over a block could leave the range of wide floats."""
+    logs, first = considered.log_weights, considered.start[:-1]
+    spans = np.maximum.reduceat(logs, first) - np.minimum.reduceat(logs, first)
+    # No block has more than the widest of them together.
+    spans[np.argsort(-spans, kind="stable")[MOST_IN_BLOCK:]] = 0.0
+    check_range(spans)
 
 
 def _joined(rows: list[Integers]) -> tuple[Integers, Integers]:

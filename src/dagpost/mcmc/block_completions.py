@@ -25,7 +25,8 @@ from dagpost.mcmc.block_scratch import APART, BlockScratch, alpha_of, fraction_o
 #: An order lighter than the heaviest one by this power of two: there are at most 10! orders, and each of ten factors
 #: may be twice as large as its exponent says, so what all of them hold is below 2^-28.
 _OUT_OF_REACH = 60
-_NOTHING = np.int64(-(1 << 50))
+#: `after` of a set of members that no order of any weight passes.
+NOTHING = np.int64(-(1 << 50))
 
 
 @inline_no_refcount
@@ -36,14 +37,14 @@ def sum_completions(size: int, space: BlockScratch) -> None:
     after[everyone] = 0
     # Members that are placed have no weight there, so nobody needs to ask who is.
     for placed in range(everyone - 1, -1, -1):
-        best = _NOTHING
-        after[placed] = before[placed] = _NOTHING
+        best = NOTHING
+        after[placed] = before[placed] = NOTHING
         for place in range(size):
             exponent = alpha_of(space, place, placed) >> FRACTION_BITS
             exponents[placed, place] = exponent
             best = max(best, exponent + after[placed | 1 << place])
         after[placed] = best
-    before[everyone] = _NOTHING
+    before[everyone] = NOTHING
     before[0] = 0
     least = after[0] - _OUT_OF_REACH
     for placed in range(everyone):
@@ -54,7 +55,7 @@ def sum_completions(size: int, space: BlockScratch) -> None:
     space.completions[everyone] = 1.0
     for placed in range(everyone - 1, -1, -1):
         if before[placed] + after[placed] < least:
-            after[placed] = _NOTHING
+            after[placed] = NOTHING
         else:
             _complete(placed, size, space)
 
@@ -95,4 +96,4 @@ def _complete(placed: int, size: int, space: BlockScratch) -> None:
     if total <= 0.0:
         # Only rounding is left: no graph of any weight passes here.
         space.completions[placed] = 0.0
-        after[placed] = _NOTHING
+        after[placed] = NOTHING

@@ -18,7 +18,7 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount
 from dagpost._tools.wide_floats import FRACTION_BITS, ratio
 from dagpost.families.set_tables import SetTables
-from dagpost.mcmc.block_completions import find_live
+from dagpost.mcmc.block_completions import NOTHING, find_live
 from dagpost.mcmc.block_scratch import APART, EXPONENT, BlockScratch, alpha_of, fraction_of, in_unit
 
 
@@ -34,6 +34,8 @@ def draw_layers(
     placed, last = 0, 0
     while placed != everyone:
         layer = _draw_layer(placed, last, size, space, generator)
+        if layer == 0 or space.after[placed | layer] <= NOTHING:
+            return False
         for place in range(size):
             if layer >> place & 1:
                 space.chosen[place] = _draw_parents(tables, place, placed, last, space, generator)

@@ -64,18 +64,21 @@ def _after_needed(tables: SetTables, order: Integers) -> Integers:
     needed: list[list[int]] = []
     for node in range(nodes):
         rows = tables.members[tables.start[node] : tables.start[node + 1]]
-        needed.append([other for other in rows[0].tolist() if other < nodes and (rows == other).any(axis=1).all()])
+        # Most nodes can do without any, and their lists are long.
+        possible = [] if (rows[:, 0] == nodes).any() else rows[0].tolist()
+        needed.append([other for other in possible if other < nodes and (rows == other).any(axis=1).all()])
     result: dict[int, None] = {}
-
-    def place(node: int, waiting: frozenset[int]) -> None:
-        if node in result or node in waiting:
-            return
-        for parent in needed[node]:
-            place(parent, waiting | {node})
-        result[node] = None
-
     for node in order.tolist():
-        place(node, frozenset())
+        # Not by recursion: what is needed may be a chain of a thousand nodes.
+        waiting = {} if node in result else {node: None}
+        while waiting:
+            last = next(reversed(waiting))
+            ahead = next((other for other in needed[last] if other not in result and other not in waiting), None)
+            if ahead is None:
+                del waiting[last]
+                result[last] = None
+            else:
+                waiting[ahead] = None
     return np.array(list(result), dtype=np.int64)
 
 
