@@ -39,7 +39,8 @@ _NOT_INPUT = frozenset(
         *("Method", "Method.summed", "Method.draw", "Method.at_fit", "Method.usual_count", "Method.cost_of_draws"),
         *("ChainMethod", "ChainMethod.prepare", "StepCost", "Wanted", "Draws", "Target"),
         *("mcmc.chains.ChainRecord", "mcmc.diagnostics.ChainDiagnostics", "mcmc.diagnostics.r_hat"),
-        *("mcmc.diagnostics.effective_sizes", "mcmc.candidates.choose_candidates"),
+        *("mcmc.diagnostics.effective_sizes", "mcmc.candidates.choose_candidates", "mcmc.growth.missed_share"),
+        *("families.pruning.that_stay", "families.pruning.node_without_core"),
         *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
         *("Engine.from_handle", "Engine.with_threads", "ThreadEngine.run"),
         *("Plan", "Estimate", "Expectation", "CausalEffect", "posterior.sensitivity.Sensitivity", "Unrolled"),
@@ -197,7 +198,6 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.sample": (made.model.sample, {"count": 20, "seed": 1}),
         "DagPosterior.best": (made.model.best, {}),
         "DagPosterior.family_probabilities": (made.model.family_probabilities, {"child": "A"}),
-        "DagPosterior.parents_considered": (made.model.parents_considered, {}),
         "DagPosterior.top_families": (made.model.top_families, {"child": "A"}),
         "DagPosterior.log_joint": (made.model.log_joint, {"graph": dag}),
         "DagPosterior.standing": (made.model.standing, {"graph": dag}),
@@ -317,6 +317,10 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "plot_comparison": (dagpost.plot_comparison, {"compared": made.compared}),
         "posterior.summaries.TopGraphs.graph": (dagpost.top_graphs(made.sample).graph, {"place": 0}),
         "posterior.summaries.EquivalenceClasses.graph": (dagpost.equivalence_classes(made.sample).graph, {"place": 0}),
+        "posterior.summaries.EquivalenceClasses.first_patterns": (
+            dagpost.equivalence_classes(made.sample).first_patterns,
+            {"count": 1},
+        ),
         "posterior.summaries.EquivalenceClasses.table": (dagpost.equivalence_classes(made.sample).table, {}),
         "posterior.summaries.DistanceDistribution.quantile": (
             dagpost.distance_distribution(made.sample, dag).quantile,

@@ -613,7 +613,7 @@ def test_tables_that_cannot_fit_are_refused_before_anything_is_computed(
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
     worked: list[tuple[str, int, int]] = []
     method = "exact-layers" if modularity == "structure" else "dds"
-    with pytest.raises(ResourceError, match=r"40 variables.*memory.*'(partition|partial-order)-mcmc'"):
+    with pytest.raises(ResourceError, match=r"40 variables.*memory.*'(block-gibbs|partial-order-mcmc)'"):
         DagPosterior(
             score="bdeu",
             modularity=modularity,

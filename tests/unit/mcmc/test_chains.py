@@ -48,6 +48,9 @@ class Counting:
     def start(self, context: None, generator: np.random.Generator) -> CountingState:
         return CountingState(np.zeros(1, dtype=np.int64))
 
+    def warming_up(self, context: None, number: int, rounds: int) -> None:
+        return context
+
     def advance(
         self,
         context: None,

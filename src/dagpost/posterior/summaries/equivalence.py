@@ -70,7 +70,8 @@ class EquivalenceClasses:
 
     def first_patterns(self, count: int) -> UnsignedMasks:
         """The completed graphs of the most probable classes."""
-        return self.knowledge.patterns(self.sample.parents[self.rows[:count]])
+        found = whole_number(count, "count")
+        return self.knowledge.patterns(self.sample.parents[self.rows[:found]])
 
     def __repr__(self) -> str:
         return (
@@ -88,7 +89,6 @@ class EquivalenceClasses:
         """The most probable classes: probability, what is certain, number of graphs seen, and the edges."""
         import pandas as pd
 
-        whole_number(count, "count")
         edges = [split_edges(integers_of(row), self.names) for row in self.first_patterns(count)]
         return pd.DataFrame(
             {
