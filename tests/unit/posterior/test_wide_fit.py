@@ -44,6 +44,16 @@ def test_edges_are_near_the_frequencies_of_the_graphs(model: DagPosterior) -> No
     assert edges.loc["c2", "c3"] + edges.loc["c3", "c2"] > 0.9
 
 
+def test_both_ways_of_an_edge_have_at_most_probability_1(model: DagPosterior) -> None:
+    record = model.own_sample().chains
+    assert record is not None
+    assert record.edges is not None
+    raw, edges = record.edges.mean(axis=0), model.edge_probabilities_.to_numpy()
+    # The chains estimate them apart.
+    assert (raw + raw.T).max() > 1.001
+    assert (edges + edges.T).max() <= 1.0 + 1e-12
+
+
 def test_chains_of_blocks_are_chosen(table: pd.DataFrame) -> None:
     plan = DagPosterior(score="bdeu", max_parents=2).plan(table)
     assert (plan.method, plan.exact, plan.chains) == ("block-gibbs", False, True)
