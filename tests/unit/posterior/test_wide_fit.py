@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from tests.tools.broken_off import StoppingEngine, broken_off
 
 from dagpost import BlockGibbs, Checkpoint, DagPosterior, InputError, ResourceError
 from dagpost.engines import ThreadEngine
+from dagpost.posterior.variations import _way_to_exact_sums
 
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
 
@@ -103,3 +105,14 @@ def test_the_number_of_graphs_of_a_plan_is_what_memory_allows() -> None:
     found = DagPosterior(score="bdeu", max_parents=1, samples=10**6, engine=ThreadEngine(1)).plan(rows)
     # Half a gigabyte of five words for each column.
     assert f"{2**29 // (8 * 5 * 300):,} graphs" in str(found)
+
+
+def test_sums_over_orders_are_not_advised_where_they_do_not_fit() -> None:
+    def advice(order_fits: bool) -> str:
+        settings, workspace = {"method": "auto"}, Mock(order_fits=lambda: order_fits)
+        return _way_to_exact_sums(
+            Mock(names=["A"] * 45, settings=settings, modularity="structure", workspace=workspace)
+        )
+
+    assert "order" in advice(order_fits=True)
+    assert advice(order_fits=False) == "Use fewer columns."
