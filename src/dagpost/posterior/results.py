@@ -150,6 +150,8 @@ def _estimated(fitted: Fitted) -> Results:
         # Better than frequencies: the exact probabilities given each state, averaged over the states.
         shares = np.array(sample.chains.lengths) / len(sample)
         edges = np.tensordot(shares, sample.chains.edges, axes=1)
+        # Both ways of an edge are estimated apart, each given the rest of a graph: together they may exceed 1.
+        edges /= np.maximum(edges + edges.T, 1.0)
     else:
         edges = sample.edge_frequencies().to_numpy()
     if isinstance(workspace, ExactWorkspace | MixedWorkspace) and np.isfinite(sample.log_extensions).all():

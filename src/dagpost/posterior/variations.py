@@ -134,7 +134,8 @@ def _way_to_exact_sums(fitted: Fitted) -> str:
     many = len(fitted.names) > MAX_NODES
     if fitted.settings["method"] != AUTO and not many:
         return f"Use {setting('method', AUTO)}, which sums exactly where it can."
-    other = f", or {setting('modularity', 'order')}" if fitted.modularity == "structure" and not many else ""
+    orders = fitted.modularity == "structure" and fitted.workspace.order_fits()
+    other = f", or {setting('modularity', 'order')}" if orders else ""
     return f"Use fewer columns{other}."
 
 

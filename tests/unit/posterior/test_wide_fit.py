@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from tests.tools.broken_off import StoppingEngine, broken_off
 
 from dagpost import BlockGibbs, Checkpoint, DagPosterior, InputError, ResourceError
 from dagpost.engines import ThreadEngine
+from dagpost.posterior.variations import _way_to_exact_sums
 
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
 
@@ -42,6 +44,16 @@ def test_edges_are_near_the_frequencies_of_the_graphs(model: DagPosterior) -> No
     # Both from the same few graphs, one by exact probabilities given the rest of each: no more than a rough check.
     assert np.abs(edges.to_numpy() - sample.edge_frequencies().to_numpy()).mean() < 0.01
     assert edges.loc["c2", "c3"] + edges.loc["c3", "c2"] > 0.9
+
+
+def test_both_ways_of_an_edge_have_at_most_probability_1(model: DagPosterior) -> None:
+    record = model.own_sample().chains
+    assert record is not None
+    assert record.edges is not None
+    raw, edges = record.edges.mean(axis=0), model.edge_probabilities_.to_numpy()
+    # The chains estimate them apart.
+    assert (raw + raw.T).max() > 1.001
+    assert (edges + edges.T).max() <= 1.0 + 1e-12
 
 
 def test_chains_of_blocks_are_chosen(table: pd.DataFrame) -> None:
@@ -93,3 +105,14 @@ def test_the_number_of_graphs_of_a_plan_is_what_memory_allows() -> None:
     found = DagPosterior(score="bdeu", max_parents=1, samples=10**6, engine=ThreadEngine(1)).plan(rows)
     # Half a gigabyte of five words for each column.
     assert f"{2**29 // (8 * 5 * 300):,} graphs" in str(found)
+
+
+def test_sums_over_orders_are_not_advised_where_they_do_not_fit() -> None:
+    def advice(order_fits: bool) -> str:
+        settings, workspace = {"method": "auto"}, Mock(order_fits=lambda: order_fits)
+        return _way_to_exact_sums(
+            Mock(names=["A"] * 45, settings=settings, modularity="structure", workspace=workspace)
+        )
+
+    assert "order" in advice(order_fits=True)
+    assert advice(order_fits=False) == "Use fewer columns."
