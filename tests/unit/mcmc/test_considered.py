@@ -57,7 +57,11 @@ def few_parents(child: str, parents: frozenset[str]) -> float:
     return -0.5 * len(parents) - 0.1 * (child < min(parents, default=child))
 
 
-@pytest.mark.parametrize("prior", [UniformPrior(), InDegreePrior(), EdgePrior(0.2), CustomPrior(few_parents)], ids=repr)
+@pytest.mark.parametrize(
+    "prior",
+    [UniformPrior(), InDegreePrior(), EdgePrior(0.2), CustomPrior(few_parents)],
+    ids=lambda prior: type(prior).__name__,
+)
 @pytest.mark.parametrize("score", [BDeu(), BGe()], ids=repr)
 def test_weights_are_those_of_all_families(score: Score, prior: StructurePrior) -> None:
     table = random_table(score, 8, 60, 4, False)
