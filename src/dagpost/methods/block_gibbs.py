@@ -25,8 +25,8 @@ _MOST_IN_BLOCK = 10
 # What it costs, in seconds on one core: a variable that is redrawn in blocks of up to 8, and each parent set that is
 # read for it: one in so many of those in play, up to those that lead a list and a group of the others. On seven
 # discrete tables of 20 to 441 columns a variable took 3 to 6 microseconds (43 on one that is nearly flat), with BGe on
-# 25 columns some 50.
-_A_VARIABLE, _A_SET = 3.5e-6, 5.2e-9
+# 25 columns some 75.
+_A_VARIABLE, _A_SET = 3.5e-6, 10e-9
 _IN_PLAY_FOR_READ, _MOST_READ = 12, 8000
 #: What a variable more in the largest block adds to that.
 _A_LARGER_BLOCK = 1.15
