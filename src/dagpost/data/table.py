@@ -61,6 +61,8 @@ class Table:
     regimes: tuple[str, ...] = ()
     #: How many other columns, and how many indicators, a parent set of interest has at most: others need no score.
     limits: tuple[int, int] | None = None
+    #: Where a cell has no value (columns, rows), with the code 0, or nan, in its place; None: nowhere.
+    gaps: NDArray[np.bool_] | None = None
 
     @property
     def rows(self) -> int:
@@ -97,8 +99,31 @@ class Table:
         """Whether every column holds numbers, or levels that are numbers, so that `values` works."""
         return not self._not_numeric() and not self._with_gaps()
 
+    @property
+    def gap_count(self) -> int:
+        """How many cells have no value."""
+        return 0 if self.gaps is None else int(self.gaps.sum())
+
+    def filled(self, cells: NDArray[np.float64]) -> Table:
+        """The completed table: gaps filled with codes or numbers, column by column and then row by row.
+
+        >>> from dagpost.data import as_table
+        >>> table = as_table(np.array([[0, 1], [1, 1], [0, 0], [1, 0]]))
+        >>> gaps = np.zeros((2, 4), dtype=bool); gaps[1, 2] = True
+        >>> replace(table, gaps=gaps).filled(np.array([1.0])).codes()[1].tolist()
+        [1, 1, 1, 0]
+        """
+        if self.gaps is None:
+            return self
+        columns, places = list(self.columns), np.cumsum([0, *self.gaps.sum(axis=1)])
+        for column in np.flatnonzero(np.diff(places)):
+            columns[column] = columns[column].copy()
+            columns[column][self.gaps[column]] = cells[places[column] : places[column + 1]]
+        return replace(self, columns=tuple(columns), gaps=None)
+
     def codes(self) -> NDArray[Any]:
         """All codes as a (columns, rows) array of the smallest unsigned type that fits them all."""
+        self._refuse_gaps()
         continuous = [name for name, levels in zip(self.names, self.levels, strict=True) if levels is None]
         if continuous:
             raise InputError(
@@ -110,6 +135,7 @@ class Table:
 
     def values(self) -> NDArray[np.float64]:
         """All values as a (rows, columns) array of floats."""
+        self._refuse_gaps()
         discrete, with_gaps = self._not_numeric(), self._with_gaps()
         if discrete:
             raise InputError(
@@ -128,6 +154,17 @@ class Table:
             for column, levels in zip(self.columns, self.levels, strict=True)
         ]
         return np.ascontiguousarray(np.column_stack(columns))
+
+    def _refuse_gaps(self) -> None:
+        """Refuse to hand out cells as if each had a value."""
+        if self.gaps is None or not self.gap_count:
+            return
+        own = zip(self.names, self.gaps.sum(axis=1).tolist(), strict=True)
+        listed = shortened([f"{name!r} ({count:,})" for name, count in own if count])
+        raise InputError(
+            f"The table has gaps: {listed}. Drop the incomplete rows ({setting('missing', 'drop')}), give gaps a level "
+            f"of their own ({setting('missing', 'level')}), or fit a DagPosterior, which completes them."
+        )
 
     def _not_numeric(self) -> list[str]:
         return [
@@ -156,6 +193,8 @@ class Table:
             digest.update(b"counts" + self.counts.astype("<i8").tobytes())
         if self.interventions is not None and bool(self.interventions.any()):
             digest.update(b"interventions" + self.interventions.astype("<u8").tobytes())
+        if self.gap_count:
+            digest.update(b"gaps" + np.packbits(np.asarray(self.gaps), axis=1).tobytes())
         if self.regimes:
             digest.update(repr(("regimes", self.regimes)).encode())
         return digest.hexdigest()
@@ -171,6 +210,7 @@ class Table:
             columns=tuple(column[kept] for column in self.columns),
             counts=counts[kept],
             interventions=None if self.interventions is None else self.interventions[kept],
+            gaps=None if self.gaps is None else self.gaps[:, kept],
             numbers=tuple(None if numbers is None else numbers[kept] for numbers in self.numbers),
         )
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -34,6 +34,30 @@ Extender = Callable[[int, Members, Integers, Integers], Floats]
 
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
+
+
+class Completer(Protocol):
+    """Draws the cells of a table that have no value, given a graph and all other cells.
+
+    Cells are in the order of `Table.filled`. `families` has the parents of each node, a row each, padded with the
+    number of columns.
+    """
+
+    def begin(self, generator: np.random.Generator) -> Floats:
+        """Cells to start from: each one drawn from the values of its column."""
+        ...
+
+    def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
+        """One round over all incomplete rows, in place; what has the density exp(score) still has it."""
+        ...
+
+
+class Rescorer(Protocol):
+    """Scores the families of one table again and again, with other cells in its gaps."""
+
+    def __call__(self, cells: Floats) -> Floats:
+        """The scores of all families, as `local_scores` has them."""
+        ...
 
 
 class Score:
@@ -78,6 +102,11 @@ class Score:
             cls.fill_nodes = Score.fill_nodes  # type: ignore[method-assign]
         if vars(cls).keys() & {"fill", "fill_nodes"} and "extender" not in vars(cls):
             cls.extender = Score.extender  # type: ignore[method-assign]
+        if vars(cls).keys() & {"fill", "fill_nodes"}:
+            # Nor ways to complete and rescore tables that are right for another score.
+            for hook in ("completer", "rescorer", "settled"):
+                if hook not in vars(cls):
+                    setattr(cls, hook, getattr(Score, hook))
         if vars(cls).get("name"):
             SCORES.add(cls)
 
@@ -158,6 +187,25 @@ class Score:
             return values
 
         return extend
+
+    def settled(self, table: Table) -> Score:
+        """The score whose prior no longer depends on the cells of a table with gaps; itself, if it never did."""
+        del table
+        return self
+
+    def completer(self, table: Table, max_parents: int) -> Completer | None:
+        """What draws the cells that have no value; None: this score cannot complete a table."""
+        del table, max_parents
+
+    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
+        """What scores a table with gaps, given their cells: all anew, unless a score has a quicker way."""
+
+        def rescore(cells: Floats) -> Floats:
+            from dagpost.scores.local_scores import local_scores
+
+            return local_scores(table.filled(cells), self, max_parents, engine=engine).values
+
+        return rescore
 
     def of_columns(self, columns: list[int], nodes: int) -> Score:
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.
