@@ -196,6 +196,7 @@ class Score:
     def completer(self, table: Table, max_parents: int) -> Completer | None:
         """What draws the cells that have no value; None: this score cannot complete a table."""
         del table, max_parents
+        return None
 
     def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
         """What scores a table with gaps, given their cells: all anew, unless a score has a quicker way."""
