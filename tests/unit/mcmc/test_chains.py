@@ -19,7 +19,8 @@ from tests.tools.chain_checks import random_tables
 from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, Round, run_chains
+from dagpost.mcmc.chains import run_chains
+from dagpost.mcmc.records import ROUND_GRAPHS, ChainRun, Round
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.order_mcmc import OrderMCMC
 

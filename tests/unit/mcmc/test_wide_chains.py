@@ -17,8 +17,9 @@ from dagpost._tools.progress import reporter_for
 from dagpost._tools.schema import ArrayRule, graphs
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.families.edge_counts import edge_counts
-from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, Round, run_chains
+from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.probe import compare_edges
+from dagpost.mcmc.records import ROUND_GRAPHS, ChainRun, Round
 
 NODES, WORDS = 130, 3
 SEED = np.random.SeedSequence(7)
