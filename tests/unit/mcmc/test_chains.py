@@ -34,7 +34,7 @@ class CountingState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(ChainMethod):
     """Counts its steps; every graph is the count, and every edge has the probability of the count."""
 
     chains: int = 2
@@ -42,6 +42,7 @@ class Counting:
     burn_in: int = 0
     gives_edges: bool = True
 
+    moves_module: ClassVar[None] = None
     moves: ClassVar[tuple[str, ...]] = ("one step", "never tried")
     takes_orders: ClassVar[bool] = False
     state: ClassVar[type[CountingState]] = CountingState
