@@ -133,7 +133,7 @@ def _worst(edges: Averages, names: Sequence[str]) -> str:
     values = np.where(edges.spreads > NEAR, edges.r_hats, -math.inf)
     if not (values > -math.inf).any():
         return ""
-    parent, child = np.unravel_index(int(np.argmax(values)), values.shape)
+    parent, child = divmod(int(np.argmax(values)), values.shape[1])
     return f", most about {names[parent]} -> {names[child]}"
 
 
