@@ -20,6 +20,7 @@ from dagpost._tools.spelling import bare, either, quoted, setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
+from dagpost.data.gaps import refuse_empty_columns, refuse_gaps_in_exogenous, refuse_set_gaps, without_gaps
 from dagpost.data.recipe import resolve_recipe
 from dagpost.data.recipe_settings import names_of
 from dagpost.data.regimes import resolve_regimes
@@ -71,16 +72,21 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
     if table.recipe is not None and table.recipe.exogenous:
         own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
     _refuse_left_out(own, table)
+    refuse_set_gaps(table)
     _refuse_set_exogenous(own, table)
-    if table.time is None:
-        return own
-    earlier = [name for name in table.time.exogenous if name in table.names]
-    present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
-    return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
+    if table.time is not None:
+        earlier = [name for name in table.time.exogenous if name in table.names]
+        present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
+        own = replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
+    refuse_gaps_in_exogenous(table, own.exogenous)
+    refuse_empty_columns(table)
+    return own
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     """The table that a model is fitted to: whatever `as_table` takes, read by the model's recipe, for its score."""
+    if isinstance(data, Table) and model.missing is not None:
+        data = without_gaps(data, resolve_recipe(None, model.missing).missing)
     recipe = None
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
