@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dagpost.files import archive as storage
 from dagpost.files.parent_columns import kept_parents, parents_to_keep
 from dagpost.files.schema import REMEDIES, STANDING, read_checked
-from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.checks import ChainChecks
+from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.choice import target_named
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES
@@ -90,7 +90,8 @@ def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainReco
         lengths=tuple(about["lengths"]),
         log_state=arrays["log_state"].astype(np.float64),
         moves=tuple(map(str, about["moves"])),
-        **{name: arrays[name].astype(np.int64) for name in _COUNTS},
+        proposed=arrays["proposed"].astype(np.int64),
+        accepted=arrays["accepted"].astype(np.int64),
         edges=arrays["state_edges"].astype(np.float64) if "state_edges" in arrays else None,
         rounds=int(about["rounds"]),
         # Older files do not say what was checked.

@@ -51,8 +51,8 @@ from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.files import allowed_families, archive, kept_sets
 from dagpost.files.data_schema import LEVELS, NAMES, check_rows, check_sensitivity, check_statistics, sizes_of
 from dagpost.files.parent_columns import check_parents
-from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
 from dagpost.mcmc.checks import CHECKS
+from dagpost.mcmc.records import ROUND_GRAPHS, check_standing
 from dagpost.methods.base import Method
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.choice import resolve_method

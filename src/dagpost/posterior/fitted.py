@@ -20,7 +20,7 @@ from dagpost._tools.text import names_in, readable_level, shown
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.masks import mask_type
 from dagpost.families.parent_lists import words_of
-from dagpost.mcmc.chains import ChainRun
+from dagpost.mcmc.records import ChainRun
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
