@@ -25,10 +25,14 @@ def complete(
         Path | None, output_option("A new file that ends in .csv or .parquet; CSV on standard output unless given.")
     ] = None,
     number: Annotated[int, setting("NUMBER", "How many completed tables.", "-k", "--number")] = 20,
-    cells: Annotated[bool, typer.Option("--cells", help="Instead of tables: what is known of each missing cell.")] = False,
+    cells: Annotated[
+        bool, typer.Option("--cells", help="Instead of tables: what is known of each missing cell.")
+    ] = False,
     original: Annotated[
         bool,
-        typer.Option("--original", help="Put the table with its gaps first, as number 0: what as.mids of R's mice takes."),
+        typer.Option(
+            "--original", help="Put the table with its gaps first, as number 0: what as.mids of R's mice takes."
+        ),
     ] = False,
     seed: Annotated[
         int | None, option("NUMBER", "Picks which of the tables that the chains kept; the same ones unless given.")
@@ -64,7 +68,11 @@ def complete(
         typer.echo(_csv(table), nl=False)
         return
     _write(table, output)
-    what = f"{len(table):,} missing cells" if cells else f"{number:,} completed tables of {len(table) // (number + original):,} rows"
+    what = (
+        f"{len(table):,} missing cells"
+        if cells
+        else f"{number:,} completed tables of {len(table) // (number + original):,} rows"
+    )
     typer.echo(printable(f"{what}: {output}"))
 
 

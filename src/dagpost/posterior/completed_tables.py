@@ -64,7 +64,9 @@ def completed_tables(found: Completions, count: int, seed: int | None = None) ->
         )
     size = count * found.table.observations * (len(found.table.names) + 1) * _BYTES_A_CELL
     memory.require(size, f"{count:,} completed tables", "Ask for fewer at a time.")
-    return [_frame(found, found.table.filled(found.cells[place].astype(np.float64))) for place in places(kept, count, seed)]
+    return [
+        _frame(found, found.table.filled(found.cells[place].astype(np.float64))) for place in places(kept, count, seed)
+    ]
 
 
 def places(kept: int, count: int, seed: int | None) -> list[int]:
