@@ -169,7 +169,7 @@ def completer_of(score: Score, table: Table, max_parents: int) -> Any:
     if completer is None:
         raise InputError(
             f"The score {score!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the incomplete rows "
-            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use one "
-            "of the scores that come with dagpost."
+            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use "
+            "one of the scores that come with dagpost."
         )
     return completer
