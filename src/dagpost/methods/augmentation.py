@@ -132,6 +132,10 @@ class Augmentation(ChainMethod):
         """Sweeps of a round."""
         return int(ROUND_GRAPHS // self.graphs)
 
+    def sweeps_of(self, count: int) -> int:
+        """The sweeps of a chain, where all chains together keep `count` graphs."""
+        return math.ceil(math.ceil(count / self.chains) / self.graphs)
+
     def prepare(self, workspace: Workspace) -> Any:
         """The table with its gaps, and the way from a completed one to graphs."""
         if workspace.passes is None:
