@@ -18,7 +18,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import setting
 from dagpost.data.encoding import code_type
-from dagpost.engines import Engine
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
@@ -49,6 +49,12 @@ class AugmentedWorkspace(Workspace):
     def __init__(self, study: Study, modularity: str, passes: Passes, engine: Engine, reporter: Reporter) -> None:
         super().__init__(None, engine, reporter)
         self.study, self.modularity, self.passes = study, modularity, passes
+
+    @property
+    def engine(self) -> Engine:
+        """Threads of this process, whatever the engine: what chains share is not sent elsewhere."""
+        engine = super().engine
+        return engine if isinstance(engine, ThreadEngine) else ThreadEngine()
 
     @property
     def table(self) -> Table:
