@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dagpost.files import archive as storage
 from dagpost.files.parent_columns import kept_parents, parents_to_keep
-from dagpost.files.schema import REMEDIES, STANDING, read_checked
+from dagpost.files.schema import REMEDIES, SERIES, STANDING, SUMS, beginning_with, read_checked
 from dagpost.mcmc.checks import ChainChecks
 from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.choice import target_named
@@ -58,6 +58,10 @@ def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
         arrays |= {STANDING + name: array for name, array in record.standing.items()}
         if record.edges is not None:
             arrays["state_edges"] = record.edges
+        if record.series:
+            about["chains"]["series"] = {name: list(lengths) for name, lengths in record.series_lengths.items()}
+            arrays |= {SERIES + name: array for name, array in record.series.items()}
+            arrays |= {SUMS + name: array for name, array in record.sums.items()}
     return about, arrays
 
 
@@ -96,5 +100,8 @@ def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainReco
         rounds=int(about["rounds"]),
         # Older files do not say what was checked.
         checks=ChainChecks.from_json(about["checks"]) if "checks" in about else None,
-        standing={name.removeprefix(STANDING): array for name, array in arrays.items() if name.startswith(STANDING)},
+        standing=beginning_with(STANDING, arrays),
+        series=beginning_with(SERIES, arrays),
+        series_lengths={name: tuple(lengths) for name, lengths in about.get("series", {}).items()},
+        sums=beginning_with(SUMS, arrays),
     )

@@ -84,6 +84,9 @@ class ChainMethod(Method):
     #: What the arrays of the states of all chains must be, by the names of the fields of `state`: kernels index with
     #: them, and they may come from a file of somebody else's.
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {}
+    #: The same of what it keeps beside graphs and of what it adds up (chains, ...), by name.
+    series_rules: ClassVar[Mapping[str, ArrayRule]] = {}
+    sums_rules: ClassVar[Mapping[str, ArrayRule]] = {}
 
     chains: int
     thinning: int

@@ -200,7 +200,6 @@ class Score:
 
     def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
         """What scores a table with gaps, given their cells: all anew, unless a score has a quicker way."""
-
         from dagpost.families.numbering import family_count
 
         nodes = len(table.names)
