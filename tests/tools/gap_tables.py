@@ -60,8 +60,6 @@ def numbers_table(seed: int, columns: int = 4, rows: int = 15, gaps: int = 2) ->
     for column in range(1, columns):
         values[column] += rng.normal() * values[rng.integers(column)]
     values = values * rng.uniform(0.5, 4.0, size=(columns, 1)) + rng.normal(size=(columns, 1))
-    holes = np.zeros(columns * rows, dtype=bool)
-    holes[rng.permutation(columns * rows)[:gaps]] = True
-    holes = holes.reshape(columns, rows)
+    holes = (rng.permutation(columns * rows) < gaps).reshape(columns, rows)
     values[holes] = np.nan
     return Table(tuple("ABCDEF"[:columns]), tuple(values), (None,) * columns, gaps=holes)
