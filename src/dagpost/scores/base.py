@@ -32,8 +32,8 @@ from dagpost.scores.registry import SCORES
 #: places left over) and, added to it, each of some columns that no set has; the last argument is the flag of an engine.
 Extender = Callable[[int, Members, Integers, Integers], Floats]
 
-#: Scores of listed families of a table with gaps: cells (as `Table.filled` has them), where the list of each node begins,
-#: the sets (as above; quicker where sets that begin alike follow each other), and the flag of an engine.
+#: Scores of listed families of a table with gaps: cells (as `Table.filled` takes them), where the list of each node
+#: begins, the sets (as above; quicker where sets that begin alike follow each other), and the flag of an engine.
 ListScorer = Callable[[Floats, Integers, Members, Integers], Floats]
 
 #: Nats below a sum from which on a term is not seen in it.

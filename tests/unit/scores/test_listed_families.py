@@ -26,8 +26,8 @@ def erased(table: Table, share: float, generator: np.random.Generator) -> Table:
     if table.interventions is not None:
         bits = table.interventions[np.newaxis] >> np.arange(len(table.names), dtype=np.uint64)[:, np.newaxis]
         gaps &= bits & np.uint64(1) == 0
-    columns = tuple(np.where(own, 0, column).astype(column.dtype) for column, own in zip(table.columns, gaps))
-    return replace(table, columns=columns, gaps=gaps)
+    both = zip(table.columns, gaps, strict=True)
+    return replace(table, columns=tuple(np.where(own, 0, column).astype(column.dtype) for column, own in both), gaps=gaps)
 
 
 def random_cells(table: Table, generator: np.random.Generator) -> np.ndarray:
