@@ -19,7 +19,8 @@ from tests.tools.chain_checks import random_tables
 from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, Round, run_chains
+from dagpost.mcmc.chains import run_chains
+from dagpost.mcmc.records import ROUND_GRAPHS, ChainRun, Round
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.order_mcmc import OrderMCMC
 
@@ -33,7 +34,7 @@ class CountingState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(ChainMethod):
     """Counts its steps; every graph is the count, and every edge has the probability of the count."""
 
     chains: int = 2
@@ -41,6 +42,7 @@ class Counting:
     burn_in: int = 0
     gives_edges: bool = True
 
+    moves_module: ClassVar[None] = None
     moves: ClassVar[tuple[str, ...]] = ("one step", "never tried")
     takes_orders: ClassVar[bool] = False
     state: ClassVar[type[CountingState]] = CountingState
