@@ -19,7 +19,7 @@ from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import ConsideredSets, Members
-from dagpost.families.grouped_lists import Active, GroupedLists, choose_active, grouped_lists
+from dagpost.families.grouped_lists import Active, choose_active, grouped_lists
 from dagpost.families.masks import shape_of_sets
 from dagpost.families.set_tables import SetTables, heated
 from dagpost.mcmc import block_gibbs
@@ -87,7 +87,12 @@ class AugmentedBlocks:
         self._partners: Partners = partners_of(shares, np.diff(lists.start))
 
     def start(
-        self, cells: Floats, value: int, generator: np.random.Generator, cancel: Integers, wanted: Integers | None = None
+        self,
+        cells: Floats,
+        value: int,
+        generator: np.random.Generator,
+        cancel: Integers,
+        wanted: Integers | None = None,
     ) -> Integers:
         """A graph that cooled, as numbers in the lists; it began with one that fits an order, if one is `wanted`."""
         numbers = np.zeros(self.nodes, dtype=np.int64)
@@ -154,9 +159,7 @@ class AugmentedBlocks:
         members[:, :width] = self.lists.members[active.places]
         nothing, bits = np.empty(0, dtype=np.int64), np.zeros(self.nodes, dtype=np.int64)
         # All of them lead: there is nothing in groups any more.
-        tables = SetTables(
-            active.start, np.diff(active.start), bits, members, log_weights[order], nothing, nothing
-        )
+        tables = SetTables(active.start, np.diff(active.start), bits, members, log_weights[order], nothing, nothing)
         candidates = _columns_of(active.start, members)
         context = BlockContext(heated(tables, 1.0), candidates, *self._partners)
         among = np.zeros(self.nodes, dtype=np.int64)

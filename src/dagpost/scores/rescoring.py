@@ -169,9 +169,7 @@ class _Run:
     def _score(self, begin: int, end: int, space: _Space, values: Floats) -> None:
         rows = CountedRows(space.codes, self._arities, self._variants)
         result = SetValues(space.patterns, space.tables, space.base, values.reshape(-1))
-        score_sets(
-            begin, end, self._sets, self._how, rows, self._terms, result, space.cell_of, space.scratch
-        )
+        score_sets(begin, end, self._sets, self._how, rows, self._terms, result, space.cell_of, space.scratch)
 
     def _patterns_of_complete_rows(self) -> Counts:
         """How often complete rows show each pattern: those that stand for `2^b` observations, for each bit `b`."""

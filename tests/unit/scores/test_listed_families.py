@@ -27,7 +27,9 @@ def erased(table: Table, share: float, generator: np.random.Generator) -> Table:
         bits = table.interventions[np.newaxis] >> np.arange(len(table.names), dtype=np.uint64)[:, np.newaxis]
         gaps &= bits & np.uint64(1) == 0
     both = zip(table.columns, gaps, strict=True)
-    return replace(table, columns=tuple(np.where(own, 0, column).astype(column.dtype) for column, own in both), gaps=gaps)
+    return replace(
+        table, columns=tuple(np.where(own, 0, column).astype(column.dtype) for column, own in both), gaps=gaps
+    )
 
 
 def random_cells(table: Table, generator: np.random.Generator) -> np.ndarray:
