@@ -83,10 +83,18 @@ def test_info_describes_a_table_that_cannot_be_fitted(run: Run, tmp_path: Path) 
     assert "Table of 3 columns and 4 rows" in text
     assert "whole numbers, 3 values; 1 gap " in text
     assert "As it is, it cannot be fitted. holes.csv: Of 4 rows, 0 have a value in every column" in text
-    assert json.loads(run("info", "holes.csv", "--missing", "drop", "--json").stdout)["problem"].startswith(
-        "holes.csv: Of 4 rows"
-    )
+    about = json.loads(run("info", "holes.csv", "--missing", "drop", "--json").stdout)
+    assert about["problem"].startswith("holes.csv: Of 4 rows")
     assert Recipe.load(tmp_path / "r.toml").step("c").levels == ("x", "y")
+
+
+def test_info_says_what_is_done_about_gaps(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "holes.csv").write_text("a,b,c\n1,,x\n2,3,\n,4,y\n5,6,\n")
+    about = json.loads(run("info", "holes.csv", "--json").stdout)
+    assert (about["problem"], about["gaps"], about["incomplete_rows"]) == (None, 4, 4)
+    said = run("info", "holes.csv").stdout
+    assert "4 cells have no value ('c': 2, 'a': 1, 'b': 1), so that 4 of 4 rows (100.0%) have gaps" in said
+    assert "other ways are --missing drop, level or refuse" in said
 
 
 def test_info_of_a_wide_table_is_short_and_says_how_it_is_fitted(run: Run, tmp_path: Path) -> None:
