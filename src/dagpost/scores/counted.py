@@ -14,7 +14,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Extender, Score
+from dagpost.scores.base import Completer, Extender, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -66,3 +66,11 @@ class CountedScore(Score):
         from dagpost.scores.given_families import counted_extender
 
         return counted_extender(self, table, max_parents, workers)
+
+    def completer(self, table: Table, max_parents: int) -> Completer | None:
+        """What draws the cells that have no value, row by row, with the parameters summed out."""
+        from dagpost.scores.discrete_completion import CountedCompleter, completes
+        from dagpost.scores.discrete_runs import terms_of
+
+        terms = terms_of(self, table, 1, sorted(set(self.variants(table.arities))), max(table.observations, 1))
+        return CountedCompleter(self, table, max_parents) if completes(terms) else None
