@@ -17,6 +17,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.schema import truth
 from dagpost._tools.spelling import setting
 from dagpost.errors import warn
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -134,7 +135,8 @@ def _estimated(fitted: Fitted) -> Results:
     """Edges from a sample; the evidence, where weighted draws tell it."""
     method, workspace, sample = fitted.method, fitted.workspace, fitted.own_sample()
     asked = fitted.reason.startswith(AS_ASKED)
-    if method.modularity is not None and not (asked and method.draws == "chains"):
+    told = (asked and method.draws == "chains") or isinstance(method, Augmentation)
+    if method.modularity is not None and not told:
         other = f"{setting('modularity', 'order')}, which counts a graph once for every order it fits,"
         hint = "" if method.draws == "chains" else f" With {other} they would be exact."
         if workspace.splitting_hint:
