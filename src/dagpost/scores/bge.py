@@ -229,7 +229,7 @@ class BGe(Score):
                 rows = slice(None) if observed is None else observed
                 matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
                 observations = float(weights[rows].sum())
-                constants = self._constants(columns, max_parents + 1, observations, degrees, scale)
+                constants = self.constants(columns, max_parents + 1, observations, degrees, scale)
                 own = np.array(nodes, dtype=np.int64)
                 units = -observations * np.log(deviations[own])
                 listed_determinants(
