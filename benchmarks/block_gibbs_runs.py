@@ -135,7 +135,7 @@ def run_chain(request: dict[str, Any]) -> dict[str, Any]:
     found: list[tuple[float, int, Matrices, Matrices]] = []
     while len(found) < len(grid):
         started = time.thread_time()
-        state, output = advance_chain(method, context, nodes, (state, length, seeds.spawn(1)[0]), cancel)
+        state, output, *_ = advance_chain(method, context, nodes, (state, length, seeds.spawn(1)[0]), cancel)
         took = time.thread_time() - started
         walked, graphs, moves = walked + took, graphs + length, moves + int(output.proposed.sum())
         drawn += edge_counts(output.parents)

@@ -50,7 +50,7 @@ recipes = st.builds(
     Recipe,
     bins=st.integers(2, 5),
     strategy=st.sampled_from(["quantile", "uniform"]),
-    missing=st.sampled_from(["drop", "level"]),
+    missing=st.sampled_from(["augment", "drop", "level"]),
 )
 
 

@@ -18,7 +18,7 @@ from dagpost import BlockGibbs
 from dagpost.data import datasets
 from dagpost.mcmc import block_gibbs
 from dagpost.mcmc.block_gibbs import BlockState
-from dagpost.mcmc.chains import Round
+from dagpost.mcmc.records import Round
 
 FALSE_ALARM = 1e-7
 NOT_CANCELLED = np.zeros(1, dtype=np.int64)

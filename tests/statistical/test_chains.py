@@ -30,7 +30,8 @@ from tests.tools.chain_checks import (
 
 from dagpost import HybridMCMC, OrderMCMC, PartialOrderMCMC, PartitionMCMC, StructureMCMC, datasets
 from dagpost.errors import InputError, NoGraphError
-from dagpost.mcmc.chains import ChainRun, run_chains
+from dagpost.mcmc.chains import run_chains
+from dagpost.mcmc.records import ChainRun
 from dagpost.posterior.exact_workspace import ExactWorkspace
 
 ORDER = OrderMCMC(chains=4, thinning=30, burn_in=6_000)

@@ -17,10 +17,11 @@ from dagpost import BlockGibbs, OrderMCMC, StructureMCMC
 from dagpost._tools.progress import NO_PROGRESS
 from dagpost.engines import ThreadEngine
 from dagpost.families.numbering import parent_sets, unsqueeze_all
-from dagpost.mcmc.chains import ChainRun, run_chains
+from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.checks import BETTER, OTHER, SAME, WORSE, ChainChecks
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.mcmc.probe import compare_edges, judge, judge_looks, probe
+from dagpost.mcmc.records import ChainRun
 from dagpost.methods.base import Wanted
 from dagpost.methods.chain import ChainMethod
 from dagpost.posterior.exact_workspace import ExactWorkspace

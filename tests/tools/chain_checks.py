@@ -20,8 +20,9 @@ from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
 from dagpost.exact.order import edge_probabilities
 from dagpost.families.numbering import family_count
-from dagpost.mcmc.chains import ChainRun, Round, run_chains
+from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
+from dagpost.mcmc.records import ChainRun, Round
 from dagpost.mcmc.structure import GraphState
 from dagpost.posterior.chain_estimate import chain_estimate
 from dagpost.posterior.exact_workspace import ExactWorkspace

@@ -82,12 +82,14 @@ def _numbers(table: Table, position: int) -> NDArray[np.float64]:
                 f"'columns' names {table.names[position]!r}, whose levels are not numbers (one is "
                 f"{level!r}). Only columns of numbers can be cut into bins: leave it out."
             )
-    return np.asarray(np.array(levels, dtype=np.float64)[column])
+    numbers = np.array(levels, dtype=np.float64)[column]
+    return np.asarray(numbers if table.gaps is None else np.where(table.gaps[position], np.nan, numbers))
 
 
 def _warn_collapsed(name: str, values: NDArray[np.float64], got: int, asked: int) -> None:
+    distinct = len(np.unique(values[~np.isnan(values)]))
     warn(
         f"Column {name!r} falls into {got} {'bin' if got == 1 else 'bins'} instead of {asked}: its "
-        f"{len(np.unique(values))} distinct values, some of them frequent, leave no room for more. Ask for "
+        f"{distinct} distinct values, some of them frequent, leave no room for more. Ask for "
         f"fewer bins, or use {setting('strategy', 'uniform')}."
     )

@@ -56,8 +56,8 @@ class Recipe(Transformer):
         How all other columns of numbers are cut where a score needs levels: "quantile" (about as many rows in each
         bin), "uniform" (equal widths) or "kmeans".
     missing
-        What is done about gaps: "drop" drops rows in which a used column has no value, "level" makes the gap a level
-        of its own, "refuse" is an error.
+        What is done about gaps: "augment" leaves them to be completed by a model's chains, "drop" drops rows in which
+        a used column has no value, "level" makes the gap a level of its own, "refuse" is an error.
     unseen
         What is done about a level in new rows that the recipe does not know: "error"; "missing", which takes the cell
         as a gap; "prior", with which predictions go by the prior, and which is a gap where a table is made.
@@ -99,7 +99,7 @@ class Recipe(Transformer):
         cut: Mapping[str, Cut] | None = None,
         bins: int = 3,
         strategy: Strategy = "quantile",
-        missing: Missing = "drop",
+        missing: Missing = "augment",
         unseen: Unseen = "error",
         exogenous: Sequence[str] = (),
     ) -> None:
@@ -354,11 +354,9 @@ def cut_numbers(table: Table, *, notify: bool = False) -> Table:
             alike = None if table.time is None else cut_alike(steps[name], column, steps)
             steps[name] = alike or steps[name].cut(column, table.counts, own.get(name, usual))
             decided += [] if name in own or alike else [steps[name]]
-    cut = _apply_cuts(replace(table, recipe=_with_steps(recipe, steps)))
-    said = words.notice_of_cuts(decided)
-    if notify and said:
+    if notify and (said := words.notice_of_cuts(decided)):
         warn(said)
-    return cut
+    return _apply_cuts(replace(table, recipe=_with_steps(recipe, steps, table)))
 
 
 def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Rule]) -> Table:
@@ -373,12 +371,14 @@ def cut_columns(table: Table, numbers: Mapping[str, Any], rules: Mapping[str, Ru
         table,
         columns=tuple(numbers.get(name, own) for name, own in zip(table.names, table.columns, strict=True)),
         levels=tuple(None if name in rules else own for name, own in zip(table.names, table.levels, strict=True)),
-        recipe=_with_steps(recipe, steps),
+        recipe=_with_steps(recipe, steps, table),
     )
     return _apply_cuts(uncut)
 
 
-def _with_steps(recipe: Recipe, steps: Mapping[str, Step]) -> Recipe:
+def _with_steps(recipe: Recipe, steps: Mapping[str, Step], table: Table) -> Recipe:
+    if table.gaps is not None:
+        steps = {name: step.with_gaps(are_level=False) for name, step in steps.items()}
     return recipe.with_steps(tuple(steps.get(step.name, step) for step in recipe.steps_))
 
 
@@ -394,6 +394,6 @@ def _apply_cuts(table: Table) -> Table:
         if step is not None and levels[place] is None and step.cuts is not None:
             assert step.levels is not None
             numbers[place], bins = columns[place], step.bins(columns[place])
-            columns[place] = np.where(bins < 0, step.missing_code, bins).astype(code_type(len(step.levels)))
+            columns[place] = np.where(bins < 0, max(step.missing_code, 0), bins).astype(code_type(len(step.levels)))
             levels[place] = step.levels
     return replace(table, columns=tuple(columns), levels=tuple(levels), numbers=tuple(numbers))

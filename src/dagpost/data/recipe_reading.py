@@ -1,7 +1,7 @@
 """From named columns of cells to a `Table` and the steps that lead there: deciding anew, or following a recipe.
 
-Columns are decided one by one (column_kinds.py). Then come the gaps: rows in which a used column has no value are
-dropped, refused, or get a level of their own. Linear in the cells.
+Columns are decided one by one (column_kinds.py). Then come the gaps of the columns that are used: they stay gaps, or
+their rows are dropped, or they get a level of their own, or they are refused (gaps.py). Linear in the cells.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dagpost.data.column_kinds import is_coded, verdict
 from dagpost.data.encoding import Cells, cells_of, code_type
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.frames import ROW_NUMBERS, frame_of, named_cells, no_name
+from dagpost.data.gaps import complete_rows, gaps_of, no_observation, refuse_gaps_in_regimes, refuse_set_gaps
 from dagpost.data.recipe_steps import Rule, Step, with_indicators
 from dagpost.data.rows import intervention_masks, row_counts
 from dagpost.data.slices import at_all_times, decided_alike
@@ -95,11 +96,12 @@ def source_of(data: Any, counts: Any, interventions: Any) -> Source:
 
 
 def _source_of_table(table: Table) -> Source:
+    gaps = np.zeros((len(table.names), 1), dtype=bool) if table.gaps is None else table.gaps
     columns = {
-        name: Cells("declared", column.astype(np.intp), list(levels))
+        name: Cells("declared", np.where(gap, -1, column.astype(np.intp)), list(levels))
         if levels is not None
         else Cells("decimal", np.where(np.isnan(column), -1, np.arange(len(column))), np.nan_to_num(column))
-        for name, column, levels in zip(table.names, table.columns, table.levels, strict=True)
+        for name, column, levels, gap in zip(table.names, table.columns, table.levels, gaps, strict=True)
     }
     masks = table.interventions
     targets = None
@@ -124,14 +126,14 @@ def decide(source: Source, choices: Choices) -> Reading:
     choices = _checked(source, choices)
     decided, complete = _settled(_one_by_one(source, choices), source, choices)
     whole = bool(complete.all())
-    read = [
-        _read(step, cells if whole else cells.occurring(complete))
-        for step, cells in decided
-        if step.used and cells is not None
-    ]
+    used = [(step, cells) for step, cells in decided if step.used and cells is not None]
+    read = [_read(step, cells if whole else cells.occurring(complete), choices) for step, cells in used]
     finished = {step.name: step for step, _ in read}
     steps = tuple(finished.get(step.name, step) for step, _ in decided)
-    return _assembled(source, steps, read, complete)
+    gaps = {step.name: cells.missing for step, cells in used} if choices.missing == "augment" else {}
+    for name in choices.regimes:
+        refuse_gaps_in_regimes(name, gaps.get(name, ~complete[:0]))
+    return _assembled(source, steps, read, complete, gaps)
 
 
 def describe(source: Source, choices: Choices) -> tuple[tuple[Step, ...], int]:
@@ -146,9 +148,7 @@ def describe(source: Source, choices: Choices) -> tuple[tuple[Step, ...], int]:
     with contextlib.suppress(InputError):
         decided, complete = _settled(decided, source, choices)
     steps = tuple(
-        step
-        if cells is None or not step.used
-        else _read(step, cells.occurring(complete))[0].with_gaps(are_level=choices.missing == "level")
+        step if cells is None or not step.used else _read(step, cells.occurring(complete), choices)[0]
         for step, cells in decided
     )
     return steps, int((~complete).sum())
@@ -187,26 +187,29 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             if choices.unseen == "error":
                 _refuse_unseen(step, cells, unseen & ~incomplete)
             gap = gap | (unseen & ~incomplete)
-            column = np.where(gap | unseen, step.missing_code, column)
+            column = np.where(gap | unseen, max(step.missing_code, 0), column)
         uncut = step.use == "number" and step.cuts is None
         if choices.missing == "level" and gap.any() and step.missing_code < 0 and not uncut:
             raise InputError(
                 f"Column {step.name!r} has no value in row {int(gap.argmax()) + 1} (the first row is row 1), and had "
                 f"one in every row when the recipe was made. Drop such rows: {setting('missing', 'drop')}."
             )
+        if choices.missing == "augment" and step.use == "regimes":
+            refuse_gaps_in_regimes(step.name, gap)
         columns.append((replace(step, gaps=int(gap.sum())), column))
         gaps.append((step.name, gap))
     complete = np.ones(source.rows, dtype=bool)
-    if choices.missing != "level":
-        complete = _complete_rows(gaps, source.rows, choices.missing, least=1)
+    if choices.missing in ("drop", "refuse"):
+        complete = complete_rows(gaps, source.rows, choices.missing, least=1)
     kept = [
-        _read(step, unlisted[step.name].occurring(complete))
+        _read(step, unlisted[step.name].occurring(complete), choices)
         if step.name in unlisted
         else (step, _narrow(step, column[complete]))
         for step, column in columns
     ]
     counted = {step.name: step for step, _ in kept}
-    return _assembled(source, tuple(counted.get(step.name, step) for step in steps), kept, complete)
+    done = tuple(counted.get(step.name, step) for step in steps)
+    return _assembled(source, done, kept, complete, dict(gaps) if choices.missing == "augment" else {})
 
 
 def _refuse_unseen(step: Step, cells: Cells, unseen: NDArray[np.bool_]) -> None:
@@ -248,12 +251,12 @@ def _settled(
 ) -> tuple[list[tuple[Step, Cells | None]], NDArray[np.bool_]]:
     """The rows that stay, and the columns, without those that are constant in these rows."""
     complete = np.ones(source.rows, dtype=bool)
-    if choices.missing == "level":
+    if choices.missing in ("level", "augment"):
         return decided, complete
     while True:
         used = [(step, cells) for step, cells in decided if step.used and cells is not None]
         gaps = [(step.name, cells.missing) for step, cells in used]
-        complete = _complete_rows(gaps, source.rows, choices.missing, least=2)
+        complete = complete_rows(gaps, source.rows, choices.missing, least=2)
         seen = complete if source.counts is None else complete & (source.counts > 0)
         emptied = {
             step.name
@@ -279,7 +282,7 @@ def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells |
         return Step(name, "left out", "not among the columns asked for"), None
     cells = source.cells(name)
     use, why = verdict(name, cells, source.counts, keep=name in (*choices.keep, *choices.cut, *choices.regimes))
-    if source.is_table:
+    if source.is_table and not cells.missing.all():
         use, why = ("levels", "levels as given") if cells.kind == "declared" else ("number", "numbers as given")
     if name in choices.cut:
         use = "number"
@@ -305,43 +308,14 @@ def _checked(source: Source, choices: Choices) -> Choices:
     return choices if source.time is None else at_all_times(choices, list(source.columns))
 
 
-def _complete_rows(gaps: list[tuple[str, NDArray[np.bool_]]], rows: int, missing: str, least: int) -> NDArray[np.bool_]:
-    """The rows without gaps; fewer than `least` are an error."""
-    incomplete = np.zeros(rows, dtype=bool)
-    for _, gap in gaps:
-        incomplete |= gap
-    if not incomplete.any():
-        return ~incomplete
-    if missing == "refuse":
-        listed = [
-            f"{name!r} has {int(gap.sum()):,} (first in row {int(gap.argmax()) + 1})" for name, gap in gaps if gap.any()
-        ]
-        raise InputError(
-            f"Missing values (empty or NaN): {', '.join(listed)}; the first row is row 1. Fill them in, drop the "
-            f"incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
-            f"({setting('missing', 'level')})."
-        )
-    left = rows - int(incomplete.sum())
-    if left < least:
-        most = sorted(((int(gap.sum()), name) for name, gap in gaps), reverse=True)
-        worst = [f"{name!r} ({gaps_of:,} gaps)" for gaps_of, name in most if gaps_of]
-        raise InputError(
-            f"Of {rows:,} rows, {left} {'has' if left == 1 else 'have'} a value in every column: too few. Most gaps "
-            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), or give "
-            f"gaps a level of their own ({setting('missing', 'level')})."
-        )
-    return ~incomplete
-
-
-def _read(step: Step, cells: Cells) -> tuple[Step, NDArray[Any]]:
+def _read(step: Step, cells: Cells, choices: Choices) -> tuple[Step, NDArray[Any]]:
     if step.use == "number":
         return step, step.numbers(cells)
-    levels = cells.levels()
-    gap = cells.missing
-    if gap.any():
+    levels, gap = cells.levels(), cells.missing
+    if choices.missing == "level" and gap.any():
         levels = (*levels, MISSING_LEVEL)
     step = replace(step, levels=levels)
-    return step, _narrow(step, np.where(gap, len(levels) - 1, cells.places))
+    return step, _narrow(step, np.where(gap, max(step.missing_code, 0), cells.places))
 
 
 def _narrow(step: Step, column: NDArray[Any]) -> NDArray[Any]:
@@ -352,7 +326,11 @@ def _narrow(step: Step, column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _assembled(
-    source: Source, steps: tuple[Step, ...], columns: list[tuple[Step, NDArray[Any]]], kept: NDArray[np.bool_]
+    source: Source,
+    steps: tuple[Step, ...],
+    columns: list[tuple[Step, NDArray[Any]]],
+    kept: NDArray[np.bool_],
+    gaps: Mapping[str, NDArray[np.bool_]],
 ) -> Reading:
     columns, regimes = with_indicators(columns)
     names = tuple(step.name for step, _ in columns)
@@ -362,7 +340,7 @@ def _assembled(
     whole = bool(kept.all())
     counts = source.counts if source.counts is None or whole else source.counts[kept]
     if counts is not None and not counts.any():
-        raise InputError("The rows without gaps stand for no observation. Fill in the gaps, or leave columns out.")
+        raise no_observation()
     if masks is not None and not whole:
         masks = masks[kept]
     table = Table(
@@ -373,7 +351,9 @@ def _assembled(
         interventions=masks if masks is not None and masks.any() else None,
         regimes=regimes,
         time=source.time,
+        gaps=gaps_of(names, gaps),
     )
+    refuse_set_gaps(table)
     return Reading(table, steps, int((~kept).sum()))
 
 

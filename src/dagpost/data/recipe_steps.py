@@ -24,7 +24,7 @@ from dagpost.data.files import MISSING_LEVEL
 from dagpost.errors import InputError
 
 #: What is done about gaps, and about levels of new rows that are not known.
-Missing = Literal["drop", "level", "refuse"]
+Missing = Literal["augment", "drop", "level", "refuse"]
 Unseen = Literal["error", "missing", "prior"]
 
 _BINS_IN_WORDS = {"quantile": "quantiles", "uniform": "bins of equal width", "kmeans": "clusters"}

@@ -20,6 +20,7 @@ from dagpost._tools.checks import number, refusal, text, whole_number
 from dagpost._tools.spelling import bare, either, quoted
 from dagpost._tools.text import nearest, shortened, shown
 from dagpost.data.encoding import Cells, number_text
+from dagpost.data.gaps import refuse_gaps_in_regimes
 from dagpost.data.recipe import Recipe
 from dagpost.data.recipe_reading import Source
 from dagpost.data.recipe_steps import Step
@@ -113,6 +114,9 @@ def with_indicators(table: Table, regimes: Regimes) -> Table:
     if regimes.column in known:
         return table
     place = _place_of(table, recipe, regimes.column)
+    gaps = table.gaps
+    if gaps is not None:
+        refuse_gaps_in_regimes(regimes.column, gaps[place])
     values, codes = _values_of(table, place)
     reference = _reference(values, codes, regimes)
     order = [reference, *(code for code in range(len(values)) if code != reference)]
@@ -137,6 +141,7 @@ def with_indicators(table: Table, regimes: Regimes) -> Table:
         recipe=recipe.with_steps(steps),
         numbers=(*(table.numbers[other] for other in others), *none) if table.numbers else (),
         regimes=tuple(step.name for step in indicators),
+        gaps=None if gaps is None else np.pad(np.delete(gaps, place, axis=0), ((0, len(indicators)), (0, 0))),
     )
 
 

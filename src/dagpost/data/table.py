@@ -91,12 +91,12 @@ class Table:
 
     @property
     def discrete(self) -> bool:
-        """Whether every column has levels, so that `codes` works."""
+        """Whether every column has levels, so that `codes` works where there are no gaps."""
         return None not in self.levels
 
     @property
     def continuous(self) -> bool:
-        """Whether every column holds numbers, or levels that are numbers, so that `values` works."""
+        """Whether every column holds numbers, or levels that are numbers: `values` works where there are no gaps."""
         return not self._not_numeric() and not self._with_gaps()
 
     @property
@@ -178,7 +178,7 @@ class Table:
         return [
             name
             for name, column, levels in zip(self.names, self.columns, self.levels, strict=True)
-            if (MISSING_LEVEL in levels if levels is not None else bool(np.isnan(column).any()))
+            if (MISSING_LEVEL in levels if levels is not None else self.gaps is None and bool(np.isnan(column).any()))
         ]
 
     def fingerprint(self) -> str:
@@ -205,24 +205,35 @@ class Table:
         if not whole or (counts < 0).any():
             raise refusal(counts, "counts", "with_counts", f"an array of {self.rows} whole numbers of at least 0")
         kept = np.flatnonzero(counts)
+        return replace(self.of_rows(kept), counts=counts[kept])
+
+    def of_rows(self, rows: NDArray[np.intp]) -> Table:
+        """Some of the rows, in the order of their numbers, each as often as it is named.
+
+        >>> from dagpost.data import as_table
+        >>> as_table(np.array([[0, 1], [1, 1], [0, 0]])).of_rows(np.array([2, 0, 0])).columns[1].tolist()
+        [0, 1, 1]
+        """
+        gaps = None if self.gaps is None else self.gaps[:, rows]
         return replace(
             self,
-            columns=tuple(column[kept] for column in self.columns),
-            counts=counts[kept],
-            interventions=None if self.interventions is None else self.interventions[kept],
-            gaps=None if self.gaps is None else self.gaps[:, kept],
-            numbers=tuple(None if numbers is None else numbers[kept] for numbers in self.numbers),
+            columns=tuple(column[rows] for column in self.columns),
+            counts=None if self.counts is None else self.counts[rows],
+            interventions=None if self.interventions is None else self.interventions[rows],
+            gaps=gaps if gaps is not None and gaps.any() else None,
+            numbers=tuple(None if numbers is None else numbers[rows] for numbers in self.numbers),
         )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame of categories and floats; counts and interventions are its last columns, if any."""
+        """A DataFrame of categories and floats, gaps being missing; counts and interventions come last, if any."""
         import pandas
 
+        gaps = np.zeros((len(self.names), 1), dtype=bool) if self.gaps is None else self.gaps
         data: dict[str, Any] = {
             name: column
             if levels is None
-            else pandas.Categorical.from_codes(column.astype(np.int64), pandas.Index(levels))
-            for name, column, levels in zip(self.names, self.columns, self.levels, strict=True)
+            else pandas.Categorical.from_codes(np.where(gap, -1, column.astype(np.int64)), pandas.Index(levels))
+            for name, column, levels, gap in zip(self.names, self.columns, self.levels, gaps, strict=True)
         }
         if self.counts is not None:
             data[self._free_name("counts")] = self.counts
@@ -243,15 +254,19 @@ class Table:
         summary = f"Table of {len(self.names):,} columns and {self.rows:,} rows{counted}"
         if self.interventions is not None:
             summary += f", {int((self.interventions != 0).sum()):,} of them with interventions"
+        if self.gaps is not None and self.gap_count:
+            incomplete = int(self.gaps.any(axis=0).sum())
+            cells = "cell" if self.gap_count == 1 else "cells"
+            summary += f"; {self.gap_count:,} {cells} without a value, in {incomplete:,} of the rows"
         return summary
 
     def descriptions(self) -> list[str]:
         """What each column holds, in a few words."""
+        counts = np.zeros(len(self.names), dtype=int) if self.gaps is None else self.gaps.sum(axis=1)
+        gaps = [f"; {count:,} gap{'' if count == 1 else 's'}" if count else "" for count in counts.tolist()]
         return [
-            f"continuous, {np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
-            if levels is None
-            else f"{len(levels)} levels: {shortened([str(level) for level in levels])}"
-            for column, levels in zip(self.columns, self.levels, strict=True)
+            (_range_of(column) if levels is None else _levels_in_words(levels)) + own
+            for column, levels, own in zip(self.columns, self.levels, gaps, strict=True)
         ]
 
     def __repr__(self) -> str:
@@ -267,6 +282,16 @@ class Table:
         ]
         body = "".join(f"<tr>{row if row[0] == '<' else f'<td>{row}</td>'}</tr>" for row in shortened_rows(rows))
         return f"<table><caption>{html.escape(self.summary())}</caption>{body}</table>"
+
+
+def _range_of(column: NDArray[np.float64]) -> str:
+    if np.isnan(column).all():
+        return "continuous, no value"
+    return f"continuous, {np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
+
+
+def _levels_in_words(levels: tuple[object, ...]) -> str:
+    return f"{len(levels)} levels: {shortened([str(level) for level in levels])}"
 
 
 def columns_are(names: list[str], one: str = "is", several: str = "are") -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.schema import (
@@ -62,6 +63,8 @@ ROWS_FIELDS: Mapping[str, Rule] = {"names": NAMES, "levels": list_of(optional(LE
 ROWS_ARRAYS: Mapping[str, ArrayRule] = {
     "counts": wholes("rows", optional=True),
     "interventions": masks("rows", optional=True),
+    #: Eight cells of a column a byte.
+    "gaps": ArrayRule(("nodes", "bytes of a column"), "u", 0, 255, optional=True),
 }
 SENSITIVITY_FIELDS: Mapping[str, Rule] = {
     "summary": text,
@@ -108,6 +111,24 @@ def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
     if "counts" in arrays:
         total = sum(arrays["counts"].tolist())
         require(0 < total < 2**53, f"its rows stand for {total} observations")
+    if "gaps" in arrays:
+        _check_gaps(arrays, sizes)
+
+
+def _check_gaps(arrays: Arrays, sizes: Sizes) -> None:
+    """Cells without a value are cells of the table, which hold none and were not set from outside."""
+    packed, rows = arrays["gaps"], sizes["rows"]
+    require(packed.dtype == np.uint8 and packed.shape[1] == -(-rows // 8), f"gaps of other cells than {rows} rows have")
+    gaps = np.unpackbits(packed, axis=1)
+    require(not gaps[:, rows:].any(), "gaps beyond the rows")
+    gaps = gaps[:, :rows].astype(bool)
+    for place, own in enumerate(gaps):
+        column = arrays[f"column{place}"][own]
+        require(bool((np.isnan(column) if column.dtype.kind == "f" else column == 0).all()), "gaps with a value")
+        require(not own.all(), f"column{place} without any value")
+        if "interventions" in arrays:
+            was_set = arrays["interventions"].astype(np.uint64) >> np.uint64(place) & np.uint64(1)
+            require(not bool(was_set[own].any()), "gaps that were set from outside")
 
 
 def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dagpost.files import archive as storage
 from dagpost.files.parent_columns import kept_parents, parents_to_keep
-from dagpost.files.schema import REMEDIES, STANDING, read_checked
-from dagpost.mcmc.chains import ChainRecord
+from dagpost.files.schema import REMEDIES, SERIES, STANDING, SUMS, beginning_with, read_checked
 from dagpost.mcmc.checks import ChainChecks
+from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.choice import target_named
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES
@@ -58,6 +58,10 @@ def parts_of(sample: DagSample) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
         arrays |= {STANDING + name: array for name, array in record.standing.items()}
         if record.edges is not None:
             arrays["state_edges"] = record.edges
+        if record.series:
+            about["chains"]["series"] = {name: list(lengths) for name, lengths in record.series_lengths.items()}
+            arrays |= {SERIES + name: array for name, array in record.series.items()}
+            arrays |= {SUMS + name: array for name, array in record.sums.items()}
     return about, arrays
 
 
@@ -90,10 +94,14 @@ def _record(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ChainReco
         lengths=tuple(about["lengths"]),
         log_state=arrays["log_state"].astype(np.float64),
         moves=tuple(map(str, about["moves"])),
-        **{name: arrays[name].astype(np.int64) for name in _COUNTS},
+        proposed=arrays["proposed"].astype(np.int64),
+        accepted=arrays["accepted"].astype(np.int64),
         edges=arrays["state_edges"].astype(np.float64) if "state_edges" in arrays else None,
         rounds=int(about["rounds"]),
         # Older files do not say what was checked.
         checks=ChainChecks.from_json(about["checks"]) if "checks" in about else None,
-        standing={name.removeprefix(STANDING): array for name, array in arrays.items() if name.startswith(STANDING)},
+        standing=beginning_with(STANDING, arrays),
+        series=beginning_with(SERIES, arrays),
+        series_lengths={name: tuple(lengths) for name, lengths in about.get("series", {}).items()},
+        sums=beginning_with(SUMS, arrays),
     )

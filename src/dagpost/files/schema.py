@@ -51,8 +51,8 @@ from dagpost.families.numbering import MAX_NODES, family_count
 from dagpost.files import allowed_families, archive, kept_sets
 from dagpost.files.data_schema import LEVELS, NAMES, check_rows, check_sensitivity, check_statistics, sizes_of
 from dagpost.files.parent_columns import check_parents
-from dagpost.mcmc.chains import ROUND_GRAPHS, check_standing
 from dagpost.mcmc.checks import CHECKS
+from dagpost.mcmc.records import ROUND_GRAPHS, check_standing
 from dagpost.methods.base import Method
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.choice import resolve_method
@@ -66,8 +66,8 @@ Arrays = Mapping[str, NDArray[Any]]
 
 #: What to do about a file that is not what it must be.
 REMEDIES = {"model": "Fit the model again.", "sample": "Draw it again."}
-#: How the arrays begin that say where chains stand.
-STANDING = "standing_"
+#: How the arrays begin that say where chains stand, and those that they keep beside graphs, a row a step, or add up.
+STANDING, SERIES, SUMS = "standing_", "series_", "sums_"
 
 _SEED = optional(whole(most=2**256))
 _TARGETS = list_of(list_of(text, distinct=True))
@@ -198,8 +198,9 @@ SAMPLE_FIELDS: Mapping[str, Rule] = {
                 "moves": list_of(text, "moves"),
                 "rounds": whole(),
                 "checks": CHECKS,
+                "series": mapping({}, more=list_of(whole(), "chains")),
             },
-            may_lack=("checks",),
+            may_lack=("checks", "series"),
         )
     ),
 }
@@ -300,8 +301,24 @@ def _check_chains(about: Mapping[str, Any], arrays: Arrays, sizes: Sizes) -> Non
         return
     require(method.chains == sizes["chains"], f"{sizes['chains']} chains where its method has {method.chains}")
     require(list(method.moves) == about["chains"]["moves"], "moves of another method")
-    standing = {name.removeprefix(STANDING): own for name, own in arrays.items() if name.startswith(STANDING)}
-    check_standing(method, standing, sizes["nodes"])
+    check_standing(method, beginning_with(STANDING, arrays), sizes["nodes"])
+    _check_beside(method, about["chains"].get("series", {}), arrays, sizes)
+
+
+def _check_beside(method: ChainMethod, lengths: Mapping[str, list[int]], arrays: Arrays, sizes: Sizes) -> None:
+    """What chains keep beside graphs is what their method says, and as long as each chain says."""
+    series, sums = beginning_with(SERIES, arrays), beginning_with(SUMS, arrays)
+    require(set(lengths) == set(series) == set(method.series_rules), f"series {sorted(series)} of another method")
+    check_arrays(method.series_rules, series, sizes)
+    check_arrays(method.sums_rules, sums, sizes)
+    require(set(sums) <= set(method.sums_rules), f"sums {sorted(sums)} of another method")
+    for name, own in lengths.items():
+        require(sum(own) == len(series[name]), f"{name} of {own} steps where there are {len(series[name])}")
+
+
+def beginning_with(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, without that beginning."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _chain_method(about: Mapping[str, Any]) -> ChainMethod | None:

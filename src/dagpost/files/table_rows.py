@@ -20,6 +20,8 @@ def rows_of(table: Table) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays["counts"] = table.counts
     if table.interventions is not None:
         arrays["interventions"] = table.interventions
+    if table.gap_count:
+        arrays["gaps"] = np.packbits(np.asarray(table.gaps), axis=1)
     about = {"names": list(table.names), "levels": levels}
     return {**about, "regimes": list(table.regimes)} if table.regimes else about, arrays
 
@@ -45,6 +47,7 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
     for extra in (counts, interventions, *numbers):
         if extra is not None and extra.shape != (rows,):
             raise ValueError("counts, interventions or numbers do not fit the rows")
+    gaps = np.unpackbits(arrays["gaps"], axis=1, count=rows).astype(bool) if "gaps" in arrays else None
     return Table(
         names,
         columns,
@@ -53,4 +56,5 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
         None if interventions is None else interventions.astype(np.uint64),
         numbers=tuple(None if own is None else own.astype(np.float64) for own in numbers),
         regimes=tuple(map(str, about.get("regimes", ()))),
+        gaps=gaps,
     )

@@ -50,7 +50,7 @@ def start_from_blocks(
         hot = with_power(context, power)
         for number, state in enumerate(states):
             seed = np.random.SeedSequence(generator.integers(0, 2**32, size=4, dtype=np.uint32).tolist())
-            states[number], output = advance_chain(method, hot, nodes, (state, rounds, seed), cancel)
+            states[number], output, *_ = advance_chain(method, hot, nodes, (state, rounds, seed), cancel)
             weights[number] = output.log_state[-1]
     return [states[number] for number in np.argsort(-weights, kind="stable").tolist()]
 

@@ -32,7 +32,7 @@ from dagpost.mcmc.block_draw import draw_layers
 from dagpost.mcmc.block_edges import add_edge_probabilities
 from dagpost.mcmc.block_scratch import BlockContext, BlockScratch, room_for_blocks
 from dagpost.mcmc.block_sums import choose_group, find_ancestors, sum_inside
-from dagpost.mcmc.chains import Round
+from dagpost.mcmc.records import Round
 
 #: One block in so many adds up the probabilities of its edges.
 _BLOCKS_A_LOOK = 4

@@ -13,107 +13,41 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.progress import NO_PROGRESS, Reporter, Stage
-from dagpost._tools.schema import ArrayRule, Sizes, check_arrays, graphs, numbers, require, wholes
+from dagpost._tools.schema import Sizes, require
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.masks import shape_of_sets
-from dagpost.mcmc.checks import ChainChecks
 from dagpost.mcmc.diagnostics import largest_r_hat
-from dagpost.mcmc.kept_rounds import every, joined
+from dagpost.mcmc.kept_rounds import every, joined, joined_series
+from dagpost.mcmc.records import (
+    KEPT,
+    ROUND_GRAPHS,
+    TOTALS,
+    Advanced,
+    Beside,
+    ChainRecord,
+    ChainRun,
+    Round,
+    check_standing,
+)
 
 if TYPE_CHECKING:
     from dagpost.methods.chain import ChainMethod
 
-ROUND_GRAPHS = 100
 #: Seconds between two looks at how well the chains agree.
 _LOOK_SECONDS = 2.0
 #: Draws of a chain that such a look takes into account.
 _LOOK_DRAWS = 250
-
-
-#: What `ChainRecord.standing` has beside the states.
-_TOTALS: Mapping[str, ArrayRule] = {
-    "proposed": wholes("chains", "moves"),
-    "accepted": wholes("chains", "moves"),
-    "edges": numbers("chains", "nodes", "nodes", least=0.0, most=1e15),
-}
-_KEPT = graphs("graphs", "nodes")
-
-
-class Round(NamedTuple):
-    """What a chain writes in one round; a method without such figures leaves `edges` alone.
-
-    After each `thinning` steps one graph is kept, a row of masks (families/masks.py), with its log weight and that of
-    the state it was drawn from; the probability of every edge (parent, child) given the state is added to `edges`.
-    `proposed` and `accepted` count the moves of each kind.
-    """
-
-    thinning: int
-    parents: Masks
-    log_joint: Floats
-    log_state: Floats
-    edges: Floats
-    proposed: Integers
-    accepted: Integers
-
-
-@dataclass(frozen=True, eq=False)
-class ChainRecord:
-    """What is known of the chains behind a sample, beside the graphs, which stand chain after chain.
-
-    `lengths`: graphs of each chain. `log_state`: the log weight of the state behind each graph. `proposed` and
-    `accepted`: moves of each chain by kind. `edges`: for each chain the mean, over its kept states, of the exact
-    probability of every edge given the state; None for a chain over graphs. `rounds` whole rounds were kept; after
-    them the chains stood at `standing`, from where a longer run resumes. `checks`: what was checked beside agreement;
-    None where it is not known, as in files of earlier versions.
-    """
-
-    lengths: tuple[int, ...]
-    log_state: Floats
-    moves: tuple[str, ...]
-    proposed: Integers
-    accepted: Integers
-    edges: Floats | None
-    rounds: int
-    standing: Mapping[str, NDArray[Any]] = field(repr=False)
-    checks: ChainChecks | None = None
-
-    @property
-    def acceptance(self) -> dict[str, float]:
-        """Share of the proposed moves of each kind that were accepted; nan where none was proposed."""
-        proposed, accepted = self.proposed.sum(axis=0), self.accepted.sum(axis=0)
-        shares = [float(a / p) if p else math.nan for a, p in zip(accepted, proposed, strict=True)]
-        return dict(zip(self.moves, shares, strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class ChainRun:
-    """The graphs of a run, chain after chain, and its record; `interrupted` if it was broken off before its end."""
-
-    parents: Masks
-    log_joint: Floats
-    record: ChainRecord
-    interrupted: bool = False
-
-
-def check_standing(method: ChainMethod, standing: Mapping[str, NDArray[Any]], nodes: int) -> None:
-    """Refuse arrays that cannot say where the chains of a method stand, with a `ValueError`."""
-    sizes = Sizes(chains=method.chains, moves=len(method.moves), nodes=nodes)
-    check_arrays(_TOTALS, standing, sizes)
-    check_arrays({f"state_{name}": rule for name, rule in method.state_rules.items()}, standing, sizes)
-    few = bool((standing["accepted"] <= standing["proposed"]).all())
-    require(few, "more moves were accepted than proposed")
 
 
 def run_chains(
@@ -127,8 +61,9 @@ def run_chains(
     reporter: Reporter = NO_PROGRESS,
     previous: ChainRun | None = None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
+    may_stop: bool = False,
 ) -> ChainRun:
-    """Run the chains of a method until they have `count` graphs together.
+    """Run the chains of a method until they have `count` graphs together; or fewer, if they `may_stop` and agree.
 
     The run resumes from `previous`, a shorter run with the same settings and seed, if there is one. An interrupt
     (Ctrl-C) once the burn-in is over ends the run with the graphs that there are.
@@ -157,12 +92,16 @@ def run_chains(
             stage.advance(method.chains * runner.number)
         try:
             for _ in saved:
+                if may_stop and runner.is_enough():
+                    break
                 runner.next_round(stage)
         except KeyboardInterrupt:
             if runner.rounds == 0:
                 raise
             interrupted = True
             runner.drop_unfinished()
+            lengths = [min(length, runner.rounds * ROUND_GRAPHS) for length in lengths]
+        if may_stop and not interrupted and runner.is_enough():
             lengths = [min(length, runner.rounds * ROUND_GRAPHS) for length in lengths]
         return runner.finish(lengths, stage, interrupted)
 
@@ -174,11 +113,14 @@ class _Runner:
         self, method: ChainMethod, context: Any, nodes: int, seed: np.random.SeedSequence, engine: Engine
     ) -> None:
         self.method, self.context, self.nodes, self.seed, self.engine = method, context, nodes, seed, engine
-        self.burn_in_rounds = math.ceil(method.burn_in / (method.thinning * ROUND_GRAPHS))
+        self.burn_in_rounds = math.ceil(method.burn_in / method.steps_a_round)
         #: Rounds so far, those of the burn-in among them.
         self.number = 0
         self.states: list[Any] = []
         self.kept: list[list[Round]] = [[] for _ in range(method.chains)]
+        #: What the method keeps beside graphs, round by round, and what it adds up.
+        self.beside: list[list[Beside]] = [[] for _ in range(method.chains)]
+        self.sums: list[Beside] = [method.empty_sums(context, nodes) for _ in range(method.chains)]
         kinds = (method.chains, len(method.moves))
         #: Of each chain: moves proposed and accepted, and the sum of the edges given the states.
         self.totals = (
@@ -210,12 +152,12 @@ class _Runner:
     def next_round(self, stage: Stage) -> None:
         """One round of every chain; those of the burn-in let it forget where it started."""
         results = self._advance(self.number + 1, [ROUND_GRAPHS] * len(self.kept), stage)
-        states, totals = [state for state, _ in results], self.totals
+        states, totals, sums = [result.state for result in results], self.totals, self.sums
         if self.number >= self.burn_in_rounds:
-            self._keep([output for _, output in results])
-            totals = self._totals_with(results)
+            self._keep(results)
+            totals, sums = self._totals_with(results), self._sums_with(results)
         # All at once: an interrupt falls before or after it.
-        self.states, self.totals, self.number = states, totals, self.number + 1
+        self.states, self.totals, self.sums, self.number = states, totals, sums, self.number + 1
         self._look(stage)
 
     def kept_of(self, number: int) -> list[NDArray[Any]]:
@@ -223,15 +165,18 @@ class _Runner:
         if number <= self.burn_in_rounds:
             return []
         entry = number - self.burn_in_rounds - 1 - self.resumed + (self.resumed > 0)
-        for kept in self.kept:
+        for kept, beside in zip(self.kept, self.beside, strict=True):
             if entry == len(kept):
                 kept.append(_empty_round(self.method, self.nodes, ROUND_GRAPHS))
+                beside.append(self.method.empty_series(self.context, self.nodes, ROUND_GRAPHS))
         outputs = [kept[entry] for kept in self.kept]
-        return [array for output in outputs for array in (output.parents, output.log_joint, output.log_state)]
+        arrays = [array for output in outputs for array in (output.parents, output.log_joint, output.log_state)]
+        return [*arrays, *(array for beside in self.beside for array in beside[entry].values())]
 
     def standing_arrays(self) -> list[NDArray[Any]]:
         """Where the chains stand: all that the next round needs."""
-        return [*(part for state in self.states for part in state), *self.totals]
+        sums = [array for own in self.sums for array in own.values()]
+        return [*(part for state in self.states for part in state), *self.totals, *sums]
 
     def _can_be_here(self) -> bool:
         return all(self.method.can_be_at(self.context, state) for state in self.states)
@@ -240,12 +185,15 @@ class _Runner:
         """Refuse what a checkpoint says, if no chain can have kept it or stand there; a `ValueError`."""
         names = [f"state_{name}" for name in self.method.state._fields]
         standing = {name: np.stack(parts) for name, parts in zip(names, zip(*self.states, strict=True), strict=True)}
-        check_standing(self.method, {**standing, **dict(zip(_TOTALS, self.totals, strict=True))}, self.nodes)
+        check_standing(self.method, {**standing, **dict(zip(TOTALS, self.totals, strict=True))}, self.nodes)
         require(self._can_be_here(), "a chain stands where it cannot be")
         for number, output in enumerate(output for outputs in self.kept for output in outputs):
-            _KEPT.check(f"graphs of round {number}", output.parents, Sizes(nodes=self.nodes))
+            KEPT.check(f"graphs of round {number}", output.parents, Sizes(nodes=self.nodes))
             finite = bool(np.isfinite(output.log_joint).all() and np.isfinite(output.log_state).all())
             require(finite, f"weights of round {number} that are not finite")
+        for chain, rounds in enumerate(self.beside):
+            for beside in [*rounds, self.sums[chain]]:
+                self.method.check_beside(self.context, self.nodes, beside)
 
     def _look(self, stage: Stage) -> None:
         if self.rounds == 0:
@@ -258,6 +206,18 @@ class _Runner:
         """Forget what was kept of rounds that are not finished, such as one that an interrupt broke off."""
         entries = self.rounds - self.resumed + (self.resumed > 0)
         self.kept = [outputs[:entries] for outputs in self.kept]
+        self.beside = [rounds[:entries] for rounds in self.beside]
+
+    def is_enough(self) -> bool:
+        """Whether the chains agree well enough by what the method keeps; looked at ever more rarely."""
+        # After 2, 3, 4, 6, 9, 13, ... rounds, whatever was kept in a checkpoint.
+        looks, place = {2}, 2.0
+        while place < self.rounds:
+            place = max(place + 1.0, 1.5 * place)
+            looks.add(int(place))
+        if self.rounds not in looks or self.number < self.burn_in_rounds:
+            return False
+        return self.method.is_enough([joined_series(rounds, drop=False) for rounds in self.beside])
 
     def take_up(self, previous: ChainRun) -> None:
         """Stand where an earlier run stood after its last whole round."""
@@ -296,6 +256,13 @@ class _Runner:
                 parents=parents, log_joint=previous.log_joint[rows], log_state=record.log_state[rows]
             )
             self.kept[chain] = [whole] if self.rounds > 0 else []
+            self.beside[chain] = [self._whole_rounds(record, chain)] if self.rounds > 0 else []
+            self.sums[chain] = {name: standing[f"sums_{name}"][chain].copy() for name in self.sums[chain]}
+
+    def _whole_rounds(self, record: ChainRecord, chain: int) -> Beside:
+        """What an earlier run kept beside the graphs of its whole rounds."""
+        rows = self.method.empty_series(self.context, self.nodes, ROUND_GRAPHS)
+        return {name: record.series_of(name)[chain][: self.rounds * len(array)] for name, array in rows.items()}
 
     def finish(self, lengths: Sequence[int], stage: Stage, interrupted: bool) -> ChainRun:
         """The rest of the last round, which is not whole, and everything put together."""
@@ -305,6 +272,8 @@ class _Runner:
         }
         proposed, accepted, edges = self.totals
         standing |= {"proposed": proposed, "accepted": accepted, "edges": edges}
+        standing |= {f"sums_{name}": array for name, array in _stacked(self.sums).items()}
+        sums = self.sums
         rounds = self.rounds
         rest = [length - rounds * ROUND_GRAPHS for length in lengths]
         if max(rest) > 0:
@@ -316,8 +285,9 @@ class _Runner:
                     raise
                 interrupted, lengths, results = True, [rounds * ROUND_GRAPHS] * len(lengths), []
             if results:
-                self._keep([output for _, output in results])
+                self._keep(results)
                 proposed, accepted, edges = self._totals_with(results)
+                sums = self._sums_with(results)
         parents, log_state, log_joint = (joined(self.kept, name) for name in ("parents", "log_state", "log_joint"))
         mean_edges = edges / np.array(lengths)[:, None, None]
         record = ChainRecord(
@@ -329,10 +299,20 @@ class _Runner:
             edges=mean_edges if self.method.gives_edges else None,
             rounds=rounds,
             standing=standing,
+            **self._series(),
+            sums=_stacked(sums),
         )
         return ChainRun(parents, log_joint, record, interrupted)
 
-    def _advance(self, number: int, lengths: Sequence[int], stage: Stage) -> list[tuple[Any, Round]]:
+    def _series(self) -> dict[str, Any]:
+        """What was kept beside graphs, chain after chain, and how much of it each chain has."""
+        own = [joined_series(rounds) for rounds in self.beside]
+        lengths = {name: tuple(len(each[name]) for each in own) for name in own[0]}
+        return {"series": {name: np.concatenate([each[name] for each in own]) for name in own[0]}} | {
+            "series_lengths": lengths
+        }
+
+    def _advance(self, number: int, lengths: Sequence[int], stage: Stage) -> list[Advanced]:
         """Round `number` of every chain, from copies of their states: a round that is broken off leaves no trace."""
         chains = range(len(self.kept))
         items = [(self.states[chain], lengths[chain], self._seed(chain, number)) for chain in chains]
@@ -345,18 +325,23 @@ class _Runner:
             stage.advance(1)
         return results
 
-    def _keep(self, outputs: Sequence[Round]) -> None:
-        for kept, output in zip(self.kept, outputs, strict=True):
+    def _keep(self, results: Sequence[Advanced]) -> None:
+        for kept, beside, result in zip(self.kept, self.beside, results, strict=True):
             # Not `edges` of the round itself: it would keep n x n numbers for every round.
-            kept.append(output._replace(edges=output.edges[:0]))
+            kept.append(result.output._replace(edges=result.output.edges[:0]))
+            beside.append(result.series)
 
-    def _totals_with(self, results: Sequence[tuple[Any, Round]]) -> tuple[Integers, Integers, Floats]:
+    def _totals_with(self, results: Sequence[Advanced]) -> tuple[Integers, Integers, Floats]:
         proposed, accepted, edges = self.totals
         return (
-            proposed + np.stack([output.proposed for _, output in results]),
-            accepted + np.stack([output.accepted for _, output in results]),
-            edges + np.stack([output.edges for _, output in results]),
+            proposed + np.stack([result.output.proposed for result in results]),
+            accepted + np.stack([result.output.accepted for result in results]),
+            edges + np.stack([result.output.edges for result in results]),
         )
+
+    def _sums_with(self, results: Sequence[Advanced]) -> list[Beside]:
+        pairs = zip(self.sums, results, strict=True)
+        return [{name: array + result.sums[name] for name, array in own.items()} for own, result in pairs]
 
     def _seed(self, chain: int, number: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, chain, number))
@@ -370,12 +355,19 @@ class _Runner:
 
 def advance_chain(
     method: ChainMethod, context: Any, nodes: int, item: tuple[Any, int, np.random.SeedSequence], cancel: Integers
-) -> tuple[Any, Round]:
+) -> Advanced:
     """More kept graphs of one chain, as many as asked for, from a copy of its state."""
     before, length, seed = item
     state, output = _copy(method, before), _empty_round(method, nodes, length)
-    method.advance(context, state, _generator(seed), output, cancel)
-    return state, output
+    series, sums = method.empty_series(context, nodes, length), method.empty_sums(context, nodes)
+    beside = (series, sums) if series else ()
+    method.advance(context, state, _generator(seed), output, cancel, *beside)
+    return Advanced(state, output, series, sums)
+
+
+def _stacked(sums: Sequence[Beside]) -> dict[str, Floats]:
+    """The sums of all chains (chains, ...)."""
+    return {name: np.stack([own[name] for own in sums]) for name in sums[0]}
 
 
 def _copy(method: ChainMethod, state: Any) -> Any:

@@ -28,7 +28,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.families.family_sums import FamilyTables, bits_of
 from dagpost.mcmc import structure
-from dagpost.mcmc.chains import Round
+from dagpost.mcmc.records import Round
 from dagpost.mcmc.reversal import is_acyclic, node_of
 from dagpost.mcmc.structure import GraphState, keep, local_step, no_surroundings, survey, weigh
 

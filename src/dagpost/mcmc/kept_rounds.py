@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from dagpost.mcmc.chains import Round
+    from dagpost.mcmc.records import Beside, Round
 
 
 def every(step: int, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -35,3 +35,11 @@ def joined(rounds: Sequence[list[Round]], name: str) -> NDArray[Any]:
             start += len(part)
             outputs[place] = output._replace(**{name: part[:0].copy()})
     return result
+
+
+def joined_series(rounds: list[Beside], *, drop: bool = True) -> Beside:
+    """What one chain kept beside graphs, in one array for each name; taken out of the rounds unless they go on."""
+    whole = {name: np.concatenate([beside[name] for beside in rounds]) for name in (rounds[0] if rounds else {})}
+    if drop:
+        rounds.clear()
+    return whole

@@ -24,7 +24,7 @@ from dagpost._tools.kernels import inline_no_refcount, inlined, kernel
 from dagpost.errors import NoGraphError
 from dagpost.families.family_sums import NO_ORDER, FamilyTables, log_sum_inside
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
-from dagpost.mcmc.chains import Round
+from dagpost.mcmc.records import Round
 
 _NEIGHBOURS, _SWAP, _SHIFT = 0, 1, 2
 

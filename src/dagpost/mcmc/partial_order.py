@@ -44,9 +44,9 @@ from dagpost.mcmc.buckets import (
     sum_backward,
     sum_bucket,
 )
-from dagpost.mcmc.chains import Round
 from dagpost.mcmc.order import OrderState, shift
 from dagpost.mcmc.order import start as start_order
+from dagpost.mcmc.records import Round
 
 _SWAP_NEIGHBOURS, _SWAP, _WINDOW, _SHIFT = 0, 1, 2, 3
 #: With which probability a step is of which kind; a bucket of one node has no window, and shifts instead.

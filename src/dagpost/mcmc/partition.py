@@ -34,10 +34,10 @@ from dagpost._tools.kernels import kernel
 from dagpost.families.family_sums import FamilyTables, log_sum_meeting
 from dagpost.families.graphs import add_edge_probabilities, draw_graph
 from dagpost.mcmc import structure
-from dagpost.mcmc.chains import Round
 from dagpost.mcmc.order import is_close
 from dagpost.mcmc.partition_moves import REVERSALS, REVERSE, step
 from dagpost.mcmc.parts import confine, find_parts, room_for, write_parts
+from dagpost.mcmc.records import Round
 
 #: How likely a step is of each kind, in the order of partition_moves.py.
 CHANCES = (0.05, 0.05, 0.1, 0.2, 0.6)

@@ -26,9 +26,10 @@ import numpy as np
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost.engines import Engine
 from dagpost.families.edge_counts import edge_counts
-from dagpost.mcmc.chains import ChainRun, advance_chain
+from dagpost.mcmc.chains import advance_chain
 from dagpost.mcmc.checks import BETTER, OTHER, OUTCOMES, SAME, WORSE, ExactCompared, ProbeFound
 from dagpost.mcmc.diagnostics import by_chain
+from dagpost.mcmc.records import ChainRun
 
 if TYPE_CHECKING:
     from dagpost.methods.chain import ChainMethod
@@ -182,11 +183,11 @@ def _probe_chain(
     looks = []
     for place, other in enumerate(lesser):
         item_of_look = (other, lengths.looked, _seed(seed, number, 4 + place))
-        _, output = advance_chain(method, context, len(wanted), item_of_look, cancel)
+        output = advance_chain(method, context, len(wanted), item_of_look, cancel).output
         looks.append((output.parents, output.log_state))
     for part, graphs in enumerate((lengths.passed, lengths.kept)):
         seeded = _seed(seed, number, 2 + part)
-        state, output = advance_chain(method, context, len(wanted), (state, graphs, seeded), cancel)
+        state, output, *_ = advance_chain(method, context, len(wanted), (state, graphs, seeded), cancel)
     return (output.parents, output.log_state), looks
 
 

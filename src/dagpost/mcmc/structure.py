@@ -26,7 +26,7 @@ from dagpost._tools.kernels import copy_into, inline_no_refcount, inlined, kerne
 from dagpost.families.family_sums import FamilyTables, bits_of, log_weight_of
 from dagpost.families.graphs import draw_graph
 from dagpost.mcmc import order as orders
-from dagpost.mcmc.chains import Round
+from dagpost.mcmc.records import Round
 from dagpost.mcmc.reversal import all_nodes, find_descendants, node_of, nth_member, reverse_edge
 
 _ADD, _DELETE, _REVERSE, _NEW_EDGE_REVERSAL = 0, 1, 2, 3

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dagpost._tools.arrays import Floats, Masks
     from dagpost.data.table import Table
     from dagpost.engines import Engine
-    from dagpost.mcmc.chains import ChainRecord, ChainRun
+    from dagpost.mcmc.records import ChainRecord, ChainRun
     from dagpost.posterior.workspace import Workspace
     from dagpost.priors.base import StructurePrior
     from dagpost.priors.constraints import Constraints
@@ -57,12 +57,16 @@ class Draws:
 
 
 class Wanted(NamedTuple):
-    """The graphs that are wanted: of which variables, how many, from which seed, going on from which run of chains."""
+    """The graphs that are wanted: of which variables, how many, from which seed, going on from which run of chains.
+
+    `may_stop`: fewer will do once chains agree, by a rule of their method.
+    """
 
     names: tuple[str, ...]
     number: int
     seed: np.random.SeedSequence
     previous: ChainRun | None = None
+    may_stop: bool = False
 
 
 class Study(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dagpost._tools.arrays import Integers
-    from dagpost.mcmc.chains import ChainRun, Round
     from dagpost.mcmc.checks import ChainChecks
     from dagpost.mcmc.probe import Annealed
+    from dagpost.mcmc.records import Beside, ChainRun, Round
     from dagpost.posterior.workspace import Workspace
 
 MOST_CHAINS = 1000
@@ -84,6 +84,9 @@ class ChainMethod(Method):
     #: What the arrays of the states of all chains must be, by the names of the fields of `state`: kernels index with
     #: them, and they may come from a file of somebody else's.
     state_rules: ClassVar[Mapping[str, ArrayRule]] = {}
+    #: The same of what it keeps beside graphs and of what it adds up (chains, ...), by name.
+    series_rules: ClassVar[Mapping[str, ArrayRule]] = {}
+    sums_rules: ClassVar[Mapping[str, ArrayRule]] = {}
 
     chains: int
     thinning: int
@@ -124,6 +127,34 @@ class ChainMethod(Method):
         del number, rounds
         return context
 
+    @property
+    def steps_a_round(self) -> int:
+        """Steps between which the runner looks up: those of one round of kept graphs."""
+        from dagpost.mcmc.records import ROUND_GRAPHS
+
+        return self.thinning * ROUND_GRAPHS
+
+    def empty_series(self, context: Any, nodes: int, length: int) -> Beside:
+        """Room for what is kept beside `length` graphs; nothing, unless a method says otherwise.
+
+        Where there is something, `advance` gets it and the room for sums as its last arguments.
+        """
+        del context, nodes, length
+        return {}
+
+    def empty_sums(self, context: Any, nodes: int) -> Beside:
+        """Room for what is added up over all kept steps."""
+        del context, nodes
+        return {}
+
+    def check_beside(self, context: Any, nodes: int, beside: Beside) -> None:
+        """Refuse series or sums of a file that cannot be, with a `ValueError`."""
+
+    def is_enough(self, series: Sequence[Beside]) -> bool:
+        """Whether chains that may stop can stop, by the series of each."""
+        del series
+        return False
+
     def start(self, context: Any, generator: np.random.Generator, wanted: Integers | None = None) -> Any:
         """A state to start from: that of a random order, or of one as near as may be to the order that is wanted."""
         own = () if wanted is None else (wanted,)
@@ -138,10 +169,10 @@ class ChainMethod(Method):
         return True
 
     def advance(
-        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers
+        self, context: Any, state: Any, generator: np.random.Generator, output: Round, cancel: Integers, *beside: Beside
     ) -> None:
         """Move `state` on for one round; give up early once `cancel[0]` is not 0."""
-        self.moves_module.advance(context, state, *self.step_settings, generator, output, cancel)
+        self.moves_module.advance(context, state, *self.step_settings, generator, output, cancel, *beside)
 
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Run the chains until they have the graphs wanted together; an interrupt ends them with what they have."""
@@ -158,6 +189,7 @@ class ChainMethod(Method):
             reporter=workspace.reporter,
             previous=wanted.previous,
             checkpoint=workspace.checkpoint,
+            may_stop=wanted.may_stop,
         )
         remark = ""
         record = replace(run.record, checks=self._checked(workspace, context, run, wanted.seed))
@@ -230,7 +262,7 @@ class ChainMethod(Method):
 
     def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost:
         """From what a step and a kept graph cost by number of columns, and of sets of up to `max_parents` to scan."""
-        from dagpost.mcmc.chains import ROUND_GRAPHS
+        from dagpost.mcmc.records import ROUND_GRAPHS
 
         sets = self.sets_scanned(nodes, max_parents)
         step, graph = self.step_and_graph(nodes, sets)

@@ -24,6 +24,7 @@ METHODS: Registry[Method] = Registry(
         "dagpost.methods.partition_mcmc:PartitionMCMC",
         "dagpost.methods.structure_mcmc:StructureMCMC",
         "dagpost.methods.hybrid_mcmc:HybridMCMC",
+        "dagpost.methods.augmentation:Augmentation",
         "dagpost.methods.bootstrap:Bootstrap",
         "dagpost.methods.trees:Trees",
         "dagpost.methods.given_order:GivenOrder",

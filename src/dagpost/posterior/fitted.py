@@ -20,11 +20,12 @@ from dagpost._tools.text import names_in, readable_level, shown
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.masks import mask_type
 from dagpost.families.parent_lists import words_of
-from dagpost.mcmc.chains import ChainRun
+from dagpost.mcmc.records import ChainRun
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
+from dagpost.posterior.augmented import Augmented, augmented_of
 from dagpost.posterior.mixture import draw
 from dagpost.posterior.results import Results, compute
 from dagpost.posterior.sample import DagSample
@@ -142,6 +143,16 @@ class Fitted:
         return self.once("results", lambda: compute(self))
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether cells of the table have no value, and chains complete them."""
+        return self.table is not None and self.table.gap_count > 0
+
+    @property
+    def augmented(self) -> Augmented | None:
+        """What chains over completed tables found, where the table has gaps; the own sample is drawn for it."""
+        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.has_gaps else None
+
+    @property
     def drawn(self) -> DagSample | None:
         """The model's own sample, where it has been drawn."""
         sample: DagSample | None = self._remembered.get("sample")
@@ -149,7 +160,7 @@ class Fitted:
 
     def own_sample(self) -> DagSample:
         """The sample that answers and predictions come from where none is given: drawn once, then remembered."""
-        return self.once("sample", lambda: self.draw(self.usual_count, self.settings["seed"]))
+        return self.once("sample", lambda: self.draw(self.usual_count, self.settings["seed"], may_stop=True))
 
     def quick_sample(self) -> DagSample | None:
         """Its own sample, if it is there or quickly drawn."""
@@ -222,8 +233,12 @@ class Fitted:
         method: Method | None = None,
         guarantee: tuple[float, float] | None = None,
         resume: DagSample | None = None,
+        may_stop: bool = False,
     ) -> DagSample:
-        """Find `count` graphs, by the method of the model unless another is given; chains go on from `resume`."""
+        """Find `count` graphs, by the method of the model unless another is given; chains go on from `resume`.
+
+        Fewer will do if chains `may_stop` by a rule of their own.
+        """
         method = self.method if method is None else method
         needed = count * (_BYTES_A_GRAPH + (12 + 8 * words_of(len(self.names))) * len(self.names))
         # The search for the best graphs checks for itself.
@@ -232,7 +247,7 @@ class Fitted:
         sequence = self.workspace.new_seed(seed if resume is None else resume.provenance.get("seed"))
         about = {**self.provenance, "seed": sequence.entropy, "method": method.to_json()}
         previous = None if resume is None else _run_of(resume, count, about)
-        found = draw(method, self.workspace, Wanted(self.names, count, sequence, previous))
+        found = draw(method, self.workspace, Wanted(self.names, count, sequence, previous, may_stop))
         about |= {"engine": method.ran_on(self.workspace), **found.about}
         if about["seed"] is None:
             del about["seed"]

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
@@ -20,6 +20,7 @@ from dagpost._tools.spelling import bare, either, quoted, setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
+from dagpost.data.gaps import refuse_empty_columns, refuse_gaps_in_exogenous, refuse_set_gaps, without_gaps
 from dagpost.data.recipe import resolve_recipe
 from dagpost.data.recipe_settings import names_of
 from dagpost.data.regimes import resolve_regimes
@@ -27,14 +28,16 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
-from dagpost.errors import InputError
+from dagpost.errors import InputError, collected_warnings
 from dagpost.exact.order import check_weights
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.choice import check_modularity, choose_method, resolve_method
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.augmenting import as_augmentation, augmented, reason_for, settled
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -48,6 +51,9 @@ from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import LocalScores, resolve_score, table_for
 from dagpost.scores.automatic import AUTO, automatic_score
+
+if TYPE_CHECKING:
+    from dagpost.posterior.plan import Plan
 
 #: What stands in the place of a score where a model was made from scores.
 _GIVEN_SCORES = "given scores"
@@ -69,21 +75,37 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
     if table.recipe is not None and table.recipe.exogenous:
         own = replace(own, exogenous=[*own.exogenous, *names_of("exogenous", table.recipe.exogenous)])
     _refuse_left_out(own, table)
+    refuse_set_gaps(table)
     _refuse_set_exogenous(own, table)
-    if table.time is None:
-        return own
-    earlier = [name for name in table.time.exogenous if name in table.names]
-    present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
-    return replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
+    if table.time is not None:
+        earlier = [name for name in table.time.exogenous if name in table.names]
+        present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
+        own = replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
+    refuse_gaps_in_exogenous(table, list(own.exogenous))
+    refuse_empty_columns(table)
+    return own
 
 
 def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     """The table that a model is fitted to: whatever `as_table` takes, read by the model's recipe, for its score."""
+    if isinstance(data, Table) and model.missing is not None:
+        data = without_gaps(data, resolve_recipe(None, model.missing).missing)
     recipe = None
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
     regimes = resolve_regimes(model.regimes)
     return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
+
+
+def plan_of(model: Any, data: Any, counts: Any, interventions: Any) -> Plan:
+    """What a fit would take."""
+    from dagpost.posterior.plan import plan_fit
+
+    method = checked_method(model)
+    with collected_warnings():  # they come with the fit
+        table = table_of(model, data, counts, interventions)
+    study, engine = study_of(model, method, table)
+    return plan_fit(method, model.modularity, study, model.samples, engine)
 
 
 def settled_engine(
@@ -113,6 +135,8 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
+    if table.gap_count:
+        return _fit_with_gaps(model, as_augmentation(method, table.gap_count), table, checkpoint)
     study, engine = study_of(model, method, table)
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
@@ -124,6 +148,24 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
                 method.at_fit(study, workspace, model.seed)
             fitted = _settled(method, settings, data, study.score, workspace, table, everything=checkpoint is not None)
     # An object of the user's own cannot be made again from the settings.
+    fitted.remember("prior", study.prior.chosen)
+    return fitted
+
+
+def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: Checkpoint | None) -> Fitted:
+    """Complete a table with gaps in chains, and average the posteriors of the completed ones."""
+    study, engine = study_of(model, method, table)
+    method = settled(method, model.modularity, study)
+    if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
+        study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
+    data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
+    identity = identity_of(data.fingerprint, settings, engine=engine.tasks.name)
+    with checked_checkpoint(checkpoint).task("fit", identity) as kept:
+        workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
+        with workspace.checkpointed(kept):
+            fitted = Fitted(data, settings, study.score, method, reason_for(method, study), workspace, table)
+            # The chains run now.
+            _ = fitted.results
     fitted.remember("prior", study.prior.chosen)
     return fitted
 

@@ -27,8 +27,8 @@ from dagpost.errors import InputError
 from dagpost.families.masks import check_masks_of, graph_of_masks, matrices_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.features.numbers import numbers_in
-from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
+from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
 from dagpost.posterior.distinct import DistinctGraphs, distinct_graphs_in

@@ -63,7 +63,7 @@ def weigh_families(
         "whether to sum by components", lambda: division_of(method, modularity, study, engine) is not None, truth
     )
     if divided:
-        return _mixed_over(score, study, _weigh_allowed, engine, reporter, checkpoint=checkpoint)
+        return _mixed_over(score, study, weigh_allowed, engine, reporter, checkpoint=checkpoint)
     with advising(method, study, engine):
         check_averaging(score, method, len(table.names), max_parents, engine)
         candidates_only = checkpoint.decided(
@@ -152,7 +152,9 @@ def _mixed_over(
     return MixedWorkspace(mixture, parts, engine, reporter)
 
 
-def _weigh_allowed(study: Study, engine: Engine, reporter: Reporter, *, checkpoint: Checkpoint) -> ComponentWorkspace:
+def weigh_allowed(
+    study: Study, engine: Engine, reporter: Reporter, *, checkpoint: Checkpoint = NO_CHECKPOINT
+) -> ComponentWorkspace:
     """Score the families that the rules allow and add the prior."""
     table, score, prior, constraints, max_parents = study
     names = table.names

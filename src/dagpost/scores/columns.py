@@ -11,11 +11,12 @@ from dagpost.data.table import Table
 
 
 def part_of(table: Table, columns: Sequence[int]) -> Table:
-    """Some columns of a table, with the interventions on them."""
+    """Some columns of a table, with the interventions on them and their gaps."""
     interventions = table.interventions
     if interventions is not None:
         own = [(interventions >> np.uint64(column) & np.uint64(1)) << np.uint64(k) for k, column in enumerate(columns)]
         interventions = np.bitwise_or.reduce(own)
+    gaps = None if table.gaps is None else table.gaps[list(columns)]
     return replace(
         table,
         names=tuple(table.names[column] for column in columns),
@@ -24,5 +25,6 @@ def part_of(table: Table, columns: Sequence[int]) -> Table:
         interventions=interventions if interventions is not None and interventions.any() else None,
         recipe=None,
         numbers=(),
+        gaps=gaps if gaps is not None and gaps.any() else None,
         regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
     )

@@ -120,15 +120,16 @@ def test_what_is_kept_is_used_and_what_is_dropped_is_not() -> None:
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
 def test_a_constant_among_the_complete_rows_is_left_out() -> None:
     gaps = [None, "x"] * (ROWS // 2)
-    table = as_table(frame_with(mostly=gaps, other=["p", "q", "q", "q"] * (ROWS // 4)))
+    drop = Recipe(missing="drop")
+    table = as_table(frame_with(mostly=gaps, other=["p", "q", "q", "q"] * (ROWS // 4)), recipe=drop)
     assert table.names == ("sex", "group", "other")
     assert table.rows == ROWS, "the column that had gaps is not used"
-    other = as_table(frame_with(some=[None, 1, None, 2] * (ROWS // 4)))
+    other = as_table(frame_with(some=[None, 1, None, 2] * (ROWS // 4)), recipe=drop)
     assert other.names == ("group", "some")
     assert other.recipe.step("sex").why == "constant: one value in the complete rows"
 
 
-@pytest.mark.parametrize("missing", ["drop", "level"])
+@pytest.mark.parametrize("missing", ["augment", "drop", "level"])
 def test_what_is_described_is_what_is_done(missing: Any, tmp_path: Path) -> None:
     frame = frame_with(some=[None, 1, None, 2] * (ROWS // 4), height=np.arange(ROWS) / 7)
     frame.to_csv(tmp_path / "table.csv", index=False)
@@ -138,7 +139,7 @@ def test_what_is_described_is_what_is_done(missing: Any, tmp_path: Path) -> None
         assert described.to_json() == done.to_json()
     few = frame_with(x=[1, 2] + [None] * (ROWS - 2), y=[None] + [0, 1, 1] * 13)
     levels = Recipe(missing=missing).describe(few).step("x").levels
-    assert levels == ((1, 2) if missing == "drop" else (1, 2, "(missing)"))
+    assert levels == ((1, 2, "(missing)") if missing == "level" else (1, 2))
 
 
 @pytest.mark.parametrize(
@@ -170,10 +171,10 @@ def test_only_what_was_not_asked_for_is_said() -> None:
 def test_more_than_half_of_the_rows_dropped_is_said_loudly_and_nearly_all_is_an_error() -> None:
     frame = frame_with(x=[1, 2, 3, 1] + [None] * (ROWS - 4), y=[0, 1, 1, 1] * (ROWS // 4))
     with pytest.warns(DagpostWarning, match=r"MORE THAN HALF.*36 of 40 rows.*'x' has 36.*leave out 'x'"):
-        as_table(frame.replace({"group": {"c": "b"}}))
+        as_table(frame.replace({"group": {"c": "b"}}), recipe=Recipe(missing="drop"))
     one = frame_with(x=[1, 2] + [None] * (ROWS - 2), y=[None] + [0, 1, 1] * 13)
     with pytest.raises(InputError, match=r"Of 40 rows, 1 has a value in every column.*'x' \(38 gaps\).*='level'"):
-        as_table(one)
+        as_table(one, recipe=Recipe(missing="drop"))
 
 
 def test_gaps_may_be_a_level() -> None:
@@ -188,7 +189,9 @@ def test_gaps_may_be_a_level() -> None:
         recipe.transform(frame.assign(group=None))
 
 
-@pytest.mark.parametrize(("own", "asked"), [("level", "drop"), ("drop", "level")])
+@pytest.mark.parametrize(
+    ("own", "asked"), [("level", "drop"), ("drop", "level"), ("augment", "level"), ("level", "augment")]
+)
 def test_what_is_asked_about_gaps_overrides_a_fitted_recipe(own: Any, asked: Any) -> None:
     frame = frame_with(x=[0, 1, 1, 1, None] * (ROWS // 5), height=[None, *(np.arange(ROWS - 1) / 7)])
     cut = {"height": [2, 4]}
@@ -208,7 +211,9 @@ def test_new_rows_are_taken_as_the_old_ones() -> None:
     with pytest.raises(InputError, match=r"'sex' holds 'd' in row 1.*not a level of the recipe.*unseen='missing'"):
         recipe.transform(new.assign(sex="d"))
     two = pd.concat([new.assign(sex="d"), new])
-    assert clone(recipe).set_params(unseen="missing").fit(frame).transform(two).rows == 1
+    assert clone(recipe).set_params(unseen="missing", missing="drop").fit(frame).transform(two).rows == 1
+    taken = clone(recipe).set_params(unseen="missing").fit(frame).transform(two)
+    assert (taken.rows, taken.gap_count) == (2, 1)
     with pytest.raises(InputError, match="The table lacks the column 'flag'"):
         recipe.transform(new.drop(columns="flag"))
 
@@ -228,7 +233,7 @@ def test_a_number_that_is_not_one_is_named_with_its_row() -> None:
     [
         ({"bins": 1}, r"'bins' parameter of Recipe must be an int in \[2, 256\]"),
         ({"strategy": "equal"}, "'strategy' parameter of Recipe must be one of 'quantile'"),
-        ({"missing": "augment"}, "'missing' parameter of Recipe must be one of 'drop', 'level', 'refuse'"),
+        ({"missing": "fill"}, "'missing' parameter of Recipe must be one of 'augment', 'drop', 'level', 'refuse'"),
         ({"unseen": "guess"}, "'unseen' parameter of Recipe must be one of 'error', 'missing', 'prior'"),
         ({"drop": ["sx"]}, "'drop' names 'sx', which is not a column. Did you mean 'sex'"),
         ({"cut": {"height": [3, 1]}}, "increasing order.*for column 'height'"),

@@ -238,7 +238,7 @@ def test_missing_values_are_counted_per_column_with_a_remedy() -> None:
         assert "missing='drop'" in str(error.value)
         assert "missing='level'" in str(error.value)
         with pytest.warns(DagpostWarning, match=r"6 of 16 rows have gaps and were dropped \('x' has 4, 'y' has 2\)"):
-            assert as_table(data).rows == 10
+            assert as_table(data, recipe=Recipe(missing="drop")).rows == 10
 
 
 @pytest.mark.parametrize(
@@ -446,4 +446,8 @@ def test_the_name_of_gaps_is_read_as_a_gap(declared: bool) -> None:
     again = as_table(table.to_pandas(), recipe=Recipe(missing="level"))
     assert again.fingerprint() == table.fingerprint()
     with pytest.warns(DagpostWarning, match="10 of 20 rows have gaps"):
-        assert as_table(frame).levels[0] == ("u", "v")
+        assert as_table(frame, recipe=Recipe(missing="drop")).levels[0] == ("u", "v")
+    left = as_table(frame)
+    assert left.levels[0] == ("u", "v")
+    assert left.gaps is not None
+    assert left.gaps[0].tolist() == [False, True, True, False] * 5

@@ -31,7 +31,7 @@ from dagpost.errors import InputError, ResourceError
 from dagpost.files.arviz import to_arviz
 from dagpost.files.frames import long_table, matrix_of_long, to_xarray
 from dagpost.files.graph_files import read_json, to_dot, to_networkx, write_dot, write_graphml, write_json
-from dagpost.mcmc.chains import ChainRecord
+from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior.summaries import pattern_graph
 
 #: Text without lone halves of surrogate pairs, which no table of pandas takes.

@@ -19,7 +19,8 @@ from tests.tools.chain_checks import random_tables
 from dagpost._tools.progress import NO_PROGRESS, Reporter, reporter_for
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
-from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, Round, run_chains
+from dagpost.mcmc.chains import run_chains
+from dagpost.mcmc.records import ROUND_GRAPHS, ChainRun, Round
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.order_mcmc import OrderMCMC
 
@@ -33,19 +34,20 @@ class CountingState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(ChainMethod):
     """Counts its steps; every graph is the count, and every edge has the probability of the count."""
 
     chains: int = 2
     thinning: int = 3
     burn_in: int = 0
-    gives_edges: bool = True
+    gives_edges: bool = True  # type: ignore[misc]
 
+    moves_module: ClassVar[None] = None
     moves: ClassVar[tuple[str, ...]] = ("one step", "never tried")
     takes_orders: ClassVar[bool] = False
     state: ClassVar[type[CountingState]] = CountingState
 
-    def start(self, context: None, generator: np.random.Generator) -> CountingState:
+    def start(self, context: None, generator: np.random.Generator, wanted: Any = None) -> CountingState:
         return CountingState(np.zeros(1, dtype=np.int64))
 
     def warming_up(self, context: None, number: int, rounds: int) -> None:
@@ -58,6 +60,7 @@ class Counting:
         generator: np.random.Generator,
         output: Round,
         cancel: np.ndarray,
+        *beside: Any,
     ) -> None:
         for kept in range(len(output.log_joint)):
             state.steps[0] += output.thinning

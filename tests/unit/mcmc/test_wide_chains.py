@@ -17,8 +17,10 @@ from dagpost._tools.progress import reporter_for
 from dagpost._tools.schema import ArrayRule, graphs
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.families.edge_counts import edge_counts
-from dagpost.mcmc.chains import ROUND_GRAPHS, ChainRun, Round, run_chains
+from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.probe import compare_edges
+from dagpost.mcmc.records import ROUND_GRAPHS, ChainRun, Round
+from dagpost.methods.chain import ChainMethod
 
 NODES, WORDS = 130, 3
 SEED = np.random.SeedSequence(7)
@@ -29,7 +31,7 @@ class ForwardState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ForwardEdges:
+class ForwardEdges(ChainMethod):
     """Adds or removes an edge from a column to a later one at each step."""
 
     chains: int = 3
@@ -38,11 +40,12 @@ class ForwardEdges:
 
     gives_edges: ClassVar[bool] = False
     takes_orders: ClassVar[bool] = False
+    moves_module: ClassVar[None] = None
     moves: ClassVar[tuple[str, ...]] = ("toggle",)
     state: ClassVar[type[ForwardState]] = ForwardState
     state_rules: ClassVar[dict[str, ArrayRule]] = {"parents": graphs("chains", "nodes")}
 
-    def start(self, context: None, generator: np.random.Generator) -> ForwardState:
+    def start(self, context: None, generator: np.random.Generator, wanted: Any = None) -> ForwardState:
         return ForwardState(np.zeros((NODES, WORDS), dtype=np.uint64))
 
     def warming_up(self, context: None, number: int, rounds: int) -> None:
@@ -52,7 +55,13 @@ class ForwardEdges:
         return True
 
     def advance(
-        self, context: None, state: ForwardState, generator: np.random.Generator, output: Round, cancel: np.ndarray
+        self,
+        context: None,
+        state: ForwardState,
+        generator: np.random.Generator,
+        output: Round,
+        cancel: np.ndarray,
+        *beside: Any,
     ) -> None:
         assert output.parents.shape[1:] == (NODES, WORDS)
         for kept in range(len(output.log_joint)):

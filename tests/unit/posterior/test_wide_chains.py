@@ -20,8 +20,8 @@ from dagpost.families import graph_lists, masks
 from dagpost.families.graph_lists import lists_of
 from dagpost.families.masks import edges_of_pairs
 from dagpost.features import evaluate, evaluation, weighted_matrix
-from dagpost.mcmc.chains import ChainRecord
 from dagpost.mcmc.diagnostics import effective_sizes
+from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior import distinct as distinct_file
 from dagpost.posterior.chain_estimate import _effective_size
 from dagpost.posterior.directions import _Found, directions_of_sample

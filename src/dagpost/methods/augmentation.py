@@ -1,0 +1,184 @@
+"""Chains over completed tables, for tables with gaps; the moves are in mcmc/augmentation.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dagpost._tools import schema
+from dagpost._tools.checks import number, one_of, refusal, whole_number
+from dagpost._tools.schema import ArrayRule
+from dagpost._tools.spelling import setting
+from dagpost.errors import InputError
+from dagpost.families.parent_lists import MOST_COLUMNS
+from dagpost.mcmc.diagnostics import LARGEST_R_HAT
+from dagpost.mcmc.records import ROUND_GRAPHS
+from dagpost.methods.block_gibbs import BlockGibbs
+from dagpost.methods.chain import ChainMethod
+from dagpost.methods.dds import DDS
+from dagpost.methods.exact_layers import ExactLayers
+from dagpost.methods.targets import MODULARITIES, Target
+
+if TYPE_CHECKING:
+    from dagpost.mcmc.checks import ChainChecks
+    from dagpost.mcmc.records import Beside, ChainRun
+    from dagpost.posterior.workspace import Workspace
+
+#: The completed tables that a chain keeps take no more than this in a round.
+_CELL_BYTES_A_ROUND = 2**20
+_MOST_GRAPHS = 100
+#: How graphs are found given a completed table.
+AUTO = "auto"
+WAYS = (AUTO, ExactLayers.name, DDS.name, BlockGibbs.name)
+
+
+@dataclass(frozen=True)
+class Augmentation(ChainMethod):
+    """Chains over completed tables: graphs given the table, then the missing cells given a graph.
+
+    What is exact given each completed table (edges, paths, families) is averaged over the tables. A step is a sweep.
+
+    Parameters
+    ----------
+    chains
+        How many chains, each from a random completion of its own.
+    burn_in
+        Sweeps before the first kept table.
+    graphs
+        Graphs that are drawn from each completed table.
+    rounds
+        How often the missing cells are redrawn from one graph to the next.
+    error
+        The chains of a model stop once the Monte Carlo error of every edge and path is at most this, and they agree;
+        at the latest when there are as many graphs as the model has `samples`.
+    given_table
+        How graphs are found given a table: ``"exact-layers"``, ``"dds"`` (where a graph counts once for every order it
+        fits), ``"block-gibbs"``, or what suits the table (``"auto"``).
+
+    >>> Augmentation(chains=2)
+    Augmentation(chains=2, burn_in=100, graphs=10, rounds=2, error=0.01, given_table='auto')
+    """
+
+    chains: int = 4
+    burn_in: int = 100
+    graphs: int = 10
+    rounds: int = 2
+    error: float = 0.01
+    given_table: str = AUTO
+
+    name = "augmentation"
+    summary = "chains over completed tables, for tables with gaps"
+    citation = (
+        "Tanner, M. A., & Wong, W. H. (1987). The calculation of posterior distributions by data augmentation. Journal "
+        "of the American Statistical Association, 82."
+    )
+    moves = ("sweep",)
+    thinning = 1
+    gives_edges = True
+    edges_at_fit = True
+    mixes = True
+    needs_rows = True
+    by_components = True
+    most_columns = MOST_COLUMNS
+    state_rules: ClassVar[Mapping[str, ArrayRule]] = {
+        "cells": schema.numbers("chains", "cells"),
+        "parents": schema.graphs("chains", "nodes"),
+        "value": schema.wholes("chains", 1),
+    }
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        super().__post_init__()
+        whole_number(self.graphs, "graphs", "Augmentation", most=_MOST_GRAPHS)
+        if ROUND_GRAPHS % self.graphs:
+            raise refusal(self.graphs, "graphs", "Augmentation", f"a divisor of {ROUND_GRAPHS}, such as 10 or 20")
+        whole_number(self.rounds, "rounds", "Augmentation")
+        number(self.error, "error", "Augmentation", above=0.0, most=0.5, allowed="a number above 0 and at most 0.5")
+        one_of(self.given_table, "given_table", WAYS, "Augmentation")
+
+    @property
+    def modularity(self) -> str | None:  # type: ignore[override]
+        """The posterior that it belongs to, once it is settled how graphs are found."""
+        return {AUTO: None, DDS.name: DDS.modularity}.get(self.given_table, ExactLayers.modularity)
+
+    @property
+    def target(self) -> Target:
+        """What is counted."""
+        return MODULARITIES[self.modularity or ExactLayers().target]
+
+    @property
+    def exact_given_table(self) -> bool:
+        """Whether graphs are independent draws from the exact posterior of each completed table."""
+        return self.given_table in (ExactLayers.name, DDS.name)
+
+    @property
+    def moves_module(self) -> Any:
+        """The moves."""
+        from dagpost.mcmc import augmentation
+
+        return augmentation
+
+    @property
+    def step_settings(self) -> tuple[Any, ...]:
+        """Graphs from each table, and rounds of its cells."""
+        return int(self.graphs), int(self.rounds)
+
+    @property
+    def steps_a_round(self) -> int:
+        """Sweeps of a round."""
+        return int(ROUND_GRAPHS // self.graphs)
+
+    def sweeps_of(self, count: int) -> int:
+        """The sweeps of a chain, where all chains together keep `count` graphs."""
+        return math.ceil(math.ceil(count / self.chains) / self.graphs)
+
+    def prepare(self, workspace: Workspace) -> Any:
+        """The table with its gaps, and the way from a completed one to graphs."""
+        if workspace.passes is None:
+            raise InputError(
+                f"The method {self.name!r} is for tables with gaps that are completed "
+                f"({setting('missing', 'augment')}), and this one has none. Use {setting('method', 'auto')}."
+            )
+        return workspace.passes
+
+    def empty_series(self, context: Any, nodes: int, length: int) -> Beside:
+        """The completed cells, exact edges and paths, and the value of the score's setting, sweep by sweep."""
+        sweeps = math.ceil(length / self.graphs)
+        size = max(context.cell_count * np.dtype(context.cell_type).itemsize, 1)
+        # All tables of a whole round, or every second, every fifth, or the first of each round.
+        whole = self.steps_a_round
+        every = next((e for e in (1, 2, 5, whole) if whole // e * size <= _CELL_BYTES_A_ROUND), whole)
+        pairs = (sweeps, nodes, nodes) if context.keeps_pairs else (0, nodes, nodes)
+        return {
+            "cells": np.zeros((math.ceil(sweeps / every), context.cell_count), dtype=context.cell_type),
+            "edges": np.zeros(pairs, dtype=np.float32),
+            "paths": np.zeros(pairs, dtype=np.float32),
+            "values": np.zeros(sweeps, dtype=np.uint8),
+        }
+
+    def empty_sums(self, context: Any, nodes: int) -> Beside:
+        """The probabilities of all families, and of the values of the score's setting."""
+        del nodes
+        return {"families": np.zeros(context.family_count), "shares": np.zeros(len(context.log_priors))}
+
+    def can_be_at(self, context: Any, state: Any) -> bool:
+        """Whether there is such a value, and the cells are numbers."""
+        return bool(self.moves_module.is_possible(context, state))
+
+    def is_enough(self, series: Sequence[Beside]) -> bool:
+        """Whether chains agree about every edge and path, and their average is as sure as asked for."""
+        from dagpost.mcmc.augmented_agreement import agreement_of
+
+        found = agreement_of([own["edges"] for own in series], [own["paths"] for own in series])
+        return found.largest_r_hat <= LARGEST_R_HAT and found.largest_error <= self.error
+
+    def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:
+        """Nothing is exact where there are gaps."""
+        from dagpost.mcmc.checks import ChainChecks
+
+        del workspace, context, run, seed
+        return ChainChecks(False, unchecked="with gaps there are none")

@@ -1,0 +1,184 @@
+"""The table with gaps behind a model, and the way from a completed one to weights, exact sums and graphs.
+
+Chains complete the table (mcmc/augmentation.py). Given the cells of its gaps it is a table like any other: its families
+are scored, the prior is added, and the sums over all graphs are those of an `ExactWorkspace`, or of a
+`ComponentWorkspace` where rules keep cycles inside parts of it. Each chain runs on a thread of its own, so that all of
+this is done in that thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import setting
+from dagpost.data.encoding import code_type
+from dagpost.engines import Engine, ThreadEngine
+from dagpost.engines.inline import InlineEngine
+from dagpost.errors import InputError
+from dagpost.families.numbering import family_count
+from dagpost.mcmc.augmentation import Pass, Passes
+from dagpost.methods.base import Study, Wanted
+from dagpost.methods.dds import draw_in_orders
+from dagpost.posterior.component_workspace import ComponentWorkspace
+from dagpost.posterior.exact_workspace import ExactWorkspace
+from dagpost.posterior.weighing import weigh_allowed
+from dagpost.posterior.workspace import Workspace
+from dagpost.priors import log_prior
+from dagpost.scores import Score, scores_within
+from dagpost.scores.base import Completer
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.posterior.workspace import SummingWorkspace
+
+#: Exact edges and paths of every sweep are kept for up to this many columns.
+_MOST_PAIRED = 64
+
+
+class AugmentedWorkspace(Workspace):
+    """The table with gaps of one model, written out so that each gap is a cell of its own."""
+
+    passes: Passes
+
+    def __init__(self, study: Study, modularity: str, passes: Passes, engine: Engine, reporter: Reporter) -> None:
+        super().__init__(None, engine, reporter)
+        self.study, self.modularity, self.passes = study, modularity, passes
+
+    @property
+    def engine(self) -> Engine:
+        """Threads of this process, whatever the engine: what chains share is not sent elsewhere."""
+        engine = super().engine
+        return engine if isinstance(engine, ThreadEngine) else ThreadEngine()
+
+    @property
+    def table(self) -> Table:
+        """The rows, with gaps."""
+        return self.study.table
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """One for each value of a setting that the score averages over."""
+        return scores_within(self.study.score)
+
+    @property
+    def nodes(self) -> int:
+        """Number of variables."""
+        return len(self.table.names)
+
+    @property
+    def max_parents(self) -> int:
+        """The most parents that a variable may have."""
+        return min(self.study.max_parents, self.nodes - 1)
+
+    def filled(self, cells: NDArray[Any]) -> Table:
+        """The completed table."""
+        return self.table.filled(np.asarray(cells, dtype=np.float64))
+
+    def weighed(self, cells: NDArray[Any], value: int = 0) -> SummingWorkspace:
+        """The weights of one completed table, under one value of the score's setting."""
+        if not isinstance(self.passes, ExactPasses):
+            raise InputError(
+                f"Tables with gaps of {self.nodes} variables have no exact sums: graphs are moved by blocks."
+            )
+        return self.passes.weighed(np.asarray(cells, dtype=np.float64), value, self.engine)
+
+    @property
+    def considered_words(self) -> str:
+        """Which parent sets chains consider, in words."""
+        return "all"
+
+    def log_joint(self, parents: Masks) -> Floats:
+        """There is none: the probability of what was observed is a sum over all completed tables."""
+        del parents
+        raise InputError(
+            "With gaps there is no log p(graph, data): it would be a sum over all completed tables. Compare graphs by "
+            "how often they are drawn."
+        )
+
+    def _all_weights(self) -> Sequence[Floats]:
+        # The fingerprint of the table stands for its cells.
+        return ()
+
+
+class ExactPasses:
+    """From a completed table to exact sums over all graphs, or orders, and independent graphs."""
+
+    def __init__(self, study: Study, modularity: str, *, by_components: bool) -> None:
+        table, score, prior, constraints, max_parents = study
+        self.study, self.modularity, self.by_components = study, modularity, by_components
+        self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
+        self.cell_count = table.gap_count
+        self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
+        mixture = score.mixture()
+        self.log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
+        self.scores = scores_within(score)
+        self.completers: Sequence[Completer] = [completer_of(each, table, self.max_parents) for each in self.scores]
+        self.keeps_pairs = self.nodes <= _MOST_PAIRED
+        if by_components:
+            lists = constraints.parent_lists(table.names, self.max_parents)
+            self.family_count = sum(family_count(len(own), self.max_parents) for own in lists.candidates)
+            return
+        self.family_count = self.nodes * family_count(self.nodes - 1, self.max_parents)
+        self._rescorers = [each.rescorer(table, self.max_parents, InlineEngine()) for each in self.scores]
+        self._log_prior = log_prior(table.names, self.max_parents, prior, constraints)
+
+    def weighed(self, cells: Floats, value: int, engine: Engine) -> SummingWorkspace:
+        """The weights of one completed table."""
+        if self.by_components:
+            study = self.study._replace(table=self.study.table.filled(cells), score=self.scores[value])
+            return weigh_allowed(study, engine, NO_PROGRESS)
+        log_weights = self._rescorers[value](cells)
+        log_weights += self._log_prior
+        self.study.constraints.leave_unmodelled(self.study.table.names, log_weights)
+        return ExactWorkspace(log_weights, self.max_parents, engine, NO_PROGRESS)
+
+    def over(
+        self,
+        cells: Floats,
+        value: int,
+        before: Masks,
+        graphs: int,
+        generator: np.random.Generator,
+        cancel: Integers,
+    ) -> Pass:
+        """Exact sums of the completed table, and independent graphs."""
+        del before
+        workspace = self.weighed(cells, value, InlineEngine(cancel))
+        sums = workspace.summed(self.modularity)
+        seed = np.random.SeedSequence(int(generator.integers(2**63)))
+        if self.modularity == "order":
+            assert isinstance(workspace, ExactWorkspace)
+            parents, log_joint = draw_in_orders(workspace, Wanted(self.study.table.names, graphs, seed))
+        else:
+            parents, log_joint, _ = workspace.draw_layers(graphs, seed)
+        families = np.concatenate([np.asarray(own) for own in sums.families])
+        log_state = sums.log_evidence + float(self.log_priors[value])
+        return Pass(parents, log_joint, log_state, sums.edges, sums.paths, families)
+
+    def log_joints(self, cells: Floats, parents: Masks) -> Floats:
+        """Log p(value, graph, completed table) of one graph, for each value."""
+        logs = []
+        for value in range(len(self.scores)):
+            workspace = self.weighed(cells, value, InlineEngine())
+            assert isinstance(workspace, ExactWorkspace | ComponentWorkspace)
+            logs.append(float(workspace.log_weights_of(parents[np.newaxis])[0]))
+        total: Floats = np.array(logs) + self.log_priors
+        return total
+
+
+def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
+    """What draws the missing cells; refuses a score that cannot."""
+    completer = score.completer(table, max_parents)
+    if completer is None:
+        raise InputError(
+            f"The score {score!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the incomplete rows "
+            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use "
+            "one of the scores that come with dagpost."
+        )
+    return completer
