@@ -105,6 +105,7 @@ class ExactPasses:
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
         self.cell_count = table.gap_count
         self.cell_type = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_limits = limits_of_cells(table)
         mixture = score.mixture()
         self.log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
         self.scores = scores_within(score)
@@ -161,6 +162,12 @@ class ExactPasses:
         return np.array(logs) + self.log_priors
 
 
+def limits_of_cells(table: Table) -> Integers:
+    """How many levels the column of each missing cell has; 0: it holds numbers."""
+    assert table.gaps is not None
+    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
+
+
 def completer_of(score: Score, table: Table, max_parents: int) -> Any:
     """What draws the missing cells; refuses a score that cannot."""
     from dagpost._tools.spelling import setting
@@ -169,7 +176,7 @@ def completer_of(score: Score, table: Table, max_parents: int) -> Any:
     if completer is None:
         raise InputError(
             f"The score {score!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the incomplete rows "
-            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use one "
-            "of the scores that come with dagpost."
+            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use "
+            "one of the scores that come with dagpost."
         )
     return completer
