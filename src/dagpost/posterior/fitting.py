@@ -81,7 +81,7 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         earlier = [name for name in table.time.exogenous if name in table.names]
         present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
         own = replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
-    refuse_gaps_in_exogenous(table, own.exogenous)
+    refuse_gaps_in_exogenous(table, list(own.exogenous))
     refuse_empty_columns(table)
     return own
 
