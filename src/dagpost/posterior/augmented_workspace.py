@@ -173,8 +173,13 @@ class ExactPasses:
         return total
 
 
+def limits_of_cells(table: Table) -> Integers:
+    """How many levels the column of each missing cell has; 0: it holds numbers."""
+    assert table.gaps is not None
+    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
+
+
 def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
-        self.cell_limits = limits_of_cells(table)
     """What draws the missing cells; refuses a score that cannot."""
     completer = score.completer(table, max_parents)
     if completer is None:
