@@ -105,7 +105,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "verdict": results.verdict,
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
-        **({} if fitted.table is None or not fitted.table.gap_count else {"gaps": fitted.table.gap_count}),
+        **({"gaps": fitted.gaps} if fitted.gaps else {}),
         **sets,
     }
     if isinstance(workspace, MixedWorkspace):
