@@ -204,7 +204,7 @@ class Augmentation(ChainMethod):
 
     def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:
         """Nothing is exact where there are gaps."""
-        from dagpost.mcmc.checks import ChainChecks
+        from dagpost.mcmc.checks import INTERRUPTED, ChainChecks
 
-        del workspace, context, run, seed
-        return ChainChecks(False, unchecked="with gaps there are none")
+        del workspace, context, seed
+        return ChainChecks(False, unchecked=INTERRUPTED if run.interrupted else "with gaps there are none")
