@@ -114,6 +114,7 @@ class ExactPasses:
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
         self.cell_count = table.gap_count
         self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_limits = limits_of_cells(table)
         mixture = score.mixture()
         self.log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
         self.scores = scores_within(score)
@@ -171,6 +172,12 @@ class ExactPasses:
         own = [scorer(cells, start, families, cancel)[self._modelled].sum() for scorer in self._list_scorers]
         total: Floats = np.array(own) + self.log_priors
         return total
+
+
+def limits_of_cells(table: Table) -> Integers:
+    """How many levels the column of each missing cell has; 0: it holds numbers."""
+    assert table.gaps is not None
+    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
 
 
 def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
