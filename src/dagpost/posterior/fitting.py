@@ -22,7 +22,6 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.gaps import (
     refuse_empty_columns,
-    refuse_gaps_in_exogenous,
     refuse_set_gaps,
     without_gaps,
     without_idle_gaps,
@@ -88,7 +87,6 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         earlier = [name for name in table.time.exogenous if name in table.names]
         present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
         own = replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
-    refuse_gaps_in_exogenous(table, list(own.exogenous))
     refuse_empty_columns(table)
     return own
 
