@@ -394,8 +394,9 @@ class DagPosterior(Estimator):
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
         that was not seen in training: ``"error"``; ``"prior"``, which gives it the probability that it has under the
-        prior; ``"missing"``, a gap; as the recipe says unless given. A row with gaps gets nan, with a notice, unless
-        the recipe gives gaps a level of their own or refuses them. `interventions` is that of `fit`.
+        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, exactly in each graph,
+        unless the recipe makes them a level or refuses them; one in an exogenous column gives nan, with a notice.
+        `interventions` is that of `fit`.
         """
         from dagpost.prediction import fitted as predictions
 
@@ -405,9 +406,10 @@ class DagPosterior(Estimator):
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
-        """Probability of every level of one column given the others, averaged over graphs; not for continuous columns.
+        """Probability of every level of one column given what is known of the others, averaged over graphs.
 
-        The target may be missing from the rows and is not looked at; the rest is as in `score_samples`.
+        Not for continuous columns. The target may be missing from the rows and is not looked at; the rest is as in
+        `score_samples`.
         """
         from dagpost.prediction import fitted as predictions
 

@@ -14,7 +14,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.scores.base import Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -79,3 +79,11 @@ class CountedScore(Score):
         from dagpost.scores.listed_families import counted_list_scorer
 
         return counted_list_scorer(self, table, max_parents, workers)
+
+    def completer(self, table: Table, max_parents: int) -> Completer | None:
+        """What draws the cells that have no value, row by row, with the parameters summed out."""
+        from dagpost.scores.discrete_completion import CountedCompleter, completes
+        from dagpost.scores.discrete_runs import terms_of
+
+        terms = terms_of(self, table, 1, sorted(set(self.variants(table.arities))), max(table.observations, 1))
+        return CountedCompleter(self, table, max_parents) if completes(terms) else None
