@@ -169,7 +169,9 @@ def test_earlier_values_have_no_gaps_and_present_ones_may() -> None:
     frame.loc[[4, 9], "mood"] = None
     unrolled = unroll(frame, time="day", subject="who")
     assert (as_table(unrolled).rows, as_table(unrolled).gap_count) == (18, 3)
-    with pytest.warns(DagpostWarning, match=r"1 of 18 rows were left out, for gaps in exogenous columns: 'mood\[t-1\]'"):
+    with pytest.warns(
+        DagpostWarning, match=r"1 of 18 rows were left out, for gaps in exogenous columns: 'mood\[t-1\]'"
+    ):
         table = table_of(DagPosterior("bdeu"), unrolled, None, None)
     assert (table.rows, table.gap_count) == (17, 2)
     assert table.gaps is not None
