@@ -25,9 +25,9 @@ from dagpost.errors import InputError, collected_warnings
 from dagpost.features import resolve
 from dagpost.methods.base import Method
 from dagpost.posterior import fitting, lists
-from dagpost.posterior.answers import exact_answer
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
+from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.sample import DagSample, Statement
 from dagpost.priors import StructurePrior
 from dagpost.scores import LocalScores, Score, resolve_score
@@ -271,11 +271,7 @@ class DagPosterior(Estimator):
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
         queries = [resolve(statement, fitted.names, given, fitted.exogenous) for statement in statements]
-        answers = [exact_answer(query, fitted) for query in queries]
-        open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
-        sampled = iter(fitted.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
-        found = [next(sampled) if answer is None else answer for answer in answers]
-        estimates = [estimate.given(fitted.exogenous) for estimate in found]
+        estimates = probabilities(queries, fitted, confidence)
         return estimates if several else estimates[0]
 
     def expectation(

@@ -171,7 +171,7 @@ class Augmentation(ChainMethod):
         """Whether chains agree about every edge and path, and their average is as sure as asked for."""
         from dagpost.mcmc.augmented_agreement import agreement_of
 
-        found = agreement_of(series)
+        found = agreement_of(*([own[name] for own in series] for name in ("edges", "paths")))
         return found.largest_r_hat <= LARGEST_R_HAT and found.largest_error <= self.error
 
     def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:

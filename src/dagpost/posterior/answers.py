@@ -248,9 +248,7 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
-def _mixed_reach(
-    reach: ProjectedReach, tables: Workspace, results: ExactResults, patience: float
-) -> float | None:
+def _mixed_reach(reach: ProjectedReach, tables: Workspace, results: ExactResults, patience: float) -> float | None:
     """The same under a mixture."""
     total = 0.0
     for share, part in zip(results.shares, tables.parts, strict=True):

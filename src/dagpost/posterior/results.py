@@ -17,7 +17,6 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.schema import truth
 from dagpost._tools.spelling import setting
 from dagpost.errors import warn
-from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
 from dagpost.posterior.exact_workspace import ExactWorkspace
