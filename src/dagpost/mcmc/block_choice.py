@@ -12,13 +12,15 @@ Small blocks are cheap and large ones cross valleys. The largest size and the tw
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.wide_floats import check_range
-from dagpost.families.considered_sets import ConsideredSets
-from dagpost.families.set_tables import IN_GROUP, SetTables, set_tables
+from dagpost.families.considered_sets import ConsideredSets, Members
+from dagpost.families.set_tables import IN_GROUP, set_tables
 from dagpost.mcmc.block_scratch import MOST_IN_BLOCK, BlockContext, BlockScratch
 
 #: How often any node is asked into a block, not a partner.
@@ -33,31 +35,43 @@ _SMALLER = 2
 _COST_RATIO = 1.8
 
 
+class Partners(NamedTuple):
+    """Who is redrawn with whom, as `BlockContext` has it."""
+
+    movable: Integers
+    partner_start: Integers
+    partners: Integers
+    partner_chances: Floats
+
+
 def block_context(considered: ConsideredSets, in_group: int = IN_GROUP) -> BlockContext:
     """What chains over these sets read; see `set_tables` for the size of groups."""
-    _check_spans(considered)
+    check_spans(considered)
     tables = set_tables(considered, in_group)
     nodes, start = considered.nodes, considered.start
-    shares = np.zeros((nodes, nodes))
-    _edge_shares(tables, shares)
-    strength = shares + shares.T
-    movable = np.flatnonzero(considered.counts > 1)
     rows = [np.unique(considered.members[start[node] : start[node + 1]]) for node in range(nodes)]
-    candidate_start, candidates = _joined([row[row < nodes].astype(np.int64) for row in rows])
+    candidates = _joined([row[row < nodes].astype(np.int64) for row in rows])
+    return BlockContext(tables, candidates, *partners_of(edge_shares(considered), considered.counts))
+
+
+def edge_shares(considered: ConsideredSets) -> Floats:
+    """The share of each edge (parent, child) in the weight of all sets of the child."""
+    shares = np.zeros((considered.nodes, considered.nodes))
+    _add_shares(considered.start, considered.members, considered.log_weights, shares)
+    return shares
+
+
+def partners_of(shares: Floats, counts: Integers) -> Partners:
+    """Which nodes are redrawn together, by the shares of edges and by how many sets each node has."""
+    strength = shares + shares.T
+    movable = np.flatnonzero(counts > 1)
     weights = np.where(strength > _LEAST_STRENGTH, strength, 0.0)[:, movable]
     partner_start, places = _joined([np.flatnonzero(row) for row in weights])
     chances = [np.cumsum(row[row > 0.0]) / max(row.sum(), 1e-300) for row in weights]
-    return BlockContext(
-        tables,
-        (candidate_start, candidates),
-        movable.astype(np.int64),
-        partner_start,
-        movable[places].astype(np.int64),
-        np.concatenate(chances),
-    )
+    return Partners(movable.astype(np.int64), partner_start, movable[places].astype(np.int64), np.concatenate(chances))
 
 
-def _check_spans(considered: ConsideredSets) -> None:
+def check_spans(considered: ConsideredSets) -> None:
     """Refuse weights whose products over a block could leave the range of wide floats."""
     logs, first = considered.log_weights, considered.start[:-1]
     spans = np.maximum.reduceat(logs, first) - np.minimum.reduceat(logs, first)
@@ -73,17 +87,16 @@ def _joined(rows: list[Integers]) -> tuple[Integers, Integers]:
 
 
 @kernel
-def _edge_shares(tables: SetTables, shares: Floats) -> None:
-    """The share of each edge (parent, child) in the weight of all sets of the child."""
-    nodes, width = len(tables.start) - 1, tables.members.shape[1]
+def _add_shares(start: Integers, members: Members, log_weights: Floats, shares: Floats) -> None:
+    nodes, width = len(start) - 1, members.shape[1]
     for node in range(nodes):
-        first = tables.start[node]
+        first = start[node]
         total = 0.0
-        for position in range(first, tables.start[node + 1]):
-            weight = np.exp(tables.log_weights[position] - tables.log_weights[first])
+        for position in range(first, start[node + 1]):
+            weight = np.exp(log_weights[position] - log_weights[first])
             total += weight
             for step in range(width):
-                parent = tables.members[position, step]
+                parent = members[position, step]
                 if parent < nodes:
                     shares[parent, node] += weight
         for parent in range(nodes):

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import setting
 from dagpost.data.encoding import code_type
-from dagpost.engines import Engine
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
@@ -30,6 +31,7 @@ from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.scores import Score, scores_within
+from dagpost.scores.base import Completer
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -42,9 +44,17 @@ _MOST_PAIRED = 64
 class AugmentedWorkspace(Workspace):
     """The table with gaps of one model, written out so that each gap is a cell of its own."""
 
+    passes: Passes
+
     def __init__(self, study: Study, modularity: str, passes: Passes, engine: Engine, reporter: Reporter) -> None:
         super().__init__(None, engine, reporter)
         self.study, self.modularity, self.passes = study, modularity, passes
+
+    @property
+    def engine(self) -> Engine:
+        """Threads of this process, whatever the engine: what chains share is not sent elsewhere."""
+        engine = super().engine
+        return engine if isinstance(engine, ThreadEngine) else ThreadEngine()
 
     @property
     def table(self) -> Table:
@@ -104,11 +114,11 @@ class ExactPasses:
         self.study, self.modularity, self.by_components = study, modularity, by_components
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
         self.cell_count = table.gap_count
-        self.cell_type = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
         mixture = score.mixture()
         self.log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
         self.scores = scores_within(score)
-        self.completers = [completer_of(each, table, self.max_parents) for each in self.scores]
+        self.completers: Sequence[Completer] = [completer_of(each, table, self.max_parents) for each in self.scores]
         self.keeps_pairs = self.nodes <= _MOST_PAIRED
         if by_components:
             lists = constraints.parent_lists(table.names, self.max_parents)
@@ -158,18 +168,17 @@ class ExactPasses:
             workspace = self.weighed(cells, value, InlineEngine())
             assert isinstance(workspace, ExactWorkspace | ComponentWorkspace)
             logs.append(float(workspace.log_weights_of(parents[np.newaxis])[0]))
-        return np.array(logs) + self.log_priors
+        total: Floats = np.array(logs) + self.log_priors
+        return total
 
 
-def completer_of(score: Score, table: Table, max_parents: int) -> Any:
+def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
     """What draws the missing cells; refuses a score that cannot."""
-    from dagpost._tools.spelling import setting
-
     completer = score.completer(table, max_parents)
     if completer is None:
         raise InputError(
             f"The score {score!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the incomplete rows "
-            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use one "
-            "of the scores that come with dagpost."
+            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use "
+            "one of the scores that come with dagpost."
         )
     return completer

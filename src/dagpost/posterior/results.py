@@ -152,11 +152,7 @@ def _estimated(fitted: Fitted) -> Results:
     """Edges from a sample; the evidence, where weighted draws tell it."""
     method, workspace, sample = fitted.method, fitted.workspace, fitted.own_sample()
     asked = fitted.reason.startswith(AS_ASKED)
-    if (
-        method.modularity is not None
-        and not (asked and method.draws == "chains")
-        and not isinstance(method, Augmentation)
-    ):
+    if method.modularity is not None and not (asked and method.draws == "chains"):
         other = f"{setting('modularity', 'order')}, which counts a graph once for every order it fits,"
         hint = "" if method.draws == "chains" else f" With {other} they would be exact."
         if workspace.splitting_hint:

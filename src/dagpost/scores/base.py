@@ -32,6 +32,10 @@ from dagpost.scores.registry import SCORES
 #: places left over) and, added to it, each of some columns that no set has; the last argument is the flag of an engine.
 Extender = Callable[[int, Members, Integers, Integers], Floats]
 
+#: Scores of listed families of a table with gaps: cells (as `Table.filled` takes them), where the list of each node
+#: begins, the sets (as above; quicker where sets that begin alike follow each other), and the flag of an engine.
+ListScorer = Callable[[Floats, Integers, Members, Integers], Floats]
+
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
 
@@ -104,7 +108,7 @@ class Score:
             cls.extender = Score.extender  # type: ignore[method-assign]
         if vars(cls).keys() & {"fill", "fill_nodes"}:
             # Nor ways to complete and rescore tables that are right for another score.
-            for hook in ("completer", "rescorer", "settled"):
+            for hook in ("completer", "rescorer", "list_scorer", "settled"):
                 if hook not in vars(cls):
                     setattr(cls, hook, getattr(Score, hook))
         if vars(cls).get("name"):
@@ -170,12 +174,6 @@ class Score:
         """
         del max_parents, workers
 
-        def score_of(columns: list[int]) -> float:
-            values = np.empty((1, 1 << len(columns) - 1))
-            own, part = self.of_columns(columns, len(table.names)), part_of(table, columns)
-            own.fill_nodes(part, (len(columns) - 1,), len(columns) - 1, values, ThreadEngine(1), NO_PROGRESS)
-            return float(values[0, -1])
-
         def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
             values = np.zeros((len(sets), len(others)))
             for row, members in enumerate(sets.tolist()):
@@ -183,7 +181,7 @@ class Score:
                 for place, other in enumerate(others.tolist()):
                     if cancel[0]:
                         return values
-                    values[row, place] = score_of([*present, other, node])
+                    values[row, place] = score_of_family(self, table, [*present, other, node])
             return values
 
         return extend
@@ -211,6 +209,24 @@ class Score:
             return values
 
         return rescore
+
+    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+        """The function that scores listed families of a table with gaps, given their cells.
+
+        Family by family, unless a score has a quicker way. `workers` threads may call it at the same time.
+        """
+        del max_parents, workers
+
+        def score_lists(cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
+            filled, values = table.filled(cells), np.zeros(len(members))
+            for node in range(len(start) - 1):
+                for number in range(start[node], start[node + 1]):
+                    if not cancel[0]:
+                        present = [member for member in members[number].tolist() if member < len(table.names)]
+                        values[number] = score_of_family(self, filled, [*present, node])
+            return values
+
+        return score_lists
 
     def of_columns(self, columns: list[int], nodes: int) -> Score:
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.
@@ -284,6 +300,14 @@ def fill_all(
         return
     for _ in checkpoint.stage("local scores", ["all"], lambda _: [values]):
         score.fill(table, max_parents, values, engine, reporter)
+
+
+def score_of_family(score: Score, table: Table, columns: list[int]) -> float:
+    """The score of the last of some columns with the others for its parents."""
+    values = np.empty((1, 1 << len(columns) - 1))
+    own, part = score.of_columns(columns, len(table.names)), part_of(table, columns)
+    own.fill_nodes(part, (len(columns) - 1,), len(columns) - 1, values, ThreadEngine(1), NO_PROGRESS)
+    return float(values[0, -1])
 
 
 def scores_within(score: Score) -> tuple[Score, ...]:

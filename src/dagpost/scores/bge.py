@@ -35,7 +35,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Extender, Score
+from dagpost.scores.base import Extender, ListScorer, Score
 from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
 
 
@@ -202,6 +202,34 @@ class BGe(Score):
             return values - observations * math.log(deviations[node])
 
         return extend
+
+    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+        """The function that scores listed families of a table with gaps, given their cells."""
+        from dagpost.scores.determinants import listed_determinants
+        from dagpost.scores.set_functions import runs_of
+
+        del workers
+        columns = len(table.names)
+        prior = self.parameter_prior()
+        degrees, scale = prior.degrees(columns), prior.scale(columns)
+        runs = runs_of(table.interventions, columns)
+
+        def score_lists(cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
+            data, weights, prior_mean, deviations = self._standardised(table.filled(cells))
+            values = np.zeros(len(members))
+            for nodes, observed in runs:
+                rows = slice(None) if observed is None else observed
+                matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
+                observations = float(weights[rows].sum())
+                constants = self._constants(columns, max_parents + 1, observations, degrees, scale)
+                own = np.array(nodes, dtype=np.int64)
+                units = -observations * np.log(deviations[own])
+                listed_determinants(
+                    np.ascontiguousarray(matrix), scale, *constants, own, units, start, members, values, cancel
+                )
+            return values
+
+        return score_lists
 
     def _standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
         """The columns in their units, how often each row counts, the prior means, and the units."""

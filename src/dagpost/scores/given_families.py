@@ -84,7 +84,7 @@ def counted_extender(score: CountedScore, table: Table, max_parents: int, worker
 
 
 @inline_no_refcount
-def _split(level: int, count: Any, position: int, rows: Rows, scratch: Scratch, result: int) -> np.int64:
+def split_rows(level: int, count: Any, position: int, rows: Rows, scratch: Scratch, result: int) -> np.int64:
     """Label the rows of a level by one more column as well; return how many labels there are."""
     arity, column, length = rows.arities[position], rows.codes[position], rows.weights.size
     labels, new_labels = scratch.labels[level], scratch.labels[result]
@@ -98,7 +98,7 @@ def _split(level: int, count: Any, position: int, rows: Rows, scratch: Scratch, 
 
 
 @inline_no_refcount
-def _count(
+def count_with(
     level: int, count: Any, position: int, by_bits: bool, rows: Rows, bits: Bitmaps, scratch: Scratch
 ) -> np.int64:
     """Count the cells of a level with one more column; the occupied ones end up in `scratch.occupied`."""
@@ -116,11 +116,11 @@ def _count(
 
 
 @inline_no_refcount
-def _add_column(
+def add_column(
     level: int, count: Any, position: int, by_bits: bool, rows: Rows, bits: Bitmaps, scratch: Scratch
 ) -> tuple[np.int64, Any]:
     """Labels of the next level, and its bitmaps as long as there are few of them; whether it has these."""
-    found = _split(level, count, position, rows, scratch, level + 1)
+    found = split_rows(level, count, position, rows, scratch, level + 1)
     useful = by_bits and bits.first[position] >= 0 and found <= MOST_LABELS and count * rows.arities[position] <= 4096
     if useful:
         bitmaps, sizes = scratch.bitmaps[level], scratch.sizes[level]
@@ -159,21 +159,21 @@ def _extend(
             position = sets[number, place]
             if position < 0:
                 break
-            count, by_bits = _add_column(level, count, position, by_bits, rows, bits, scratch)
+            count, by_bits = add_column(level, count, position, by_bits, rows, bits, scratch)
             level += 1
-            configurations = _with_column(configurations, position, indicators, rows)
+            configurations = with_column(configurations, position, indicators, rows)
             indicators += 1 if rows.exclusive[position] else 0
-        with_node, node_by_bits = _add_column(level, count, node, by_bits, rows, bits, scratch)
+        with_node, node_by_bits = add_column(level, count, node, by_bits, rows, bits, scratch)
         for other in range(len(others)):
             if cancel[0] != 0:
                 return
             position = others[other]
-            parents = _with_column(configurations, position, indicators, rows)
-            found = _count(level + 1, with_node, position, node_by_bits, rows, bits, scratch)
+            parents = with_column(configurations, position, indicators, rows)
+            found = count_with(level + 1, with_node, position, node_by_bits, rows, bits, scratch)
             everyone = parents * rows.arities[node]
             row = row_of(everyone, cells)
             value = sum_terms(scratch.occupied, found, row, parameter_of(everyone, cells), cells)
-            found = _count(level, count, position, by_bits, rows, bits, scratch)
+            found = count_with(level, count, position, by_bits, rows, bits, scratch)
             row = variant + 1 if own_rows else row_of(parents, cells)
             parameter = cells.parameters[variant + 1] if own_rows else parameter_of(parents, cells)
             value -= sum_terms(scratch.occupied, found, row, parameter, cells)
@@ -181,7 +181,7 @@ def _extend(
 
 
 @inline_no_refcount
-def _with_column(configurations: float, position: int, indicators: int, rows: Rows) -> float:
+def with_column(configurations: float, position: int, indicators: int, rows: Rows) -> float:
     """The configurations of a set that has so many indicators already, with one more column."""
     if rows.exclusive[position]:
         return configurations / (indicators + 1) * (indicators + 2)
