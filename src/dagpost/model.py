@@ -5,6 +5,7 @@ Every method here is a few lines over one record, `Fitted` (posterior/fitted.py)
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -101,11 +102,11 @@ class DagPosterior(Estimator):
     Attributes
     ----------
     log_evidence_
-        Natural log of the weight of the data under all graphs together; nan where it is not known.
+        Natural log of the weight of the data under all graphs together; nan where unknown, absent with gaps.
     edge_probabilities_
         Table of the probability of every edge: rows are parents, columns children.
     exact_
-        Whether these are exact; where the sums are out of reach they are estimated from samples.
+        Whether these are exact; else estimated from samples, with gaps averaged (`edge_errors_`: standard errors).
     method_, method_reason_, target_, engine_
         The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
@@ -136,8 +137,9 @@ class DagPosterior(Estimator):
     method_ = Found(lambda fitted: fitted.method.name)
     method_reason_ = Found(lambda fitted: fitted.reason)
     target_ = Found(lambda fitted: fitted.target)
-    log_evidence_ = Found(lambda fitted: fitted.results.log_evidence)
+    log_evidence_ = Found(lists.log_evidence)
     edge_probabilities_ = Found(lists.edge_table)
+    edge_errors_ = Found(lists.error_table)
     exact_ = Found(lambda fitted: fitted.results.exact)
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
@@ -349,7 +351,8 @@ class DagPosterior(Estimator):
         """How one graph stands: its log score, its posterior probability, its rank among those of a sample."""
         from dagpost.posterior.summaries import graph_standing
 
-        return graph_standing(self.own_sample() if sample is None else sample, graph, self.log_joint(graph))
+        log_joint = math.nan if self._fitted().has_gaps else self.log_joint(graph)
+        return graph_standing(self.own_sample() if sample is None else sample, graph, log_joint)
 
     def sensitivity(self) -> Sensitivity:
         """Whether the pairs found and clear directions hang on our choices: each made otherwise, one at a time.

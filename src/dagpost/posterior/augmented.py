@@ -69,6 +69,12 @@ class Augmented:
         """The standard errors of these."""
         return self._edges.errors
 
+    @cached_property
+    def joined_errors(self) -> Floats:
+        """The standard errors of the probability that two columns are joined, whichever way."""
+        own = self.series(EDGES) if self.has_series else np.asarray(self.record.edges)[:, None]
+        return averages_of(own + own.transpose(0, 1, 3, 2)).errors
+
     @property
     def paths(self) -> Floats | None:
         """The probability of a directed path (source, target)."""

@@ -28,7 +28,7 @@ from dagpost.features import And, Edge, Feature, Path, Query, projected_conditio
 from dagpost.features.feature import Not
 from dagpost.features.statements.adjacent import Adjacent
 from dagpost.features.statements.path_in_time import PathInTime
-from dagpost.posterior.answers import Answer, answer_of
+from dagpost.posterior.answers import Answer, answer_of, exact_families, listed_families
 from dagpost.posterior.augmented import EDGES, PATHS, Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_estimate import averaged_estimate, ratio_estimate, summed_estimate
@@ -190,6 +190,32 @@ def average_families(fitted: Fitted) -> list[Floats]:
     assert families is not None
     sizes = [len(part.own_weights(node)) for node in range(len(fitted.names))]
     return np.split(families, np.cumsum(sizes)[:-1])
+
+
+def families_listed(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
+    """The allowed parent sets of a variable with their probabilities, exact or averaged over completed tables.
+
+    None where the probabilities of whole parent sets are not computed.
+    """
+    if fitted.augmented is None:
+        return exact_families(fitted, child, count)
+    if not fitted.augmented.exact_given_table:
+        return None
+    node = position_of(child, fitted.names)
+    return listed_families(some_completed(fitted), node, average_families(fitted)[node], count)
+
+
+def pair_intervals(
+    fitted: Fitted, pairs: Sequence[tuple[int, int]], confidence: float
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """Between what the probability is that two columns are joined, for some pairs; none where no series are kept."""
+    found = fitted.augmented
+    if found is None or not found.has_series:
+        return {}
+    series = found.series(EDGES)
+    joined = {(i, j): series[:, :, i, j].astype(np.float64) + series[:, :, j, i] for i, j in pairs}
+    estimates = {pair: averaged_estimate(own, confidence, fitted.target, found.tables) for pair, own in joined.items()}
+    return {pair: (estimate.lower, estimate.upper) for pair, estimate in estimates.items()}
 
 
 def some_completed(fitted: Fitted) -> SummingWorkspace:

@@ -144,8 +144,9 @@ def _averaged(fitted: Fitted) -> Results:
     found, workspace = fitted.augmented, fitted.workspace
     assert found is not None
     verdict, engine = fitted.own_sample().diagnostics().verdict, fitted.method.ran_on(workspace)
-    errors = found.edge_errors
-    return Results(math.nan, found.edges, False, None, engine, verdict, found.shares, found.tables, errors)
+    # Blocks estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
+    edges = found.edges / np.maximum(found.edges + found.edges.T, 1.0)
+    return Results(math.nan, edges, False, None, engine, verdict, found.shares, found.tables, found.edge_errors)
 
 
 def _estimated(fitted: Fitted) -> Results:
