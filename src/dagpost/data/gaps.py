@@ -39,15 +39,15 @@ def complete_rows(gaps: Sequence[tuple[str, Gaps]], rows: int, missing: str, lea
             f"completed ({setting('missing', 'augment')}), drop the incomplete rows ({setting('missing', 'drop')}), "
             f"or give gaps a level of their own ({setting('missing', 'level')})."
         )
-    left = rows - int(incomplete.sum())
+    left, completed = rows - int(incomplete.sum()), setting("missing", "augment")
     if left < least:
         most = sorted(((int(gap.sum()), name) for name, gap in gaps), reverse=True)
         worst = [f"{name!r} ({gaps_of:,} gaps)" for gaps_of, name in most if gaps_of]
         raise InputError(
             f"Of {rows:,} rows, {left} {'has' if left == 1 else 'have'} a value in every column: too few. Most gaps "
-            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), have gaps "
-            f"completed ({setting('missing', 'augment')}), or give them a level of their own "
-            f"({setting('missing', 'level')})."
+            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')})"
+            f"{'' if missing == 'augment' else f', have gaps completed ({completed})'}, or give them a level of their "
+            f"own ({setting('missing', 'level')})."
         )
     return ~incomplete
 
@@ -104,6 +104,14 @@ def gaps_of(columns: Sequence[str], found: Mapping[str, Gaps]) -> Gaps | None:
         return None
     rows = len(next(iter(found.values())))
     return np.stack([found.get(name, np.zeros(rows, dtype=bool)) for name in columns])
+
+
+def without_idle_gaps(table: Table) -> Table:
+    """The table without rows that have gaps and stand for no observation."""
+    if table.gaps is None or table.counts is None:
+        return table
+    idle = table.gaps.any(axis=0) & (table.counts == 0)
+    return table.of_rows(np.flatnonzero(~idle)) if idle.any() else table
 
 
 def refuse_set_gaps(table: Table) -> None:
