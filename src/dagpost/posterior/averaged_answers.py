@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import position_of
+from dagpost.engines.inline import InlineEngine
 from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact.structure import LARGEST_ERROR
 from dagpost.features import And, Edge, Feature, Path, Query, projected_conditions
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 10.0
 #: How many completed tables are asked, at least and at most; more by doubling, so that speed hardly matters.
 _FEWEST, _MOST = 50, 400
+#: With so few columns, threads cost more than they bring.
+_SMALL = 12
 #: Passes that are timed, after a first one that may have to compile.
 _TIMED = 3
 
@@ -228,7 +232,10 @@ def _weighed(fitted: Fitted, number: int) -> SummingWorkspace:
     found, workspace = fitted.augmented, fitted.workspace
     assert found is not None
     assert isinstance(workspace, AugmentedWorkspace)
-    return workspace.weighed(found.completions[number], int(found.value_of[number]))
+    part = workspace.weighed(found.completions[number], int(found.value_of[number]))
+    if len(fitted.names) <= _SMALL:
+        part.run_on(InlineEngine(), NO_PROGRESS)
+    return part
 
 
 def _by_tables(
