@@ -18,7 +18,10 @@ from dagpost.data.encoding import code_type
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe_steps import Missing
 from dagpost.data.table import Table
-from dagpost.errors import InputError
+from dagpost.errors import InputError, warn
+
+#: Fewer rows say nothing.
+_FEWEST_ROWS = 2
 
 Gaps = NDArray[np.bool_]
 
@@ -138,21 +141,32 @@ def refuse_gaps_in_regimes(name: str, gap: Gaps) -> None:
         )
 
 
-def refuse_gaps_in_exogenous(table: Table, exogenous: Sequence[str]) -> None:
-    """Refuse gaps in columns that are not modelled: nothing says how these are distributed."""
+def without_unmodelled_gaps(table: Table, exogenous: Sequence[str]) -> Table:
+    """The table without the rows that have a gap in a column that is not modelled: nothing says what is likely there.
+
+    A notice says so. All that is said is conditional on these columns, so that leaving such rows out is right if the
+    gaps there do not depend on the other columns.
+    """
     if table.gaps is None:
-        return
+        return table
     own = dict(zip(table.names, table.gaps, strict=True))
     wrong = [name for name in dict.fromkeys(exogenous) if name in own and own[name].any()]
-    if wrong:
-        first = own[wrong[0]]
-        listed = shortened([f"{name!r} ({int(own[name].sum()):,})" for name in wrong])
+    if not wrong:
+        return table
+    left = np.flatnonzero(~np.any([own[name] for name in wrong], axis=0))
+    listed = shortened([f"{name!r} ({int(own[name].sum()):,})" for name in wrong])
+    why = "They are not modelled, so that nothing says what is likely there"
+    if len(left) < _FEWEST_ROWS:
         raise InputError(
-            f"{quoted('exogenous')} columns have gaps: {listed}, the first in row {int(first.argmax()) + 1} of "
-            f"{wrong[0]!r} (the first row is row 1). They are not modelled, so that nothing says what is likely there. "
-            f"Drop the incomplete rows ({setting('missing', 'drop')}), give gaps a level of their own "
-            f"({setting('missing', 'level')}), or take the columns out of {bare('exogenous')}."
+            f"{quoted('exogenous')} columns have gaps: {listed}. {why}, and fewer than {_FEWEST_ROWS} rows have none. "
+            f"Give gaps a level of their own ({setting('missing', 'level')}), or take the columns out of "
+            f"{bare('exogenous')}."
         )
+    warn(
+        f"{table.rows - len(left):,} of {table.rows:,} rows were left out, for gaps in exogenous columns: {listed}. "
+        f"{why}."
+    )
+    return table.of_rows(left)
 
 
 def refuse_empty_columns(table: Table) -> None:

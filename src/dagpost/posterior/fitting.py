@@ -22,10 +22,10 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
 from dagpost.data.gaps import (
     refuse_empty_columns,
-    refuse_gaps_in_exogenous,
     refuse_set_gaps,
     without_gaps,
     without_idle_gaps,
+    without_unmodelled_gaps,
 )
 from dagpost.data.recipe import resolve_recipe
 from dagpost.data.recipe_settings import names_of
@@ -88,7 +88,6 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         earlier = [name for name in table.time.exogenous if name in table.names]
         present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
         own = replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
-    refuse_gaps_in_exogenous(table, list(own.exogenous))
     refuse_empty_columns(table)
     return own
 
@@ -102,7 +101,15 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
         recipe = resolve_recipe(model.recipe, model.missing)
     regimes = resolve_regimes(model.regimes)
     table = table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
-    return without_idle_gaps(table)
+    table = without_idle_gaps(table)
+    return without_unmodelled_gaps(table, _exogenous_of(model, table)) if table.gap_count else table
+
+
+def _exogenous_of(model: Any, table: Table) -> list[str]:
+    """The columns that are not modelled: by the model's setting, by the table's recipe, or because of time."""
+    by_recipe = () if table.recipe is None else names_of("exogenous", table.recipe.exogenous)
+    by_time = () if table.time is None else table.time.exogenous
+    return [*Constraints(exogenous=model.exogenous).exogenous, *by_recipe, *by_time]
 
 
 def plan_of(model: Any, data: Any, counts: Any, interventions: Any) -> Plan:

@@ -17,7 +17,7 @@ from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
 from dagpost.errors import DagpostWarning, InputError, ResourceError
-from dagpost.posterior.fitting import rules_of
+from dagpost.posterior.fitting import rules_of, table_of
 from dagpost.scores.columns import part_of
 
 ROWS = 12
@@ -83,15 +83,17 @@ def test_a_cell_that_was_set_has_a_value() -> None:
         DagPosterior("bdeu").fit(wrong)
 
 
-def test_columns_that_are_not_modelled_have_no_gaps() -> None:
-    table = as_table(frame_with(dose=["low", "high", "high", None] * 3))
-    said = r"'exogenous' columns have gaps: 'dose' \(3\), the first in row 4 of 'dose'.*'drop'.*'level'"
-    with pytest.raises(InputError, match=said):
-        rules_of(DagPosterior("bdeu", exogenous=["dose"]), table)
-    assert rules_of(DagPosterior("bdeu", exogenous=["sex"]), table).exogenous == ("sex",)
-    named = as_table(frame_with(dose=["low", "high", "high", None] * 3), recipe=Recipe(exogenous=["dose"]))
-    with pytest.raises(InputError, match=said):
-        rules_of(DagPosterior("bdeu"), named)
+def test_rows_with_gaps_in_columns_that_are_not_modelled_are_left_out() -> None:
+    frame = frame_with(dose=["low", "high", "high", None] * 3)
+    table, by_recipe = as_table(frame), as_table(frame, recipe=Recipe(exogenous=["dose"]))
+    for model, data in ((DagPosterior("bdeu", exogenous=["dose"]), table), (DagPosterior("bdeu"), by_recipe)):
+        with pytest.warns(DagpostWarning, match=r"3 of 12 rows were left out, for gaps in exogenous columns: 'dose'"):
+            left = table_of(model, data, None, None)
+        assert left.rows == 9
+        assert not left.gap_count
+    assert table_of(DagPosterior("bdeu", exogenous=["sex"]), table, None, None).rows == 12
+    with pytest.raises(InputError, match=r"fewer than 2 rows have none.*'level'"):
+        table_of(DagPosterior("bdeu", exogenous=["dose"]), table.of_rows(np.array([0, 3, 7])), None, None)
 
 
 @pytest.mark.parametrize("as_frame", [True, False])
