@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost.data.encoding import code_type
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
@@ -35,6 +35,7 @@ from dagpost.scores.base import Completer
 if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.scores import Mixture
 
 #: Exact edges and paths of every sweep are kept for up to this many columns.
 _MOST_PAIRED = 64
@@ -64,6 +65,11 @@ class AugmentedWorkspace(Workspace):
     def scores(self) -> tuple[Score, ...]:
         """One for each value of a setting that the score averages over."""
         return scores_within(self.study.score)
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The setting that the score averages over, if it does."""
+        return self.study.score.mixture()
 
     @property
     def nodes(self) -> int:
@@ -96,8 +102,8 @@ class AugmentedWorkspace(Workspace):
         """There is none: the probability of what was observed is a sum over all completed tables."""
         del parents
         raise InputError(
-            "With gaps there is no log p(graph, data): it would be a sum over all completed tables. Compare graphs by "
-            "how often they are drawn."
+            "With gaps there is no log p(graph, data): it would be a sum over all ways to fill them. How often a graph "
+            f"was drawn says how probable it is: {either('standing(graph), or top_graphs(model)', 'dagpost report')}."
         )
 
     def _all_weights(self) -> Sequence[Floats]:
