@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 import pandas as pd
+from tests.tools.gapped import fitted_to
 
 import dagpost
 from dagpost import DagPosterior, plots
@@ -138,6 +139,7 @@ class Made:
         self.model = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False).fit(self.frame)
         self.bge = DagPosterior(score="bge", seed=1, samples=50, threads=1, progress=False).fit(small_numbers())
         self.sample = self.model.sample(40, seed=1)
+        self.gapped = fitted_to(self.frame.mask(np.eye(24, 3, dtype=bool)), samples=40)
         regimes = dagpost.Regimes("C", reference=0)
         self.regimes = DagPosterior(score="bdeu", regimes=regimes, threads=1, progress=False).fit(self.frame)
         self.recipe = dagpost.Recipe().fit(self.frame)
@@ -201,6 +203,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.top_families": (made.model.top_families, {"child": "A"}),
         "DagPosterior.log_joint": (made.model.log_joint, {"graph": dag}),
         "DagPosterior.standing": (made.model.standing, {"graph": dag}),
+        "DagPosterior.completed": (made.gapped.completed, {"count": 1}),
         "DagPosterior.score_samples": (made.model.score_samples, {"X": made.frame}),
         "DagPosterior.predict_proba": (made.model.predict_proba, {"X": made.frame, "target": "A"}),
         "DagPosterior.to_bayesian_network": (made.model.to_bayesian_network, {}),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Integers
-from dagpost._tools.checks import whole_number
+from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import readable_level
 from dagpost.data.encoding import is_number
@@ -118,7 +118,7 @@ def places(kept: int, count: int, seed: int | None) -> list[int]:
     ends = np.arange(1, count + 1) * kept // count
     if seed is None:
         return [int(end) - 1 for end in ends]
-    whole_number(seed, "seed", "completed", least=0)
+    seed_number(seed)
     starts = np.concatenate([[0], ends[:-1]])
     return [int(place) for place in np.random.default_rng(seed).integers(starts, ends)]
 
