@@ -179,6 +179,7 @@ def fit(
             tiers=tiered,
             exogenous=not_modelled,
             regimes=experiments,
+            missing=None if missing is None else missing.value,
             engine=where,
             threads=threads,
             seed=seed,

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at how well the chains agree.
 _LOOK_SECONDS = 2.0
+#: Rounds before chains that may stop are first looked at.
+FIRST_LOOK = 10
 #: Draws of a chain that such a look takes into account.
 _LOOK_DRAWS = 250
 
@@ -210,10 +212,10 @@ class _Runner:
 
     def is_enough(self) -> bool:
         """Whether the chains agree well enough by what the method keeps; looked at ever more rarely."""
-        # After 2, 3, 4, 6, 9, 13, ... rounds, whatever was kept in a checkpoint.
-        looks, place = {2}, 2.0
+        # After 10, 15, 22, 33, ... rounds, whatever was kept in a checkpoint.
+        looks, place = {FIRST_LOOK}, float(FIRST_LOOK)
         while place < self.rounds:
-            place = max(place + 1.0, 1.5 * place)
+            place *= 1.5
             looks.add(int(place))
         if self.rounds not in looks or self.number < self.burn_in_rounds:
             return False

@@ -60,14 +60,14 @@ class Augmentation(ChainMethod):
         fits), ``"block-gibbs"``, or what suits the table (``"auto"``).
 
     >>> Augmentation(chains=2)
-    Augmentation(chains=2, burn_in=100, graphs=10, rounds=2, error=0.01, given_table='auto')
+    Augmentation(chains=2, burn_in=100, graphs=10, rounds=2, error=0.005, given_table='auto')
     """
 
     chains: int = 4
     burn_in: int = 100
     graphs: int = 10
     rounds: int = 2
-    error: float = 0.01
+    error: float = 0.005
     given_table: str = AUTO
 
     name = "augmentation"
