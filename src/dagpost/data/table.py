@@ -63,6 +63,8 @@ class Table:
     limits: tuple[int, int] | None = None
     #: Where a cell has no value (columns, rows), with the code 0, or nan, in its place; None: nowhere.
     gaps: NDArray[np.bool_] | None = None
+    #: Which row of the data each row is, from 0 on, where some were left out or repeated; None: one after the other.
+    row_numbers: NDArray[np.intp] | None = None
 
     @property
     def rows(self) -> int:
@@ -229,6 +231,7 @@ class Table:
             interventions=None if self.interventions is None else self.interventions[rows],
             gaps=gaps if gaps is not None and gaps.any() else None,
             numbers=tuple(None if numbers is None else numbers[rows] for numbers in self.numbers),
+            row_numbers=np.asarray(rows) if self.row_numbers is None else self.row_numbers[rows],
         )
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -102,6 +102,20 @@ def test_rows_without_labels_are_numbered_from_0(tmp_path: Path) -> None:
     assert set(model.missing_cells()["row"]) == set(np.flatnonzero(table.isna().any(axis=1)))
 
 
+def test_rows_that_were_left_out_do_not_shift_the_numbers_of_others() -> None:
+    table = answers_to(20).assign(times=[0, 2] * 10)
+    gone = table.isna().any(axis=1) & (table["times"] == 0)
+    assert gone.any()
+    kept = np.repeat(table.index[table["times"] > 0], 2)
+    for labelled in (True, False):
+        model = fitted_to(table if labelled else table.reset_index(drop=True), counts="times", samples=20)
+        found = model.completed(1)[0].index
+        assert (found if labelled else table.index[found]).to_list() == kept.to_list()
+        rows = model.missing_cells()["row"]
+        incomplete = table.index[table.isna().any(axis=1) & ~gone]
+        assert set(rows if labelled else table.index[rows]) == set(incomplete)
+
+
 def test_a_model_without_gaps_has_no_completed_tables() -> None:
     whole = DagPosterior("bdeu", samples=5).fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (lambda: whole.completed(1), whole.missing_cells):
@@ -174,7 +188,7 @@ def with_paths(about: dict[str, Any], arrays: dict[str, Any]) -> None:
         (entry(True, "gaps"), "gaps is True"),
         (entry(None, "gaps"), "gaps is None"),
         (entry(None, "rows"), "no rows with gaps"),
-        (entry(["a"], "rows", "labels"), "1 rows"),
+        (entry(["a"], "rows", "labels"), "1 labels of 40 rows"),
         (entry([1, 2], "sample", "chains", "series", "cells"), r"cells of \[1, 2\] steps"),
         (entry({}, "sample", "chains", "series"), "series"),
         (without("sample_series_cells"), "no completed cells"),
