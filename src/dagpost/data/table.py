@@ -115,6 +115,9 @@ class Table:
         >>> replace(table, gaps=gaps).filled(np.array([1.0])).codes()[1].tolist()
         [1, 1, 1, 0]
         """
+        whole = isinstance(cells, np.ndarray) and cells.dtype.kind in "fiu" and cells.shape == (self.gap_count,)
+        if not whole or not np.isfinite(cells).all():
+            raise refusal(cells, "cells", "filled", f"an array of {self.gap_count:,} finite numbers")
         if self.gaps is None:
             return self
         columns, places = list(self.columns), np.cumsum([0, *self.gaps.sum(axis=1)])
@@ -223,6 +226,9 @@ class Table:
         >>> as_table(np.array([[0, 1], [1, 1], [0, 0]])).of_rows(np.array([2, 0, 0])).columns[1].tolist()
         [0, 1, 1]
         """
+        numbers = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and rows.ndim == 1
+        if not numbers or (len(rows) and not 0 <= rows.min() <= rows.max() < self.rows):
+            raise refusal(rows, "rows", "of_rows", f"an array of whole numbers from 0 to {self.rows - 1}")
         gaps = None if self.gaps is None else self.gaps[:, rows]
         return replace(
             self,
