@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from tests.tools.gapped import answers_to, fitted_to, numbers_with_gaps, same_chains
 
-from dagpost import BDeu, DagPosterior, DagSample, InputError, Regimes, to_arviz
+from dagpost import BDeu, CustomPrior, DagPosterior, DagSample, InputError, Regimes, to_arviz
 from dagpost.files import archive
 
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
@@ -121,6 +121,17 @@ def test_a_model_without_gaps_has_no_completed_tables() -> None:
     for ask in (lambda: whole.completed(1), whole.missing_cells):
         with pytest.raises(InputError, match=r"fitted to a table with gaps.*This one has no gaps"):
             ask()
+
+
+def test_a_prior_of_the_users_own_is_not_in_the_file(tmp_path: Path) -> None:
+    model = fitted_to(answers_to(), prior=CustomPrior(lambda _, parents: -len(parents)), samples=120)
+    model.save(tmp_path / "m")
+    found = DagPosterior.load(tmp_path / "m")
+    assert found.edge_probabilities_.equals(model.edge_probabilities_)
+    assert same_chains(found.own_sample(), model.own_sample())
+    assert len(found.completed(2)) == 2
+    with pytest.raises(InputError, match=r"prior of this model.*is code of your own.*fit it again"):
+        found.sample(50, seed=1)
 
 
 # What a file must not hold
