@@ -63,6 +63,8 @@ class Table:
     limits: tuple[int, int] | None = None
     #: Where a cell has no value (columns, rows), with the code 0, or nan, in its place; None: nowhere.
     gaps: NDArray[np.bool_] | None = None
+    #: Which row of the data each row is, from 0 on, where some were left out or repeated; None: one after the other.
+    row_numbers: NDArray[np.intp] | None = None
 
     @property
     def rows(self) -> int:
@@ -113,6 +115,9 @@ class Table:
         >>> replace(table, gaps=gaps).filled(np.array([1.0])).codes()[1].tolist()
         [1, 1, 1, 0]
         """
+        whole = isinstance(cells, np.ndarray) and cells.dtype.kind in "fiu" and cells.shape == (self.gap_count,)
+        if not whole or not np.isfinite(cells).all():
+            raise refusal(cells, "cells", "filled", f"an array of {self.gap_count:,} finite numbers")
         if self.gaps is None:
             return self
         columns, places = list(self.columns), np.cumsum([0, *self.gaps.sum(axis=1)])
@@ -236,6 +241,9 @@ class Table:
         >>> as_table(np.array([[0, 1], [1, 1], [0, 0]])).of_rows(np.array([2, 0, 0])).columns[1].tolist()
         [0, 1, 1]
         """
+        numbers = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and rows.ndim == 1
+        if not numbers or (len(rows) and not 0 <= rows.min() <= rows.max() < self.rows):
+            raise refusal(rows, "rows", "of_rows", f"an array of whole numbers from 0 to {self.rows - 1}")
         gaps = None if self.gaps is None else self.gaps[:, rows]
         return replace(
             self,
@@ -244,6 +252,7 @@ class Table:
             interventions=None if self.interventions is None else self.interventions[rows],
             gaps=gaps if gaps is not None and gaps.any() else None,
             numbers=tuple(None if numbers is None else numbers[rows] for numbers in self.numbers),
+            row_numbers=np.asarray(rows) if self.row_numbers is None else self.row_numbers[rows],
         )
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import either, setting
 from dagpost.data.encoding import code_type
@@ -29,6 +30,7 @@ from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
+from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import Score, scores_within
 from dagpost.scores.base import Completer
 
@@ -107,8 +109,13 @@ class AugmentedWorkspace(Workspace):
         )
 
     def _all_weights(self) -> Sequence[Floats]:
-        # The fingerprint of the table stands for its cells.
-        return ()
+        table, _, prior, constraints, _ = self.study
+        if not isinstance(to_json(prior.chosen), str):
+            # The fingerprint of the table and the settings stand for all of it.
+            return ()
+        # What the user's own code says may have changed.
+        lists = constraints.parent_lists(table.names, self.max_parents)
+        return tuple(log_prior_of_lists(table.names, lists, prior, constraints))
 
 
 class ExactPasses:
