@@ -25,6 +25,7 @@ from dagpost.data.gaps import (
     refuse_set_gaps,
     without_gaps,
     without_idle_gaps,
+    without_unmodelled_gaps,
 )
 from dagpost.data.recipe import resolve_recipe
 from dagpost.data.recipe_settings import names_of
@@ -100,7 +101,15 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
         recipe = resolve_recipe(model.recipe, model.missing)
     regimes = resolve_regimes(model.regimes)
     table = table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
-    return without_idle_gaps(table)
+    table = without_idle_gaps(table)
+    return without_unmodelled_gaps(table, _exogenous_of(model, table)) if table.gap_count else table
+
+
+def _exogenous_of(model: Any, table: Table) -> list[str]:
+    """The columns that are not modelled: by the model's setting, by the table's recipe, or because of time."""
+    by_recipe = () if table.recipe is None else names_of("exogenous", table.recipe.exogenous)
+    by_time = () if table.time is None else table.time.exogenous
+    return [*Constraints(exogenous=model.exogenous).exogenous, *by_recipe, *by_time]
 
 
 def plan_of(model: Any, data: Any, counts: Any, interventions: Any) -> Plan:

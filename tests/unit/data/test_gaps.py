@@ -17,7 +17,7 @@ from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
 from dagpost.errors import DagpostWarning, InputError, ResourceError
-from dagpost.posterior.fitting import table_of
+from dagpost.posterior.fitting import rules_of, table_of
 from dagpost.scores.columns import part_of
 
 ROWS = 12
@@ -118,7 +118,7 @@ def test_a_column_without_any_value_is_left_out_or_refused() -> None:
     table = as_table(frame_with(dose=["low", "high", None] * 4))
     empty = replace(table, gaps=np.vstack([table.gaps[:2], np.ones((1, ROWS), dtype=bool)]))  # type: ignore[index]
     with pytest.raises(InputError, match=r"'dose' has no value in any row.*drop=\['dose'\]"):
-        table_of(DagPosterior("bdeu"), empty)
+        rules_of(DagPosterior("bdeu"), empty)
     assert Recipe(bins=2).read(empty).names == ("sex", "arm")
 
 
@@ -173,7 +173,7 @@ def test_earlier_values_have_no_gaps_and_present_ones_may() -> None:
     assert (table.rows, table.gap_count) == (17, 2)
     assert table.gaps is not None
     assert table.gaps.any(axis=1).tolist() == [name == "mood" for name in table.names]
-    assert table_of(DagPosterior("bdeu"), table).exogenous == ("pain[t-1]", "mood[t-1]")
+    assert rules_of(DagPosterior("bdeu"), table).exogenous == ("pain[t-1]", "mood[t-1]")
     assert table.recipe is not None
     assert "1 of 18 rows dropped for gaps; other gaps are completed" in table.recipe.summary()
     assert table.recipe.read(unrolled).fingerprint() == table.fingerprint()
