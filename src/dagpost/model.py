@@ -96,7 +96,7 @@ class DagPosterior(Estimator):
     recipe
         What is done with each column: a ``Recipe``, fitted or not, or the path of a recipe file. None: docs/tables.md.
     missing
-        What is done about gaps, whatever the recipe says: ``"drop"`` incomplete rows, ``"level"``, ``"refuse"``.
+        About gaps, overriding the recipe: ``"augment"`` (chains complete them), ``"drop"``, ``"level"``, ``"refuse"``.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class DagPosterior(Estimator):
         seed: int | None = None,
         progress: bool | ProgressCallback | None = None,
         recipe: Recipe | str | os.PathLike[str] | None = None,
-        missing: Literal["drop", "level", "refuse"] | None = None,
+        missing: Literal["augment", "drop", "level", "refuse"] | None = None,
         exogenous: str | Iterable[str] = (),
         regimes: str | Regimes | None = None,
     ) -> None:
