@@ -54,6 +54,11 @@ class GroupedLists(NamedTuple):
         """Number of columns."""
         return len(self.start) - 1
 
+    @property
+    def counts(self) -> Integers:
+        """How many sets each node has."""
+        return np.diff(self.start)
+
 
 class Active(NamedTuple):
     """The sets in play: their places in the lists, where those of each node begin, and what their groups add to logs."""

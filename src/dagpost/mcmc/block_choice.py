@@ -68,9 +68,7 @@ def partners_of(shares: Floats, counts: Integers) -> Partners:
     weights = np.where(strength > _LEAST_STRENGTH, strength, 0.0)[:, movable]
     partner_start, places = _joined([np.flatnonzero(row) for row in weights])
     chances = [np.cumsum(row[row > 0.0]) / max(row.sum(), 1e-300) for row in weights]
-    return Partners(
-        movable.astype(np.int64), partner_start, movable[places].astype(np.int64), np.concatenate(chances)
-    )
+    return Partners(movable.astype(np.int64), partner_start, movable[places].astype(np.int64), np.concatenate(chances))
 
 
 def check_spans(considered: ConsideredSets) -> None:

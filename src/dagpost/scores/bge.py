@@ -203,8 +203,11 @@ class BGe(Score):
 
         return extend
 
-    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+    def list_scorer(
+        self, table: Table, start: Integers, members: Members, max_parents: int, workers: int
+    ) -> ListScorer:
         """The function that scores listed families of a table with gaps, given their cells."""
+        from dagpost.families.distinct_sets import distinct_sets
         from dagpost.scores.determinants import listed_determinants
         from dagpost.scores.set_functions import runs_of
 
@@ -213,23 +216,29 @@ class BGe(Score):
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(columns), prior.scale(columns)
         runs = runs_of(table.interventions, columns)
+        run_of, observations = np.empty(columns, dtype=np.int64), np.empty(columns)
+        for number, (nodes, observed) in enumerate(runs):
+            run_of[list(nodes)] = number
+            observations[list(nodes)] = table.weights[slice(None) if observed is None else observed].sum()
+        sets = distinct_sets(start, members, run_of, np.zeros(columns, dtype=np.int64))
+        bounds = np.searchsorted(sets.run, np.arange(len(runs) + 1))
+        node_of = np.repeat(np.arange(columns), np.diff(start))
 
-        def score_lists(cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
+        def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
             data, weights, prior_mean, deviations = self._standardised(table.filled(cells))
-            values = np.zeros(len(members))
-            for nodes, observed in runs:
+            values, wanted = np.zeros(len(sets.members)), np.zeros(len(sets.members), dtype=np.bool_)
+            wanted[sets.plus[places]] = wanted[sets.minus[places]] = True
+            for number, (nodes, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
-                matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
-                observations = float(weights[rows].sum())
-                constants = self._constants(columns, max_parents + 1, observations, degrees, scale)
-                own = np.array(nodes, dtype=np.int64)
-                units = -observations * np.log(deviations[own])
-                listed_determinants(
-                    np.ascontiguousarray(matrix), scale, *constants, own, units, start, members, values, cancel
-                )
-            return values
+                matrix = np.ascontiguousarray(prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns)))
+                constants = self._constants(columns, max_parents + 1, observations[nodes[0]], degrees, scale)
+                own = bounds[number], bounds[number + 1]
+                listed_determinants(matrix, scale, *constants, *own, sets.members, wanted, values, cancel)
+            units = (observations * np.log(deviations))[node_of[places]]
+            scores: Floats = values[sets.plus[places]] - values[sets.minus[places]] - units
+            return scores
 
-        return score_lists
+        return score_families
 
     def _standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
         """The columns in their units, how often each row counts, the prior means, and the units."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagpost._tools.arrays import Floats
+from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
+from dagpost.families.considered_sets import Members
 from dagpost.scores.base import Extender, ListScorer, Score
 
 if TYPE_CHECKING:
@@ -67,8 +68,10 @@ class CountedScore(Score):
 
         return counted_extender(self, table, max_parents, workers)
 
-    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+    def list_scorer(
+        self, table: Table, start: Integers, members: Members, max_parents: int, workers: int
+    ) -> ListScorer:
         """The function that scores listed families of a table with gaps, given their cells."""
         from dagpost.scores.listed_families import counted_list_scorer
 
-        return counted_list_scorer(self, table, max_parents, workers)
+        return counted_list_scorer(self, table, start, members, max_parents, workers)
