@@ -14,23 +14,23 @@ import numpy as np
 
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
-from dagpost._tools.estimator import Estimator, available_if
+from dagpost._tools.estimator import Estimator, available_if, requests_of
 from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
-from dagpost.data.recipe import Recipe, resolve_recipe
+from dagpost.data.recipe import Recipe
 from dagpost.data.regimes import Regimes
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
-from dagpost.errors import InputError, collected_warnings
 from dagpost.features import resolve
 from dagpost.methods.base import Method
-from dagpost.posterior import fitting, lists
+from dagpost.posterior import completed_tables, fitting, lists
 from dagpost.posterior.answers import exact_answer
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
 from dagpost.posterior.sample import DagSample, Statement
+from dagpost.posterior.settings import predicts_levels, with_input_tags
 from dagpost.priors import StructurePrior
-from dagpost.scores import LocalScores, Score, resolve_score
+from dagpost.scores import LocalScores, Score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,13 +47,6 @@ if TYPE_CHECKING:
     from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
 
 Edges = str | Iterable[str | tuple[str, str]]
-
-
-def _predicts_levels(model: Any) -> bool:
-    """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
-    if resolve_score(model.score).columns == "continuous":
-        raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
-    return True
 
 
 class DagPosterior(Estimator):
@@ -176,15 +169,7 @@ class DagPosterior(Estimator):
         self.engine, self.threads, self.recipe, self.missing, self.regimes = engine, threads, recipe, missing, regimes
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        try:
-            discrete = resolve_score(self.score).columns == "discrete"
-        except InputError:
-            # Refused when the model is fitted.
-            discrete = True
-        tags.input_tags.categorical = tags.input_tags.string = discrete
-        tags.input_tags.allow_nan = "refuse" not in (self.missing, self.recipe and resolve_recipe(self.recipe).missing)
-        return tags
+        return with_input_tags(self, super().__sklearn_tags__())
 
     def fit(
         self,
@@ -205,7 +190,7 @@ class DagPosterior(Estimator):
         """
         table = fitting.table_of(self, X, counts, interventions)
         self._forget(checkpoint)
-        return self._adopt(fitting.fit_table(self, table, checkpoint))
+        return self._adopt(completed_tables.with_row_labels(fitting.fit_table(self, table, checkpoint), X))
 
     def fit_scores(self, scores: LocalScores, *, checkpoint: Checkpoint | None = None) -> Self:
         """Compute the posterior from local scores that come from elsewhere, such as another program's (`read_jkl`).
@@ -217,13 +202,7 @@ class DagPosterior(Estimator):
 
     def plan(self, table: Any, *, counts: Any = None, interventions: Any = None) -> Plan:
         """What a fit, its edges and own sample (for some methods when first used) take: method, why, time, memory."""
-        from dagpost.posterior.plan import plan_fit
-
-        method = fitting.checked_method(self)
-        with collected_warnings():  # they come with the fit
-            data = fitting.table_of(self, table, counts, interventions)
-        study, engine = fitting.study_of(self, method, data)
-        return plan_fit(method, self.modularity, study, self.samples, engine)
+        return fitting.plan_of(self, table, counts, interventions)
 
     def sample(
         self,
@@ -390,6 +369,23 @@ class DagPosterior(Estimator):
         """The sample that answers and predictions come from where none is given: drawn once, kept with the model."""
         return self._fitted().own_sample()
 
+    def completed(self, count: int, seed: int | None = None) -> list[pd.DataFrame]:
+        """Completed tables of a model with gaps, for other programs: multiple imputations, averaged over all graphs.
+
+        They have the columns, levels and numbers of the table, and one row an observation: a row that counts several
+        times is there as many times. A number that was cut is the label of its bin. Spread evenly over all tables that
+        the chains kept: the same ones each time, or those that a `seed` picks.
+        """
+        return completed_tables.completed(self._fitted(), count, seed)
+
+    def missing_cells(self) -> pd.DataFrame:
+        """What is known of each missing cell, one row each, from all completed tables that the chains kept.
+
+        `row` is its label, or its number from 0 on. Of a column of levels: `likeliest`, its `probability`, and the
+        `probabilities` of all levels; of numbers: `mean`, `sd` and quantiles.
+        """
+        return completed_tables.cells(self._fitted())
+
     def score_samples(self, X: Any, *, unseen: str | None = None, interventions: Any = None) -> Floats:
         """Log p(row | data) of new rows, averaged over graphs, with all parameters integrated out.
 
@@ -405,7 +401,7 @@ class DagPosterior(Estimator):
 
         return predictions.log_predictive_of_rows(self._fitted(), X, unseen, interventions)
 
-    @available_if(_predicts_levels)
+    @available_if(predicts_levels)
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
@@ -417,9 +413,7 @@ class DagPosterior(Estimator):
 
         return predictions.level_probabilities(self._fitted(), X, target, unseen, interventions)
 
-    def set_predict_proba_request(self, **requests: bool | str | None) -> Self:
-        """Say which arguments of `predict_proba` pipelines hand on, with scikit-learn's metadata routing."""
-        return self._request("predict_proba", requests)
+    set_predict_proba_request = requests_of("predict_proba")
 
     def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
         """One graph with the posterior means of its parameters: that given, or else the most probable that is found."""
@@ -452,8 +446,9 @@ class DagPosterior(Estimator):
         """Write the fitted model to one file; an older one is replaced whole.
 
         The file holds what is needed to ask, sample and predict; the rows only if `rows` says so: causal effects, and
-        parameters of graphs beyond the model's own sample, need them. With more than 20 variables that sample is in the
-        file only if it was needed before: predict, or call `own_sample()`, once.
+        parameters of graphs beyond the model's own sample, need them. **A model with gaps always stores its rows**,
+        with the cells that it completed. With more than 20 variables its own sample is in the file only if it was
+        needed before: predict, or call `own_sample()`, once.
         """
         from dagpost.files.model_file import save_model
 

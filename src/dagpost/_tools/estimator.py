@@ -25,6 +25,17 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 _WIDTH = 80
 
 
+def requests_of(method: str) -> Callable[..., Any]:
+    """The way to say which arguments of a method pipelines and searches hand on."""
+
+    def set_request(self: Any, **requests: bool | str | None) -> Any:
+        """Say which arguments pipelines and searches hand on, with scikit-learn's metadata routing."""
+        getattr(_router(self), f"set_{method}_request")(**requests)
+        return self
+
+    return set_request
+
+
 class Estimator:
     """A class whose settings are the parameters of `__init__`, each kept as it came in an attribute of its name."""
 
@@ -60,13 +71,7 @@ class Estimator:
         """Which arguments of its methods scikit-learn hands on to it, in scikit-learn's own record."""
         return _router(self).get_metadata_routing()
 
-    def set_fit_request(self, **requests: bool | str | None) -> Self:
-        """Say which arguments of `fit` pipelines and searches hand on, with scikit-learn's metadata routing."""
-        return self._request("fit", requests)
-
-    def _request(self, method: str, requests: dict[str, bool | str | None]) -> Self:
-        getattr(_router(self), f"set_{method}_request")(**requests)
-        return self
+    set_fit_request = requests_of("fit")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.base import BaseEstimator
@@ -107,9 +112,7 @@ class Transformer(Estimator):
         fitted: Any = self
         return fitted.fit(X, y, **arguments).transform(X)
 
-    def set_transform_request(self, **requests: bool | str | None) -> Self:
-        """Say which arguments of `transform` pipelines hand on, with scikit-learn's metadata routing."""
-        return self._request("transform", requests)
+    set_transform_request = requests_of("transform")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags

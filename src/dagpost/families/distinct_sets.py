@@ -1,13 +1,13 @@
 """The sets of columns behind listed families: each once, those that begin alike one after the other.
 
-The score of a family is `A(P + i) - B_i(P)`, a difference of two functions of sets of columns (scores/set_functions.py).
-In lists of families the same set occurs again and again: behind each of its columns with the others for parents, and as
-parents of whoever has them. Here each set is listed once, in the order of a walk that goes down from a set to those
-that add columns to it, and each family says which two it takes. Columns that are in many sets come first: sets then
-have more in common with those before them.
+The score of a family is `A(P + i) - B_i(P)`, a difference of two functions of sets of columns
+(scores/set_functions.py). In lists of families the same set occurs again and again: behind each of its columns with the
+others for parents, and as parents of whoever has them. Here each set is listed once, in the order of a walk that goes
+down from a set to those that add columns to it, and each family says which two it takes. Columns that are in many sets
+come first: sets then have more in common with those before them.
 
-Sets are of a *run*, the nodes that are scored from the same rows, and of a *kind*: 0 for `A`, 1 and above for `B`; where
-`B` is `A` there is only the one kind.
+Sets are of a *run*, the nodes that are scored from the same rows, and of a *kind*: 0 for `A`, 1 and above for `B`;
+where `B` is `A` there is only the one kind.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
 from dagpost.families.considered_lookup import index_sets, numbers_of_parents
 from dagpost.families.considered_sets import ConsideredSets, Members
-from dagpost.families.grouped_lists import Active, choose_active, grouped_lists
+from dagpost.families.grouped_lists import IN_GROUP, Active, choose_active, grouped_lists
 from dagpost.families.masks import shape_of_sets
 from dagpost.families.set_tables import SetTables, heated
 from dagpost.mcmc import block_gibbs
@@ -59,11 +59,13 @@ class BlockPasses:
     """What chains over graphs and cells read (`Passes`): fixed lists, which are scored given the cells."""
 
     family_count = 0
+    #: What the lists lacked at most of the posterior of a completed table that they were not made from.
+    lost = 1.0
 
-    def __init__(self, incomplete: Incomplete, found: Sequence[ConsideredSets]) -> None:
+    def __init__(self, incomplete: Incomplete, found: Sequence[ConsideredSets], in_group: int = IN_GROUP) -> None:
         for own in found:
             check_spans(own)
-        self.incomplete, self.lists = incomplete, grouped_lists(found)
+        self.incomplete, self.lists, self.looks = incomplete, grouped_lists(found, in_group), len(found)
         table, lists = incomplete.table, self.lists
         self.nodes, self.max_parents = lists.nodes, incomplete.max_parents
         self.cell_count = table.gap_count
@@ -75,13 +77,23 @@ class BlockPasses:
         self._log_prior = np.zeros(len(node_of))
         for node in np.flatnonzero(self._modelled).tolist():
             places = slice(lists.start[node], lists.start[node + 1])
-            own = incomplete.prior.log_weights_of_members(table.names, node, lists.members[places])
-            self._log_prior[places] = own
+            log_prior = incomplete.prior.log_weights_of_members(table.names, node, lists.members[places])
+            self._log_prior[places] = log_prior
         rules = lists.start, lists.members, self.max_parents, incomplete.workers
         self._scorers: list[ListScorer] = [score.list_scorer(table, *rules) for score in incomplete.scores]
         self._unscored: Flags = ~self._modelled[node_of]
         self._partners = partners_of(np.mean([edge_shares(own) for own in found], axis=0), lists.counts)
         self._index = index_sets(lists)
+
+    @property
+    def words(self) -> str:
+        """Which parent sets are considered, and how much others may hold."""
+        fewest, most = int(self.lists.counts.min()), int(self.lists.counts.max())
+        sets = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        return (
+            f"those that matter in one of {self.looks} completed tables ({sets} for a variable); others held at most "
+            f"{self.lost:.2g} of the posterior of the last of these"
+        )
 
     def over(
         self,
@@ -95,7 +107,7 @@ class BlockPasses:
         """Move the graph on, given a completed table: a sweep of blocks for each graph that is kept."""
         numbers = numbers_of_parents(self._index, before[np.newaxis])[0] - self.lists.start[:-1]
         begins = bool((numbers < 0).any())
-        active, context, state = self._weighed(cells, value, np.maximum(numbers, 0), generator, cancel)
+        context, state = self._weighed(cells, value, np.maximum(numbers, 0), generator, cancel)
         if begins:
             # A graph that is not in the lists is one that lacks required edges, where chains begin.
             state = block_gibbs.start(context, generator)
@@ -115,8 +127,8 @@ class BlockPasses:
 
     def _weighed(
         self, cells: Floats, value: int, numbers: Integers, generator: np.random.Generator, cancel: Integers
-    ) -> tuple[Active, BlockContext, BlockState]:
-        """The sets in play by falling weight, what chains read, and the state among these sets."""
+    ) -> tuple[BlockContext, BlockState]:
+        """What chains of blocks read, the sets in play by falling weight, and the state among these sets."""
         active = choose_active(self.lists, numbers, generator)
         log_weights = self._log_weights(active.places, cells, value, cancel)
         in_play = log_weights + active.log_factors
@@ -127,13 +139,13 @@ class BlockPasses:
         members = np.full((len(order), width + width % 2), self.nodes, dtype=np.uint16)
         members[:, :width] = self.lists.members[active.places]
         nothing, bits = np.empty(0, dtype=np.int64), np.zeros(self.nodes, dtype=np.int64)
-        # All of them lead: there is nothing in groups any more. Graphs are kept with the weights that they have by rights.
+        # All of them lead: there is nothing in groups any more. Graphs are kept with weights that no group multiplied.
         tables = SetTables(active.start, np.diff(active.start), bits, members, in_play[order], nothing, nothing)
         tables = heated(tables, 1.0)._replace(log_weights=log_weights[order])
         context = BlockContext(tables, _columns_of(active.start, members), *self._partners)
         among = np.zeros(self.nodes, dtype=np.int64)
         _find_numbers(active, self.lists.start, numbers, among)
-        return active, context, BlockState(among)
+        return context, BlockState(among)
 
     def _log_weights(self, places: Integers, cells: Floats, value: int, cancel: Integers) -> Floats:
         """The log weights of some sets; columns that are not modelled have the weight 1 without parents."""

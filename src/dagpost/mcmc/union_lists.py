@@ -14,11 +14,9 @@ Cost: as that of `considered_among_candidates` for each table, some 10 to 20 of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Integers
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import ConsideredSets
@@ -40,38 +38,29 @@ _SIZES = Sizes(families=400_000, candidates=12, all_candidates=16, rounds=3)
 _SEED = 14
 
 
-class Found(NamedTuple):
-    """The sets that matter in each of some completed tables, and what the last ones lacked of those before."""
-
-    lists: list[ConsideredSets]
-    lost: Floats
-
-
-def block_passes(incomplete: Incomplete, engine: Engine, reporter: Reporter = NO_PROGRESS) -> tuple[BlockPasses, float]:
-    """Chains over graphs and cells with the union of what matters in several completed tables, and what that lacks."""
+def block_passes(incomplete: Incomplete, engine: Engine, reporter: Reporter = NO_PROGRESS) -> BlockPasses:
+    """What chains over graphs and cells read, with the union of what matters in several completed tables."""
     found: list[ConsideredSets] = []
     lost = 1.0
     seeds = np.random.SeedSequence(_SEED).spawn(_TABLES)
     generators = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
     states = [_begin(incomplete, place, generator) for place, generator in enumerate(generators)]
+    passes = None
     with reporter.stage("parent sets that matter", _MOST_LOOKS * _TABLES) as stage:
         for look in range(_MOST_LOOKS):
+            if passes is not None:
+                _move_all(passes, states, generators, engine)
             fresh = [_considered(incomplete, state, engine) for state in states]
-            if found:
+            if passes is not None:
                 lost = max(float(lost_of(passes.lists, own).sum()) for own in fresh)
             found += fresh
-            stage.advance(_TABLES)
             passes = BlockPasses(incomplete, found)
+            stage.advance(_TABLES)
             if look + 1 >= _FEWEST_LOOKS and lost <= _ENOUGH:
                 break
-            if look + 1 < _MOST_LOOKS:
-
-                def run(place: int, cancel: Integers) -> None:
-                    _move(passes, states[place], generators[place], cancel)
-
-                for _ in engine.tasks.run(run, range(_TABLES)):
-                    pass
-    return passes, lost
+    assert passes is not None
+    passes.lost = lost
+    return passes
 
 
 def _begin(incomplete: Incomplete, place: int, generator: np.random.Generator) -> AugmentedState:
@@ -86,6 +75,18 @@ def _considered(incomplete: Incomplete, state: AugmentedState, engine: Engine) -
     table, score = incomplete.table.filled(state.cells), incomplete.scores[int(state.value[0])]
     rules = incomplete.prior, incomplete.constraints, incomplete.max_parents
     return considered_among_candidates(table, score, *rules, engine=engine, sizes=_SIZES)
+
+
+def _move_all(
+    passes: BlockPasses, states: list[AugmentedState], generators: list[np.random.Generator], engine: Engine
+) -> None:
+    """Move all tables on, each on a thread of its own."""
+
+    def move(place: int, cancel: Integers) -> None:
+        _move(passes, states[place], generators[place], cancel)
+
+    for _ in engine.run(move, range(len(states))):
+        pass
 
 
 def _move(passes: BlockPasses, state: AugmentedState, generator: np.random.Generator, cancel: Integers) -> None:

@@ -132,11 +132,13 @@ class Augmentation(ChainMethod):
         """Sweeps of a round."""
         return int(ROUND_GRAPHS // self.graphs)
 
+    def sweeps_of(self, count: int) -> int:
+        """The sweeps of a chain, where all chains together keep `count` graphs."""
+        return math.ceil(math.ceil(count / self.chains) / self.graphs)
+
     def prepare(self, workspace: Workspace) -> Any:
         """The table with its gaps, and the way from a completed one to graphs."""
-        from dagpost.posterior.augmented_workspace import AugmentedWorkspace
-
-        if not isinstance(workspace, AugmentedWorkspace):
+        if workspace.passes is None:
             raise InputError(
                 f"The method {self.name!r} is for tables with gaps that are completed "
                 f"({setting('missing', 'augment')}), and this one has none. Use {setting('method', 'auto')}."
@@ -171,7 +173,7 @@ class Augmentation(ChainMethod):
         """Whether chains agree about every edge and path, and their average is as sure as asked for."""
         from dagpost.mcmc.augmented_agreement import agreement_of
 
-        found = agreement_of(series)
+        found = agreement_of([own["edges"] for own in series], [own["paths"] for own in series])
         return found.largest_r_hat <= LARGEST_R_HAT and found.largest_error <= self.error
 
     def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:

@@ -125,12 +125,12 @@ def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list
 def _exact_probability(query: Query, names: Sequence[str], tables: Workspace, results: ExactResults) -> float | None:
     """The probability; nan if no graph satisfies the condition."""
     if query.given is None:
-        answer = _answer(query.feature, names, tables, results)
+        answer = answer_of(query.feature, names, tables, results)
         return None if answer is None else answer.value
-    condition = _answer(query.given, names, tables, results)
+    condition = answer_of(query.given, names, tables, results)
     if condition is None or condition.value <= condition.error:
         return math.nan if condition == Answer(0.0, 0.0) else None
-    both = _answer(query.feature & query.given, names, tables, results)
+    both = answer_of(query.feature & query.given, names, tables, results)
     if both is None:
         return None
     # A condition that is all but impossible may be nothing but rounding error: then samples are more honest.
@@ -139,22 +139,30 @@ def _exact_probability(query: Query, names: Sequence[str], tables: Workspace, re
     return share if error < _LARGEST_ERROR else None
 
 
-def _answer(feature: Feature, names: Sequence[str], tables: Workspace, results: ExactResults) -> Answer | None:
+def answer_of(
+    feature: Feature,
+    names: Sequence[str],
+    tables: Workspace,
+    results: ExactResults,
+    patience: float = PATIENCE_SECONDS,
+) -> Answer | None:
+    """The probability of a statement without a condition, or None where only a sample can tell."""
     if isinstance(feature, Path) and feature.longest is None:
-        value = _path(position_of(feature.source, names), position_of(feature.target, names), tables, results)
+        ends = position_of(feature.source, names), position_of(feature.target, names)
+        value = _path(*ends, tables, results, patience)
         if value is not None:
             return Answer(value, results.error_bound)
     found = projected_conditions(feature, names)
-    if found is not None and _affordable(found.conditions.terms, tables, results.modularity):
+    if found is not None and _affordable(found.conditions.terms, tables, results.modularity, patience):
         conditions, bits = found
         answers = [(term.sign, _conjunction(term, bits, tables, results)) for term in conditions.terms]
         value = conditions.constant + sum(sign * answer.value for sign, answer in answers)
         return Answer(value, sum(abs(sign) * answer.error for sign, answer in answers))
     reach = projected_reach(feature, names)
     if reach is not None:
-        probability = _mixed_reach(reach, tables, results)
+        probability = _mixed_reach(reach, tables, results, patience)
     elif isinstance(feature, And):
-        probability = _reach_under_conditions(feature, names, tables, results)
+        probability = _reach_under_conditions(feature, names, tables, results, patience)
     else:
         return None
     # Whichever prior: this comes from differences.
@@ -166,11 +174,11 @@ def _with_error(value: float, results: ExactResults) -> Answer:
     return Answer(value, results.error_bound if alternating else value * results.error_bound)
 
 
-def _affordable(terms: Sequence[Term], tables: Workspace, modularity: str) -> bool:
+def _affordable(terms: Sequence[Term], tables: Workspace, modularity: str, patience: float) -> bool:
     passes = sum(len(term.conditions) > 1 for term in terms)
     if modularity == "structure" and passes and not tables.structure_is_affordable():
         return False
-    return passes * tables.seconds(modularity) / 2.0 <= PATIENCE_SECONDS
+    return passes * tables.seconds(modularity) / 2.0 <= patience
 
 
 def _conjunction(term: Term, bits: Masks, tables: Workspace, results: ExactResults) -> Answer:
@@ -203,7 +211,7 @@ def _allowed_sets(term: Term, bits: Masks, tables: Workspace) -> dict[int, NDArr
 
 
 def _reach_under_conditions(
-    feature: And, names: Sequence[str], tables: Workspace, results: ExactResults
+    feature: And, names: Sequence[str], tables: Workspace, results: ExactResults, patience: float
 ) -> float | None:
     """Conditions on parents together with a statement about one node's reach: that holds under what they leave."""
     on_parents = [part for part in feature.parts if _is_conjunction(part, names)]
@@ -213,7 +221,7 @@ def _reach_under_conditions(
     if reach is None or found is None:
         return None
     allowed = _allowed_sets(found.conditions.terms[0], found.bits, tables)
-    patience = PATIENCE_SECONDS / len(tables.parts)
+    patience /= len(tables.parts)
     probabilities, log_evidences = [], []
     try:
         for left in restricted(tables, allowed, results.modularity):
@@ -240,11 +248,11 @@ def _all_of(parts: Sequence[Feature]) -> Feature:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
-def _mixed_reach(reach: ProjectedReach, tables: Workspace, results: ExactResults) -> float | None:
+def _mixed_reach(reach: ProjectedReach, tables: Workspace, results: ExactResults, patience: float) -> float | None:
     """The same under a mixture."""
     total = 0.0
     for share, part in zip(results.shares, tables.parts, strict=True):
-        found = _reach(reach, part, results.modularity, PATIENCE_SECONDS / len(tables.parts))
+        found = _reach(reach, part, results.modularity, patience / len(tables.parts))
         if found is None:
             return None
         total += share * found
@@ -293,14 +301,14 @@ def _masks_of(bits: Masks) -> Masks:
     return masks
 
 
-def _path(source: int, target: int, tables: Workspace, results: ExactResults) -> float | None:
+def _path(source: int, target: int, tables: Workspace, results: ExactResults, patience: float) -> float | None:
     """The probability of a directed path: known already, or worth a sum of its own."""
     if results.paths is None:
-        matrix = exact_paths(tables, results)
+        matrix = exact_paths(tables, results, patience)
         return None if matrix is None else float(matrix[source, target])
     if not math.isnan(results.paths[source, target]):
         return float(results.paths[source, target])
-    patience = PATIENCE_SECONDS / len(tables.parts)
+    patience /= len(tables.parts)
     found = [part.path_probability(source, target, patience) for part in tables.parts]
     if any(one is None for one in found):
         return None

@@ -8,7 +8,8 @@ this is done in that thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +17,18 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.progress import NO_PROGRESS, Reporter
+from dagpost._tools.spelling import setting
 from dagpost.data.encoding import code_type
-from dagpost.engines import Engine
+from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
+from dagpost.families.pruning import node_without_core
 from dagpost.mcmc.augmentation import Pass, Passes
+from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
+from dagpost.mcmc.union_lists import block_passes
 from dagpost.methods.base import Study, Wanted
+from dagpost.methods.block_gibbs import without_core
 from dagpost.methods.dds import draw_in_orders
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -30,6 +36,7 @@ from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
 from dagpost.scores import Score, scores_within
+from dagpost.scores.base import Completer
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
@@ -42,9 +49,27 @@ _MOST_PAIRED = 64
 class AugmentedWorkspace(Workspace):
     """The table with gaps of one model, written out so that each gap is a cell of its own."""
 
-    def __init__(self, study: Study, modularity: str, passes: Passes, engine: Engine, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        study: Study,
+        modularity: str,
+        way: Callable[[AugmentedWorkspace], Passes],
+        engine: Engine,
+        reporter: Reporter,
+    ) -> None:
         super().__init__(None, engine, reporter)
-        self.study, self.modularity, self.passes = study, modularity, passes
+        self.study, self.modularity, self._way = study, modularity, way
+
+    @cached_property
+    def passes(self) -> Passes:  # type: ignore[override]
+        """The way from a completed table to graphs, made when chains first need it."""
+        return self._way(self)
+
+    @property
+    def engine(self) -> Engine:
+        """Threads of this process, whatever the engine: what chains share is not sent elsewhere."""
+        engine = super().engine
+        return engine if isinstance(engine, ThreadEngine) else ThreadEngine()
 
     @property
     def table(self) -> Table:
@@ -81,7 +106,7 @@ class AugmentedWorkspace(Workspace):
     @property
     def considered_words(self) -> str:
         """Which parent sets chains consider, in words."""
-        return "all"
+        return self.passes.words if isinstance(self.passes, BlockPasses) else "all"
 
     def log_joint(self, parents: Masks) -> Floats:
         """There is none: the probability of what was observed is a sum over all completed tables."""
@@ -104,11 +129,11 @@ class ExactPasses:
         self.study, self.modularity, self.by_components = study, modularity, by_components
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
         self.cell_count = table.gap_count
-        self.cell_type = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
         mixture = score.mixture()
         self.log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
         self.scores = scores_within(score)
-        self.completers = [completer_of(each, table, self.max_parents) for each in self.scores]
+        self.completers: Sequence[Completer] = [completer_of(each, table, self.max_parents) for each in self.scores]
         self.keeps_pairs = self.nodes <= _MOST_PAIRED
         if by_components:
             lists = constraints.parent_lists(table.names, self.max_parents)
@@ -158,18 +183,32 @@ class ExactPasses:
             workspace = self.weighed(cells, value, InlineEngine())
             assert isinstance(workspace, ExactWorkspace | ComponentWorkspace)
             logs.append(float(workspace.log_weights_of(parents[np.newaxis])[0]))
-        return np.array(logs) + self.log_priors
+        total: Floats = np.array(logs) + self.log_priors
+        return total
 
 
-def completer_of(score: Score, table: Table, max_parents: int) -> Any:
+def by_blocks(workspace: AugmentedWorkspace) -> BlockPasses:
+    """Graphs that are moved by blocks, on lists that are found first."""
+    table, score, prior, constraints, _ = workspace.study
+    mixture, limit = score.mixture(), workspace.max_parents
+    log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
+    completers = [completer_of(each, table, limit) for each in workspace.scores]
+    threads = workspace.engine.workers
+    incomplete = Incomplete(table, workspace.scores, log_priors, prior, constraints, limit, completers, threads)
+    passes = block_passes(incomplete, workspace.engine, workspace.reporter)
+    node = node_without_core(passes.lists)
+    if node is not None:
+        raise without_core(table.names[node])
+    return passes
+
+
+def completer_of(score: Score, table: Table, max_parents: int) -> Completer:
     """What draws the missing cells; refuses a score that cannot."""
-    from dagpost._tools.spelling import setting
-
     completer = score.completer(table, max_parents)
     if completer is None:
         raise InputError(
             f"The score {score!r} cannot complete the {table.gap_count:,} gaps of the table. Drop the incomplete rows "
-            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use one "
-            "of the scores that come with dagpost."
+            f"({setting('missing', 'drop')}), give gaps a level of their own ({setting('missing', 'level')}), or use "
+            "one of the scores that come with dagpost."
         )
     return completer

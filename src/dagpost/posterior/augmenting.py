@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+
+import numpy as np
 
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
@@ -12,16 +15,24 @@ from dagpost.engines.host.backend import backend_of
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
+from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.augmentation import AUTO, Augmentation
-from dagpost.methods.base import Method, Study
+from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses
-from dagpost.posterior.weighing import division_of
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses, by_blocks
+from dagpost.posterior.weighing import division_of, families_of
+from dagpost.scores import scores_within
+from dagpost.scores.scoring_time import seconds_of_scoring
 
 #: Exact sums over all graphs, or orders, of a completed table that take longer than this are left to blocks.
-_SECONDS_A_PASS = 1.0
+_SECONDS_A_PASS = 0.1
+
+# What a sweep takes beside scores and sums: for itself, and for each missing cell that is redrawn once.
+_A_SWEEP, _A_CELL = 4e-3, 0.7e-6
+#: Sums over all graphs with paths and draws take so many times as long as those of edges alone.
+_WITH_PATHS = 2.0
 
 
 def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
@@ -63,6 +74,33 @@ def augmented(
     """The workspace of a table with gaps."""
     table = written_out(study.table)
     study = study._replace(table=table, score=study.score.settled(table))
+    if method.given_table == BlockGibbs.name:
+        return AugmentedWorkspace(study, modularity, by_blocks, engine, reporter)
     by_components = division_of(method, modularity, study, InlineEngine()) is not None
     passes = ExactPasses(study, modularity, by_components=by_components)
-    return AugmentedWorkspace(study, modularity, passes, engine, reporter)
+    return AugmentedWorkspace(study, modularity, lambda _: passes, engine, reporter)
+
+
+def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:
+    """Time and memory of the chains, from as few sweeps as they may stop after to all there can be."""
+    table, nodes = study.table, len(study.table.names)
+    limit = min(study.max_parents, nodes - 1)
+    levels = [len(own) for own in table.levels if own is not None]
+    lists = study.constraints.parent_lists(table.names, limit)
+    scoring = seconds_of_scoring(
+        lists, table.rows, scores_within(study.score)[0], 1, levels=float(np.mean(levels)) if levels else 2.0
+    )
+    components = division_of(method, modularity, study, InlineEngine())
+    sizes = [nodes] if components is None else [size for size in components.sizes if size > 1]
+    backend = backend_of(InlineEngine())
+    if modularity == "order":
+        sums = backend.order_seconds(nodes)
+    else:
+        sums = _WITH_PATHS * sum(backend.structure_seconds(size) for size in sizes)
+    sweep = _A_SWEEP + scoring + sums + method.rounds * _A_CELL * table.gap_count
+    least, most = (method.sweeps_of(count) for count in (2 * ROUND_GRAPHS * method.chains, samples))
+    turns = math.ceil(method.chains / engine.workers)
+    low, high = (turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
+    size = most * method.chains * (table.gap_count + 8 * nodes**2) + 16 * families_of(lists)
+    what = f"up to {most * method.chains:,} completed tables in {method.chains} chains"
+    return Cost("chains", what, math.sqrt(low * high), size, math.sqrt(high / low))

@@ -20,6 +20,7 @@ from dagpost._tools import memory
 from dagpost._tools.arrays import Integers
 from dagpost._tools.checks import whole_number
 from dagpost._tools.spelling import either
+from dagpost._tools.text import readable_level
 from dagpost.data.encoding import is_number
 from dagpost.errors import InputError
 
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.data.table import Table
+    from dagpost.posterior.fitted import Fitted
 
 #: Shares of the draws of a number that lie below what is listed of it.
 _QUANTILES = {"2.5%": 0.025, "50%": 0.5, "97.5%": 0.975}
 #: What a cell of a DataFrame takes, roughly, while it is made.
 _BYTES_A_CELL = 20
+#: Under this name a model remembers what the rows of its table are called.
+ROW_LABELS = "row labels"
 
 
 class Completions(NamedTuple):
@@ -51,6 +55,32 @@ class Completions(NamedTuple):
         if self.labels is None:
             return rows
         return np.array([*self.labels, None], dtype=object)[rows]
+
+
+def with_row_labels(fitted: Fitted, data: Any) -> Fitted:
+    """The model, which remembers what the rows of a pandas table with gaps are called, if it is more than numbers."""
+    index, table = getattr(data, "index", None), fitted.table
+    if table is None or not table.gap_count or callable(index) or index is None or len(index) != table.rows:
+        return fitted
+    labels = [readable_level(label) for label in index]
+    if labels != list(range(table.rows)):
+        fitted.remember(ROW_LABELS, labels)
+    return fitted
+
+
+def completed(fitted: Fitted, count: int, seed: int | None = None) -> list[pd.DataFrame]:
+    """Completed tables of a model with gaps."""
+    return completed_tables(completions_of(fitted), count, seed)
+
+
+def cells(fitted: Fitted) -> pd.DataFrame:
+    """What a model with gaps knows of each of them."""
+    return missing_cells(completions_of(fitted))
+
+
+def completions_of(fitted: Fitted) -> Completions:
+    """The completed tables that the chains of a model kept."""
+    raise NotImplementedError
 
 
 def completed_tables(found: Completions, count: int, seed: int | None = None) -> list[pd.DataFrame]:

@@ -17,6 +17,8 @@ from dagpost._tools.setting_text import given_columns
 from dagpost._tools.spelling import either
 from dagpost.methods.choice import target_named
 
+#: How the rule of an average over completed tables begins.
+AVERAGED = "averaged over"
 #: A share that is known no better than this is not known at all.
 LARGEST_ERROR = 0.5
 _BETWEEN = either("a float between 0 and 1", "a number between 0 and 1")
@@ -46,9 +48,10 @@ class Estimated(float):
         if self.rule == "exact":
             return f"{self:.4f} (exact; {words})"
         value = "unknown" if math.isnan(self) else f"{self:.4f}"
+        # No graph was looked at for an average of exact probabilities, whose rule says how many tables it is over.
+        graphs = "" if self.rule.startswith(AVERAGED) else f", {self.samples:,} graphs"
         return (
-            f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {100 * self.confidence:.6g}%, "
-            f"{self.samples:,} graphs; {words})"
+            f"{value} [{self.lower:.4f}, {self.upper:.4f}] ({self.rule}, {100 * self.confidence:.6g}%{graphs}; {words})"
         )
 
     def __repr__(self) -> str:
@@ -90,12 +93,14 @@ class Estimate(Estimated):
       rest only.
     - "effective draws": Clopper-Pearson at the number of independent draws that those of chains are worth, which is
       estimated from the chains and means nothing where they have not found the whole posterior.
+    - "averaged over 2,000 completed tables": of a table with gaps, the mean of the exact probabilities given each
+      completed table, at its Monte Carlo error, which means nothing where chains have not found the likely tables.
     - "covered mass": certain, from the mass of the drawn graphs alone ("covered mass unknown": it says nothing).
     - "weights as given", "the condition never occurred", "the condition is impossible": nothing is known.
 
-    `samples` graphs were looked at, worth `effective_samples` independent ones (beyond that number where their exact
-    weights say more than counting does). `modularity` says what is counted, `exogenous` which columns are not modelled:
-    the probability is conditional on these.
+    `samples` graphs, or completed tables, were looked at, worth `effective_samples` independent ones (beyond that
+    number where their exact weights say more than counting does). `modularity` says what is counted, `exogenous` which
+    columns are not modelled: the probability is conditional on these.
 
     >>> exact_estimate(0.25, "order")
     0.2500 (exact; each graph counted once for every order it fits)

@@ -25,6 +25,7 @@ from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import Target
+from dagpost.posterior.augmented import Augmented, augmented_of
 from dagpost.posterior.mixture import draw
 from dagpost.posterior.results import Results, compute
 from dagpost.posterior.sample import DagSample
@@ -140,6 +141,16 @@ class Fitted:
     def results(self) -> Results:
         """Evidence and edges; computed when first asked for."""
         return self.once("results", lambda: compute(self))
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether cells of the table have no value, and chains complete them."""
+        return self.table is not None and self.table.gap_count > 0
+
+    @property
+    def augmented(self) -> Augmented | None:
+        """What chains over completed tables found, where the table has gaps; the own sample is drawn for it."""
+        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.has_gaps else None
 
     @property
     def drawn(self) -> DagSample | None:

@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagpost._tools.checks import refusal, seed_number, whole_number
 from dagpost._tools.json_settings import from_json
@@ -28,7 +28,7 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
-from dagpost.errors import InputError
+from dagpost.errors import InputError, collected_warnings
 from dagpost.exact.order import check_weights
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
@@ -51,6 +51,9 @@ from dagpost.priors import log_prior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import LocalScores, resolve_score, table_for
 from dagpost.scores.automatic import AUTO, automatic_score
+
+if TYPE_CHECKING:
+    from dagpost.posterior.plan import Plan
 
 #: What stands in the place of a score where a model was made from scores.
 _GIVEN_SCORES = "given scores"
@@ -78,7 +81,7 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         earlier = [name for name in table.time.exogenous if name in table.names]
         present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
         own = replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
-    refuse_gaps_in_exogenous(table, own.exogenous)
+    refuse_gaps_in_exogenous(table, list(own.exogenous))
     refuse_empty_columns(table)
     return own
 
@@ -92,6 +95,17 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
         recipe = resolve_recipe(model.recipe, model.missing)
     regimes = resolve_regimes(model.regimes)
     return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
+
+
+def plan_of(model: Any, data: Any, counts: Any, interventions: Any) -> Plan:
+    """What a fit would take."""
+    from dagpost.posterior.plan import plan_fit
+
+    method = checked_method(model)
+    with collected_warnings():  # they come with the fit
+        table = table_of(model, data, counts, interventions)
+    study, engine = study_of(model, method, table)
+    return plan_fit(method, model.modularity, study, model.samples, engine)
 
 
 def settled_engine(
@@ -149,7 +163,10 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
         with workspace.checkpointed(kept):
-            fitted = Fitted(data, settings, study.score, method, reason_for(method, study), workspace, table)
+            reason = reason_for(method, study)
+            if not method.exact_given_table:
+                reason += f"; parents considered: {workspace.considered_words}"
+            fitted = Fitted(data, settings, study.score, method, reason, workspace, table)
             # The chains run now.
             _ = fitted.results
     fitted.remember("prior", study.prior.chosen)

@@ -24,6 +24,7 @@ from dagpost.families.parent_lists import all_others, words_of
 from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.choice import AS_ASKED, check_averaging, choose_method, scores_candidates_only
 from dagpost.methods.exact_layers import ExactLayers
+from dagpost.posterior.augmenting import as_augmentation, cost_of, reason_for, settled
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import Fitted, usual_count
@@ -97,6 +98,8 @@ class Plan:
 
 def plan_fit(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
     """What a fit will do; what cannot fit is refused here already."""
+    if study.table.gap_count:
+        return _plan_with_gaps(method, modularity, study, samples, engine)
     table, score, _, _, max_parents = study
     nodes, limit = len(table.names), min(max_parents, len(table.names) - 1)
     workspace = weightless(method, modularity, study, engine)
@@ -113,6 +116,14 @@ def plan_fit(method: Method | None, modularity: str, study: Study, samples: int,
     stages = _for_each_part(stages, workspace)
     hint = "" if exact or method is not None else hint_for(modularity, study, engine)
     return Plan(chosen.name, reason, exact, chosen.draws == "chains" and not exact, tuple(stages), hint)
+
+
+def _plan_with_gaps(method: Method | None, modularity: str, study: Study, samples: int, engine: Engine) -> Plan:
+    """Chains that complete the table."""
+    chosen = settled(as_augmentation(method, study.table.gap_count), modularity, study)
+    count = usual_count(chosen, samples, len(study.table.names))
+    stages = (cost_of(chosen, modularity, study, count, engine),)
+    return Plan(chosen.name, reason_for(chosen, study), False, True, stages)
 
 
 def weightless(method: Method | None, modularity: str, study: Study, engine: Engine) -> Workspace:

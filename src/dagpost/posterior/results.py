@@ -23,7 +23,7 @@ from dagpost.methods.choice import AS_ASKED
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.weights import evidence_ratio
-from dagpost.posterior.workspace import Workspace
+from dagpost.posterior.workspace import Sums, Workspace
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
@@ -67,11 +67,16 @@ class Results:
     verdict: str | None = None
     #: The posterior probability of each part of a mixture; with edges from a sample, as estimated from it.
     shares: tuple[float, ...] = (1.0,)
+    #: Of a table with gaps: over how many completed tables the edges are averaged, and the standard errors of these.
+    tables: int = 0
+    edge_errors: Floats | None = None
 
 
 def compute(fitted: Fitted) -> Results:
     """The evidence and the edges of a model."""
     method, workspace = fitted.method, fitted.workspace
+    if fitted.has_gaps:
+        return _averaged(fitted)
     if method.modularity is None:
         own = workspace.parts if isinstance(workspace, MixedWorkspace) else (workspace,)
         found = [method.summed(part, fitted.names) for part in own]
@@ -95,8 +100,12 @@ def should_sum_exactly(method: Method, modularity: str, workspace: Workspace) ->
 
 def _summed(modularity: str, workspace: SummingWorkspace) -> Results:
     found = workspace.summed(modularity)
-    sums = ExactResults(modularity, found.log_evidence, found.families, found.paths, found.error_bound)
-    return Results(found.log_evidence, found.edges, True, sums, found.engine)
+    return Results(found.log_evidence, found.edges, True, exact_results(modularity, found), found.engine)
+
+
+def exact_results(modularity: str, found: Sums) -> ExactResults:
+    """What sums found, as answers read it."""
+    return ExactResults(modularity, found.log_evidence, found.families, found.paths, found.error_bound)
 
 
 def _mixed(found: Sequence[Results], workspace: Workspace) -> Results:
@@ -131,15 +140,21 @@ def _by_node(rows: Sequence[Floats], like: Families) -> Families:
     return np.array(rows) if isinstance(like, np.ndarray) else tuple(rows)
 
 
+def _averaged(fitted: Fitted) -> Results:
+    """Edges of a table with gaps: the averages of what was found given each completed table."""
+    found, workspace = fitted.augmented, fitted.workspace
+    assert found is not None
+    verdict, engine = fitted.own_sample().diagnostics().verdict, fitted.method.ran_on(workspace)
+    errors = found.edge_errors
+    return Results(math.nan, found.edges, False, None, engine, verdict, found.shares, found.tables, errors)
+
+
 def _estimated(fitted: Fitted) -> Results:
     """Edges from a sample; the evidence, where weighted draws tell it."""
     method, workspace, sample = fitted.method, fitted.workspace, fitted.own_sample()
     asked = fitted.reason.startswith(AS_ASKED)
-    if (
-        method.modularity is not None
-        and not (asked and method.draws == "chains")
-        and not isinstance(method, Augmentation)
-    ):
+    told = (asked and method.draws == "chains") or isinstance(method, Augmentation)
+    if method.modularity is not None and not told:
         other = f"{setting('modularity', 'order')}, which counts a graph once for every order it fits,"
         hint = "" if method.draws == "chains" else f" With {other} they would be exact."
         if workspace.splitting_hint:

@@ -10,11 +10,12 @@ from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import reporter_for
 from dagpost._version import __version__
 from dagpost.data.regimes import resolve_regimes
+from dagpost.errors import InputError
 from dagpost.methods.base import Method
 from dagpost.methods.targets import MODULARITIES
 from dagpost.priors import resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import Score
+from dagpost.scores import Score, resolve_score
 from dagpost.scores.local_scores import parent_limit
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
@@ -31,6 +32,27 @@ def check_settings(model: Any) -> None:
     resolve_recipe(model.recipe, model.missing)
     resolve_regimes(model.regimes)
     reporter_for(model.progress)
+
+
+def predicts_levels(model: Any) -> bool:
+    """Scikit-learn asks whether a method is there at all: that of levels is not where there are none."""
+    if resolve_score(model.score).columns == "continuous":
+        raise AttributeError("predict_proba is for discrete columns; with this score they are continuous.")
+    return True
+
+
+def with_input_tags(model: Any, tags: Any) -> Any:
+    """What scikit-learn's tags say of the tables that a model takes, added to them."""
+    from dagpost.data.recipe import resolve_recipe
+
+    try:
+        discrete = resolve_score(model.score).columns == "discrete"
+    except InputError:
+        # Refused when the model is fitted.
+        discrete = True
+    tags.input_tags.categorical = tags.input_tags.string = discrete
+    tags.input_tags.allow_nan = "refuse" not in (model.missing, model.recipe and resolve_recipe(model.recipe).missing)
+    return tags
 
 
 def described_settings(model: Any, constraints: Constraints, score: Score) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.search.hill_climbing import log_weights_of_graphs
 
 if TYPE_CHECKING:
+    from dagpost.mcmc.augmentation import Passes
     from dagpost.posterior.component_workspace import ComponentWorkspace
     from dagpost.posterior.exact_workspace import ExactWorkspace
 
@@ -72,6 +73,9 @@ class Workspace:
     splitting_hint: str = ""
     #: What the sums over all graphs were made on: small ones stay on threads, whatever the engine.
     structure_engine: str = HostBackend.name
+
+    #: Where the table has gaps: what chains that complete it share (mcmc/augmentation.py).
+    passes: Passes | None = None
 
     def __init__(self, weights: FamilyWeights | None, engine: Engine, reporter: Reporter) -> None:
         self._weights = weights

@@ -213,10 +213,11 @@ class Score:
     def list_scorer(
         self, table: Table, start: Integers, members: Members, max_parents: int, workers: int
     ) -> ListScorer:
-        """The function that scores families of a table with gaps, given their cells; node `i` has the sets from
-        `start[i]` to `start[i + 1]`, rows of columns, and the number of columns in the places that are left.
+        """The function that scores families of a table with gaps, given their cells.
 
-        Family by family, unless a score has a quicker way. `workers` threads may call it at the same time.
+        Node `i` has the sets from `start[i]` to `start[i + 1]`: rows of columns, and the number of columns in the
+        places that are left. Family by family, unless a score has a quicker way. `workers` threads may call it at the
+        same time.
         """
         del max_parents, workers
         node_of = np.repeat(np.arange(len(start) - 1), np.diff(start)).tolist()

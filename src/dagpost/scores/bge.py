@@ -217,8 +217,8 @@ class BGe(Score):
         degrees, scale = prior.degrees(columns), prior.scale(columns)
         runs = runs_of(table.interventions, columns)
         run_of, observations = np.empty(columns, dtype=np.int64), np.empty(columns)
-        for number, (nodes, observed) in enumerate(runs):
-            run_of[list(nodes)] = number
+        for place, (nodes, observed) in enumerate(runs):
+            run_of[list(nodes)] = place
             observations[list(nodes)] = table.weights[slice(None) if observed is None else observed].sum()
         sets = distinct_sets(start, members, run_of, np.zeros(columns, dtype=np.int64))
         bounds = np.searchsorted(sets.run, np.arange(len(runs) + 1))
@@ -228,11 +228,11 @@ class BGe(Score):
             data, weights, prior_mean, deviations = self._standardised(table.filled(cells))
             values, wanted = np.zeros(len(sets.members)), np.zeros(len(sets.members), dtype=np.bool_)
             wanted[sets.plus[places]] = wanted[sets.minus[places]] = True
-            for number, (nodes, observed) in enumerate(runs):
+            for place, (nodes, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
                 matrix = np.ascontiguousarray(prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns)))
                 constants = self._constants(columns, max_parents + 1, observations[nodes[0]], degrees, scale)
-                own = bounds[number], bounds[number + 1]
+                own = bounds[place], bounds[place + 1]
                 listed_determinants(matrix, scale, *constants, *own, sets.members, wanted, values, cancel)
             units = (observations * np.log(deviations))[node_of[places]]
             scores: Floats = values[sets.plus[places]] - values[sets.minus[places]] - units

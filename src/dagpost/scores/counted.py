@@ -15,7 +15,7 @@ from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Extender, ListScorer, Score
+from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 
 if TYPE_CHECKING:
     from dagpost.scores.cells import CellFunction
@@ -75,3 +75,18 @@ class CountedScore(Score):
         from dagpost.scores.listed_families import counted_list_scorer
 
         return counted_list_scorer(self, table, start, members, max_parents, workers)
+
+    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
+        """What scores a table with gaps, given their cells: only sets with gaps, from what cells do not change."""
+        from dagpost.scores.rescoring import CountedRescorer
+
+        del engine
+        return CountedRescorer(self, table, max_parents)
+
+    def completer(self, table: Table, max_parents: int) -> Completer | None:
+        """What draws the cells that have no value, row by row, with the parameters summed out."""
+        from dagpost.scores.discrete_completion import CountedCompleter, completes
+        from dagpost.scores.discrete_runs import terms_of
+
+        terms = terms_of(self, table, 1, sorted(set(self.variants(table.arities))), max(table.observations, 1))
+        return CountedCompleter(self, table, max_parents) if completes(terms) else None

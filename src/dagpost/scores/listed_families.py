@@ -157,7 +157,7 @@ def _sum_sets(
     first: int, end: int, sets: DistinctSets, wanted: Flags, prepared: _Prepared, values: Floats, cancel: Integers
 ) -> None:
     """Write what a score sums over the cells of each wanted set of a run."""
-    rows, bits, cells, scratch = prepared.rows, prepared.bits, prepared.cells, prepared.scratch
+    rows, bits, scratch = prepared.rows, prepared.bits, prepared.scratch
     for place in range(rows.weights.size):
         scratch.rows[0, place] = place
         scratch.weights[0, place] = rows.weights[place]
@@ -179,7 +179,7 @@ def _sum_sets(
             common += 1
         labelled = common
         while labelled < size - 1:
-            column = np.int64(members[labelled])
+            column = int(members[labelled])
             counts[labelled + 1], by_bits[labelled + 1] = add_column(
                 labelled, counts[labelled], column, by_bits[labelled], rows, bits, scratch
             )
@@ -190,7 +190,7 @@ def _sum_sets(
         if size == 0:
             scratch.occupied[0] = bits.observations
         else:
-            level, column = size - 1, np.int64(members[size - 1])
+            level, column = size - 1, int(members[size - 1])
             if following < end and sets.size[following] > size and _begins(sets.members[following], members, size):
                 # Its cells are counted while the rows are labelled.
                 found, by_bits[size] = add_column(level, counts[level], column, by_bits[level], rows, bits, scratch)
@@ -218,10 +218,10 @@ def _next_wanted(number: int, end: int, wanted: Flags) -> int:
 @inline_no_refcount
 def _begins(longer: Members, members: Members, size: int) -> bool:
     """Whether a set begins with the first `size` columns of another one."""
+    same = True
     for place in range(size):
-        if longer[place] != members[place]:
-            return False
-    return True
+        same = same and longer[place] == members[place]
+    return same
 
 
 @inline_no_refcount

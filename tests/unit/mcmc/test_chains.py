@@ -40,14 +40,14 @@ class Counting(ChainMethod):
     chains: int = 2
     thinning: int = 3
     burn_in: int = 0
-    gives_edges: bool = True
+    gives_edges: bool = True  # type: ignore[misc]
 
     moves_module: ClassVar[None] = None
     moves: ClassVar[tuple[str, ...]] = ("one step", "never tried")
     takes_orders: ClassVar[bool] = False
     state: ClassVar[type[CountingState]] = CountingState
 
-    def start(self, context: None, generator: np.random.Generator) -> CountingState:
+    def start(self, context: None, generator: np.random.Generator, wanted: Any = None) -> CountingState:
         return CountingState(np.zeros(1, dtype=np.int64))
 
     def warming_up(self, context: None, number: int, rounds: int) -> None:
@@ -60,6 +60,7 @@ class Counting(ChainMethod):
         generator: np.random.Generator,
         output: Round,
         cancel: np.ndarray,
+        *beside: Any,
     ) -> None:
         for kept in range(len(output.log_joint)):
             state.steps[0] += output.thinning

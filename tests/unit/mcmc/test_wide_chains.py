@@ -45,7 +45,7 @@ class ForwardEdges(ChainMethod):
     state: ClassVar[type[ForwardState]] = ForwardState
     state_rules: ClassVar[dict[str, ArrayRule]] = {"parents": graphs("chains", "nodes")}
 
-    def start(self, context: None, generator: np.random.Generator) -> ForwardState:
+    def start(self, context: None, generator: np.random.Generator, wanted: Any = None) -> ForwardState:
         return ForwardState(np.zeros((NODES, WORDS), dtype=np.uint64))
 
     def warming_up(self, context: None, number: int, rounds: int) -> None:
@@ -55,7 +55,13 @@ class ForwardEdges(ChainMethod):
         return True
 
     def advance(
-        self, context: None, state: ForwardState, generator: np.random.Generator, output: Round, cancel: np.ndarray
+        self,
+        context: None,
+        state: ForwardState,
+        generator: np.random.Generator,
+        output: Round,
+        cancel: np.ndarray,
+        *beside: Any,
     ) -> None:
         assert output.parents.shape[1:] == (NODES, WORDS)
         for kept in range(len(output.log_joint)):
