@@ -96,7 +96,7 @@ class DagPosterior(Estimator):
     recipe
         What is done with each column: a ``Recipe``, fitted or not, or the path of a recipe file. None: docs/tables.md.
     missing
-        What is done about gaps, whatever the recipe says: ``"drop"`` incomplete rows, ``"level"``, ``"refuse"``.
+        About gaps, overriding the recipe: ``"augment"`` (chains complete them), ``"drop"``, ``"level"``, ``"refuse"``.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class DagPosterior(Estimator):
         seed: int | None = None,
         progress: bool | ProgressCallback | None = None,
         recipe: Recipe | str | os.PathLike[str] | None = None,
-        missing: Literal["drop", "level", "refuse"] | None = None,
+        missing: Literal["augment", "drop", "level", "refuse"] | None = None,
         exogenous: str | Iterable[str] = (),
         regimes: str | Regimes | None = None,
     ) -> None:
@@ -394,8 +394,9 @@ class DagPosterior(Estimator):
         The rows are raw: they pass through the recipe of the model, which needs the columns of its variables, by name
         and in any order, or an array with all columns of the training table. `unseen` says what to do about a level
         that was not seen in training: ``"error"``; ``"prior"``, which gives it the probability that it has under the
-        prior; ``"missing"``, a gap; as the recipe says unless given. A row with gaps gets nan, with a notice, unless
-        the recipe gives gaps a level of their own or refuses them. `interventions` is that of `fit`.
+        prior; ``"missing"``, a gap; as the recipe says unless given. Gaps are summed over, exactly in each graph,
+        unless the recipe makes them a level or refuses them; one in an exogenous column gives nan, with a notice.
+        `interventions` is that of `fit`.
         """
         from dagpost.prediction import fitted as predictions
 
@@ -405,9 +406,10 @@ class DagPosterior(Estimator):
     def predict_proba(
         self, X: Any, *, target: str, unseen: str | None = None, interventions: Any = None
     ) -> pd.DataFrame:
-        """Probability of every level of one column given the others, averaged over graphs; not for continuous columns.
+        """Probability of every level of one column given what is known of the others, averaged over graphs.
 
-        The target may be missing from the rows and is not looked at; the rest is as in `score_samples`.
+        Not for continuous columns. The target may be missing from the rows and is not looked at; the rest is as in
+        `score_samples`.
         """
         from dagpost.prediction import fitted as predictions
 

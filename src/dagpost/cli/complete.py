@@ -116,7 +116,7 @@ def _content(cells: pd.DataFrame) -> list[dict[str, Any]]:
 
     return [
         {
-            key: [{"level": level, "probability": share} for level, share in value.items()]
+            str(key): [{"level": level, "probability": share} for level, share in value.items()]
             if isinstance(value, dict)
             else readable_level(value)
             for key, value in row.items()

@@ -52,6 +52,7 @@ class AboutTable:
             typer.echo(f"  {printable(line)}")
         typer.echo(self.recipe.summary())
         if self.table is not None:
+            _show_gaps(self.table)
             typer.echo(f"Fingerprint {self.table.fingerprint()}")
         if self.problem:
             typer.echo(f"As it is, it cannot be fitted. {printable_lines(self.problem)}")
@@ -94,8 +95,19 @@ def _problem(table: Table, max_parents: int, threads: int | None) -> str:
     return ""
 
 
+def _show_gaps(table: Table) -> None:
+    """How many cells have no value, where, and what will be done."""
+    from dagpost.data.recipe_words import notice_of_gaps
+
+    if said := notice_of_gaps(table):
+        typer.echo(printable_lines(in_words(said)))
+
+
 def _facts(table: Table) -> dict[str, Any]:
+    incomplete = 0 if table.gaps is None else int(table.gaps.any(axis=0).sum())
     return {
+        "gaps": table.gap_count,
+        "incomplete_rows": incomplete,
         "observations": table.observations,
         "interventions": 0 if table.interventions is None else int((table.interventions != 0).sum()),
         "fingerprint": table.fingerprint(),

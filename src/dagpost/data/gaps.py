@@ -18,7 +18,10 @@ from dagpost.data.encoding import code_type
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe_steps import Missing
 from dagpost.data.table import Table
-from dagpost.errors import InputError
+from dagpost.errors import InputError, warn
+
+#: Fewer rows say nothing.
+_FEWEST_ROWS = 2
 
 Gaps = NDArray[np.bool_]
 
@@ -39,15 +42,15 @@ def complete_rows(gaps: Sequence[tuple[str, Gaps]], rows: int, missing: str, lea
             f"completed ({setting('missing', 'augment')}), drop the incomplete rows ({setting('missing', 'drop')}), "
             f"or give gaps a level of their own ({setting('missing', 'level')})."
         )
-    left = rows - int(incomplete.sum())
+    left, completed = rows - int(incomplete.sum()), setting("missing", "augment")
     if left < least:
         most = sorted(((int(gap.sum()), name) for name, gap in gaps), reverse=True)
         worst = [f"{name!r} ({gaps_of:,} gaps)" for gaps_of, name in most if gaps_of]
         raise InputError(
             f"Of {rows:,} rows, {left} {'has' if left == 1 else 'have'} a value in every column: too few. Most gaps "
-            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), have gaps "
-            f"completed ({setting('missing', 'augment')}), or give them a level of their own "
-            f"({setting('missing', 'level')})."
+            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')})"
+            f"{'' if missing == 'augment' else f', have gaps completed ({completed})'}, or give them a level of their "
+            f"own ({setting('missing', 'level')})."
         )
     return ~incomplete
 
@@ -106,6 +109,14 @@ def gaps_of(columns: Sequence[str], found: Mapping[str, Gaps]) -> Gaps | None:
     return np.stack([found.get(name, np.zeros(rows, dtype=bool)) for name in columns])
 
 
+def without_idle_gaps(table: Table) -> Table:
+    """The table without rows that have gaps and stand for no observation."""
+    if table.gaps is None or table.counts is None:
+        return table
+    idle = table.gaps.any(axis=0) & (table.counts == 0)
+    return table.of_rows(np.flatnonzero(~idle)) if idle.any() else table
+
+
 def refuse_set_gaps(table: Table) -> None:
     """Refuse a gap in a cell that was set by intervention: whoever set it knows the value."""
     if table.gaps is None or table.interventions is None:
@@ -130,21 +141,32 @@ def refuse_gaps_in_regimes(name: str, gap: Gaps) -> None:
         )
 
 
-def refuse_gaps_in_exogenous(table: Table, exogenous: Sequence[str]) -> None:
-    """Refuse gaps in columns that are not modelled: nothing says how these are distributed."""
+def without_unmodelled_gaps(table: Table, exogenous: Sequence[str]) -> Table:
+    """The table without the rows that have a gap in a column that is not modelled: nothing says what is likely there.
+
+    A notice says so. All that is said is conditional on these columns, so that leaving such rows out is right if the
+    gaps there do not depend on the other columns.
+    """
     if table.gaps is None:
-        return
+        return table
     own = dict(zip(table.names, table.gaps, strict=True))
     wrong = [name for name in dict.fromkeys(exogenous) if name in own and own[name].any()]
-    if wrong:
-        first = own[wrong[0]]
-        listed = shortened([f"{name!r} ({int(own[name].sum()):,})" for name in wrong])
+    if not wrong:
+        return table
+    left = np.flatnonzero(~np.any([own[name] for name in wrong], axis=0))
+    listed = shortened([f"{name!r} ({int(own[name].sum()):,})" for name in wrong])
+    why = "They are not modelled, so that nothing says what is likely there"
+    if len(left) < _FEWEST_ROWS:
         raise InputError(
-            f"{quoted('exogenous')} columns have gaps: {listed}, the first in row {int(first.argmax()) + 1} of "
-            f"{wrong[0]!r} (the first row is row 1). They are not modelled, so that nothing says what is likely there. "
-            f"Drop the incomplete rows ({setting('missing', 'drop')}), give gaps a level of their own "
-            f"({setting('missing', 'level')}), or take the columns out of {bare('exogenous')}."
+            f"{quoted('exogenous')} columns have gaps: {listed}. {why}, and fewer than {_FEWEST_ROWS} rows have none. "
+            f"Give gaps a level of their own ({setting('missing', 'level')}), or take the columns out of "
+            f"{bare('exogenous')}."
         )
+    warn(
+        f"{table.rows - len(left):,} of {table.rows:,} rows were left out, for gaps in exogenous columns: {listed}. "
+        f"{why}."
+    )
+    return table.of_rows(left)
 
 
 def refuse_empty_columns(table: Table) -> None:

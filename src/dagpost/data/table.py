@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import html
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,19 +123,31 @@ class Table:
 
     def codes(self) -> NDArray[Any]:
         """All codes as a (columns, rows) array of the smallest unsigned type that fits them all."""
+        self.refuse_other_than("discrete")
         self._refuse_gaps()
+        return np.ascontiguousarray(np.stack(self.columns), dtype=code_type(max(self.arities)))
+
+    def values(self) -> NDArray[np.float64]:
+        """All values as a (rows, columns) array of floats."""
+        self.refuse_other_than("continuous")
+        self._refuse_gaps()
+        columns = [
+            column if levels is None else np.array(levels, dtype=np.float64)[column]
+            for column, levels in zip(self.columns, self.levels, strict=True)
+        ]
+        return np.ascontiguousarray(np.column_stack(columns))
+
+    def refuse_other_than(self, kind: Literal["discrete", "continuous"]) -> None:
+        """Refuse columns that a score of this kind cannot take."""
         continuous = [name for name, levels in zip(self.names, self.levels, strict=True) if levels is None]
-        if continuous:
+        if kind == "discrete" and continuous:
             raise InputError(
                 f"{columns_are(continuous)} continuous, and a discrete score needs levels. "
                 f"Discretise first: {either(_DISCRETISE, '--discretise quantile')}; or, if all columns are continuous, "
                 f"use {setting('score', 'bge')}."
             )
-        return np.ascontiguousarray(np.stack(self.columns), dtype=code_type(max(self.arities)))
-
-    def values(self) -> NDArray[np.float64]:
-        """All values as a (rows, columns) array of floats."""
-        self._refuse_gaps()
+        if kind == "discrete":
+            return
         discrete, with_gaps = self._not_numeric(), self._with_gaps()
         if discrete:
             raise InputError(
@@ -146,14 +158,9 @@ class Table:
         if with_gaps:
             raise InputError(
                 f"{columns_are(with_gaps, 'has', 'have')} gaps, which are not numbers, and a score for continuous data "
-                f"needs numbers. Drop the incomplete rows ({setting('missing', 'drop')}), or use a discrete score such "
-                f"as {setting('score', 'bdeu')}."
+                f"needs numbers. Have them completed ({setting('missing', 'augment')}), drop the incomplete rows "
+                f"({setting('missing', 'drop')}), or use a discrete score such as {setting('score', 'bdeu')}."
             )
-        columns = [
-            column if levels is None else np.array(levels, dtype=np.float64)[column]
-            for column, levels in zip(self.columns, self.levels, strict=True)
-        ]
-        return np.ascontiguousarray(np.column_stack(columns))
 
     def _refuse_gaps(self) -> None:
         """Refuse to hand out cells as if each had a value."""
@@ -162,8 +169,8 @@ class Table:
         own = zip(self.names, self.gaps.sum(axis=1).tolist(), strict=True)
         listed = shortened([f"{name!r} ({count:,})" for name, count in own if count])
         raise InputError(
-            f"The table has gaps: {listed}. Drop the incomplete rows ({setting('missing', 'drop')}), give gaps a level "
-            f"of their own ({setting('missing', 'level')}), or fit a DagPosterior, which completes them."
+            f"The table has gaps: {listed}. Drop the incomplete rows ({_recipe('drop')}), give gaps a level of their "
+            f"own ({_recipe('level')}), or {either('fit a DagPosterior', 'use dagpost fit')}, which completes them."
         )
 
     def _not_numeric(self) -> list[str]:
@@ -282,6 +289,11 @@ class Table:
         ]
         body = "".join(f"<tr>{row if row[0] == '<' else f'<td>{row}</td>'}</tr>" for row in shortened_rows(rows))
         return f"<table><caption>{html.escape(self.summary())}</caption>{body}</table>"
+
+
+def _recipe(missing: str) -> str:
+    """How tables are read that have gaps, wherever they are read."""
+    return either(f"recipe=Recipe(missing={missing!r}) of as_table", f"--missing {missing}")
 
 
 def _range_of(column: NDArray[np.float64]) -> str:

@@ -59,7 +59,11 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "scatters": numbers("groups", "nodes", "nodes"),
     },
 }
-ROWS_FIELDS: Mapping[str, Rule] = {"names": NAMES, "levels": list_of(optional(LEVELS), "nodes")}
+ROWS_FIELDS: Mapping[str, Rule] = {
+    "names": NAMES,
+    "levels": list_of(optional(LEVELS), "nodes"),
+    "labels": list_of(level, "rows"),
+}
 ROWS_ARRAYS: Mapping[str, ArrayRule] = {
     "counts": wholes("rows", optional=True),
     "interventions": masks("rows", optional=True),
@@ -99,7 +103,7 @@ def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
 def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
     """The same for the rows of a table."""
     sizes = sizes_of(about)
-    check_fields(ROWS_FIELDS, about, sizes, within="rows: ")
+    check_fields(ROWS_FIELDS, about, sizes, may_lack=("labels",), within="rows: ")
     for place, levels in enumerate(about["levels"]):
         last = 0 if levels is None else len(levels) - 1
         # A gap in a column of numbers is nan.

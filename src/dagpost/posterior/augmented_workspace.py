@@ -23,14 +23,17 @@ from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
+<<<<<<< HEAD
 from dagpost.families.pruning import node_without_core
 from dagpost.mcmc.augmentation import Pass, Passes
 from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
 from dagpost.mcmc.union_lists import block_passes
+=======
+from dagpost.mcmc.augmentation import Pass, Passes, members_of_masks
+>>>>>>> main
 from dagpost.methods.base import Study, Wanted
 from dagpost.methods.block_gibbs import without_core
 from dagpost.methods.dds import draw_in_orders
-from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
@@ -124,16 +127,20 @@ class AugmentedWorkspace(Workspace):
 class ExactPasses:
     """From a completed table to exact sums over all graphs, or orders, and independent graphs."""
 
-    def __init__(self, study: Study, modularity: str, *, by_components: bool) -> None:
+    def __init__(self, study: Study, modularity: str, workers: int, *, by_components: bool) -> None:
         table, score, prior, constraints, max_parents = study
         self.study, self.modularity, self.by_components = study, modularity, by_components
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
         self.cell_count = table.gap_count
         self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_limits = limits_of_cells(table)
         mixture = score.mixture()
         self.log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
         self.scores = scores_within(score)
         self.completers: Sequence[Completer] = [completer_of(each, table, self.max_parents) for each in self.scores]
+        if len(self.scores) > 1:
+            self._list_scorers = [each.list_scorer(table, self.max_parents, workers) for each in self.scores]
+        self._modelled = np.array([name not in constraints.exogenous for name in table.names])
         self.keeps_pairs = self.nodes <= _MOST_PAIRED
         if by_components:
             lists = constraints.parent_lists(table.names, self.max_parents)
@@ -178,15 +185,15 @@ class ExactPasses:
 
     def log_joints(self, cells: Floats, parents: Masks) -> Floats:
         """Log p(value, graph, completed table) of one graph, for each value."""
-        logs = []
-        for value in range(len(self.scores)):
-            workspace = self.weighed(cells, value, InlineEngine())
-            assert isinstance(workspace, ExactWorkspace | ComponentWorkspace)
-            logs.append(float(workspace.log_weights_of(parents[np.newaxis])[0]))
-        total: Floats = np.array(logs) + self.log_priors
+        # The prior of the graph is the same under every value.
+        families = members_of_masks(parents.reshape(self.nodes, -1), self.max_parents)
+        start, cancel = np.arange(self.nodes + 1), np.zeros(1, dtype=np.int64)
+        own = [scorer(cells, start, families, cancel)[self._modelled].sum() for scorer in self._list_scorers]
+        total: Floats = np.array(own) + self.log_priors
         return total
 
 
+<<<<<<< HEAD
 def by_blocks(workspace: AugmentedWorkspace) -> BlockPasses:
     """Graphs that are moved by blocks, on lists that are found first."""
     table, score, prior, constraints, _ = workspace.study
@@ -200,6 +207,12 @@ def by_blocks(workspace: AugmentedWorkspace) -> BlockPasses:
     if node is not None:
         raise without_core(table.names[node])
     return passes
+=======
+def limits_of_cells(table: Table) -> Integers:
+    """How many levels the column of each missing cell has; 0: it holds numbers."""
+    assert table.gaps is not None
+    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
+>>>>>>> main
 
 
 def completer_of(score: Score, table: Table, max_parents: int) -> Completer:

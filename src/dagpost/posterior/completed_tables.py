@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Integers
 from dagpost._tools.checks import whole_number
-from dagpost._tools.spelling import either
+from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import readable_level
 from dagpost.data.encoding import is_number
+from dagpost.data.written_out import rows_written_out
 from dagpost.errors import InputError
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +82,15 @@ def cells(fitted: Fitted) -> pd.DataFrame:
 
 def completions_of(fitted: Fitted) -> Completions:
     """The completed tables that the chains of a model kept."""
-    raise NotImplementedError
+    workspace, table = fitted.workspace, fitted.table
+    if not isinstance(workspace, AugmentedWorkspace) or table is None:
+        raise InputError(
+            "Completed tables are those of a model that was fitted to a table with gaps and completed them "
+            f"({setting('missing', 'augment')}). This one has no gaps."
+        )
+    record = fitted.own_sample().chains
+    assert record is not None
+    return Completions(workspace.table, rows_written_out(table), record.series["cells"], fitted.recall(ROW_LABELS))
 
 
 def completed_tables(found: Completions, count: int, seed: int | None = None) -> list[pd.DataFrame]:
@@ -134,25 +144,19 @@ def in_long_form(found: Completions, count: int, seed: int | None = None, *, ori
 
 def _frame(found: Completions, table: Table) -> pd.DataFrame:
     """A table in the user's terms, one row an observation, in the order of the user's rows."""
+    import pandas as pd
+
     written = np.repeat(np.arange(table.rows), table.weights)
     written = written[np.argsort(found.rows[written], kind="stable")]
-    one_each = replace(
-        table,
-        columns=tuple(column[written] for column in table.columns),
-        counts=None,
-        interventions=None if table.interventions is None else table.interventions[written],
-        numbers=(),
-        gaps=None,
-    )
-    frame = one_each.to_pandas()
-    gaps = None if table.gaps is None else table.gaps[:, written]
+    one_each = replace(table.of_rows(written), counts=None)
+    frame, gaps = one_each.to_pandas(), one_each.gaps
     for place, (name, levels) in enumerate(zip(table.names, table.levels, strict=True)):
         if levels is not None and _are_plain(levels):
-            frame[name] = np.array(levels)[one_each.columns[place]]
-        if gaps is not None and gaps[place].any():
-            # Whole numbers and truth values stay what they are beside gaps.
-            kinds = {"i": "Int64", "b": "boolean"}
-            frame[name] = frame[name].astype(kinds.get(frame[name].dtype.kind, frame[name].dtype)).mask(gaps[place])
+            values = pd.Series(np.array(levels)[one_each.columns[place]], frame.index)
+            if gaps is not None and gaps[place].any():
+                # Whole numbers and truth values stay what they are beside gaps.
+                values = values.convert_dtypes().mask(gaps[place])
+            frame[name] = values
     frame.index = _index(found.called(found.rows[written]))
     return frame
 

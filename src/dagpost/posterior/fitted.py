@@ -116,6 +116,11 @@ class Fitted:
         return self.data.names
 
     @property
+    def gaps(self) -> int:
+        """How many cells of the table have no value and were completed."""
+        return 0 if self.table is None else self.table.gap_count
+
+    @property
     def exogenous(self) -> tuple[str, ...]:
         """The columns that are not modelled: all that is said is conditional on these."""
         return tuple(self.settings.get("exogenous", ()))

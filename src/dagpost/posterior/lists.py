@@ -47,6 +47,8 @@ def in_one_line(fitted: Fitted) -> str:
         size += f", {given_columns(fitted.exogenous)}"
     if data.observations is not None:
         size += f", {data.observations:,} observation{'' if data.observations == 1 else 's'}"
+    if fitted.gaps:
+        size += f", {fitted.gaps:,} gap{'' if fitted.gaps == 1 else 's'} completed"
     if results is None:
         return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"

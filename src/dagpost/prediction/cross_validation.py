@@ -30,6 +30,7 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import has_method, kind, seed_number, whole_number
 from dagpost._tools.progress import reporter_for
 from dagpost.data import Table
+from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
 from dagpost.errors import InputError, collected_warnings, warn
@@ -205,9 +206,12 @@ def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     held_out = np.bincount(rows[task.folds_of_observations() == fold], minlength=table.rows)
     model = task.kind(**task.settings, engine=engine, seed=task.seed_of(fold))
     with collected_warnings() as said:
-        model.fit(table.with_counts(counts - held_out))
+        training = table.with_counts(counts - held_out)
+        model.fit(training)
         found = model.score_samples(table.with_counts(held_out))
-    return np.repeat(found, held_out[held_out > 0]), list(dict.fromkeys(said))
+    # The gaps of all rows were spoken of already.
+    remarks = [remark for remark in dict.fromkeys(said) if remark != notice_of_gaps(training)]
+    return np.repeat(found, held_out[held_out > 0]), remarks
 
 
 def _bytes_of_fold(method: Method, task: _Task) -> int:

@@ -204,7 +204,7 @@ class Score:
         limit = min(max_parents, nodes - 1)
 
         def rescore(cells: Floats) -> Floats:
-            values = np.empty((nodes, family_count(nodes - 1, limit)))
+            values = np.zeros((nodes, family_count(nodes - 1, limit)))
             fill_all(self, table.filled(cells), limit, values, engine, NO_PROGRESS)
             return values
 

@@ -35,7 +35,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Extender, ListScorer, Score
+from dagpost.scores.base import Extender, ListScorer, Rescorer, Score
 from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
 
 
@@ -168,7 +168,7 @@ class BGe(Score):
                 matrix = prior.matrix(data[rows], weights[rows], prior_mean, units)
                 matrix = np.ascontiguousarray(matrix[np.ix_(order, order)])
                 observations = float(weights[rows].sum())
-                constants, factors = self._constants(columns, max_parents + 1, observations, degrees, scale)
+                constants, factors = self.constants(columns, max_parents + 1, observations, degrees, scale)
                 row_of = {node: nodes.index(node) for node in wanted}
                 target = target_of(values, columns, row_of, max_parents, 1, lowest, apart)
                 walk = partial(determinant_sets, matrix, order, scale, constants, factors, target)
@@ -191,7 +191,7 @@ class BGe(Score):
             rows = slice(None) if observed is None else observed
             matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
             observations = float(weights[rows].sum())
-            constants = self._constants(columns, max_parents + 1, observations, degrees, scale)
+            constants = self.constants(columns, max_parents + 1, observations, degrees, scale)
             known.update(dict.fromkeys(wanted, (np.ascontiguousarray(matrix), *constants, observations)))
 
         def extend(node: int, sets: Members, others: Integers, cancel: Integers) -> Floats:
@@ -202,6 +202,14 @@ class BGe(Score):
             return values - observations * math.log(deviations[node])
 
         return extend
+
+    def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
+        """What scores a table with gaps, given their cells: quickly where the prior does not depend on them."""
+        from dagpost.scores.gaussian_rescoring import GaussianRescorer
+
+        if self.prior_mean is None or self.prior_scale is None:
+            return super().rescorer(table, max_parents, engine)
+        return GaussianRescorer(self, table, max_parents)
 
     def list_scorer(
         self, table: Table, start: Integers, members: Members, max_parents: int, workers: int
@@ -231,7 +239,7 @@ class BGe(Score):
             for place, (nodes, observed) in enumerate(runs):
                 rows = slice(None) if observed is None else observed
                 matrix = np.ascontiguousarray(prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns)))
-                constants = self._constants(columns, max_parents + 1, observations[nodes[0]], degrees, scale)
+                constants = self.constants(columns, max_parents + 1, observations[nodes[0]], degrees, scale)
                 own = bounds[place], bounds[place + 1]
                 listed_determinants(matrix, scale, *constants, *own, sets.members, wanted, values, cancel)
             units = (observations * np.log(deviations))[node_of[places]]
@@ -248,7 +256,7 @@ class BGe(Score):
         data /= deviations
         return data, weights, prior_mean, deviations
 
-    def _constants(
+    def constants(
         self, nodes: int, max_size: int, observations: float, degrees: float, scale: float
     ) -> tuple[Floats, Floats]:
         """By the size of the set: what the data do not change, and half the posterior degrees of freedom."""

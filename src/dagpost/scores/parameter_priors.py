@@ -112,13 +112,18 @@ class NormalWishartPrior:
                 distance = prior_mean - mean
                 matrix += (centred * weights[:, np.newaxis]).T @ centred
                 matrix += total * self.mean_weight / (total + self.mean_weight) * np.outer(distance, distance)
-        if not np.isfinite(matrix).all():
-            largest = float(np.abs(data).max())
-            raise InputError(
-                f"The squares of the values overflow: the largest is {largest:g}. Standardise the columns "
-                "first, for example with (data - data.mean()) / data.std()."
-            )
+        refuse_overflow(matrix, data)
         return matrix
+
+
+def refuse_overflow(matrix: Floats, data: Floats) -> None:
+    """Refuse values whose squares overflow in the matrix that was made of them."""
+    if not np.isfinite(matrix).all():
+        largest = float(np.abs(data).max())
+        raise InputError(
+            f"The squares of the values overflow: the largest is {largest:g}. Standardise the columns "
+            "first, for example with (data - data.mean()) / data.std()."
+        )
 
 
 def standard_deviations(data: Floats, weights: Floats) -> Floats:

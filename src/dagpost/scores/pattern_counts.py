@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
+from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel, summing_kernel
 from dagpost.scores.bitmaps import ones_in
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.counting import Scratch, count_dense, count_sparse
@@ -38,7 +38,7 @@ class Planes(NamedTuple):
 
 
 #: A cell of a table takes about as long as this many words of a bitmap, a row that is labelled as this many.
-_CELL, _ROW = 4, 10
+_CELL, _ROW = 4, 3
 #: Words of the bitmaps of a set, and cells of all tables together.
 _MOST_WORDS, _MOST_CELLS = 2**20, 2**24
 
@@ -227,26 +227,54 @@ def score_sets(
             while labelled < size:
                 labelled += 1
                 label_count[labelled] = _label(labelled, path[labelled], label_count[labelled - 1], rows, scratch)
-            occupied, length = scratch.occupied, label_count[size]
+            counts, start, length = scratch.occupied, 0, label_count[size]
         else:
-            table = how.table[number] if size < sets.max_size else how.table[-1]
-            length = _complete(index, size, sets, how, rows.arities, path, known, result, cell_of, table)
-            occupied = result.tables[table:]
+            counts, start = result.tables, how.table[number] if size < sets.max_size else how.table[-1]
+            length = _complete(index, size, sets, how, rows.arities, path, known, result, cell_of, start)
+        tabulated = _largest(counts, start, length) < cells.tables.shape[1]
         configurations = how.configurations[index]
         parameter = parameter_of(configurations, cells)
-        value = sum_terms(occupied, length, how.row[index], parameter, cells)
+        value = _sum(counts, start, length, tabulated, how.row[index], parameter, cells)
         if size < sets.max_size:
             for variant in range(cells.penalties.size):
                 own = value
                 if own_rows:
-                    own = sum_terms(occupied, length, variant + 1, cells.parameters[variant + 1], cells)
+                    parameter = cells.parameters[variant + 1]
+                    own = _sum(counts, start, length, tabulated, variant + 1, parameter, cells)
                 result.base[variant, number] = own + cells.penalties[variant] * configurations
-        start = sets.start[index]
+        first = sets.start[index]
         for member in range(size):
-            place = sets.place[start + member]
+            place = sets.place[first + member]
             if place >= 0:
                 variant = rows.variants[path[member + 1]]
-                result.values[place] = value - result.base[variant, sets.without[start + member]]
+                result.values[place] = value - result.base[variant, sets.without[first + member]]
+
+
+@inline_no_refcount
+def _largest(counts: Counts, start: int, length: int) -> np.uint32:
+    """The largest of some counts."""
+    largest = np.uint32(0)
+    for place in range(start, start + length):
+        largest = max(largest, counts[place])
+    return largest
+
+
+@inline_no_refcount
+def _sum(
+    counts: Counts, start: int, length: int, tabulated: bool, row: int, parameter: float, cells: CellFunction
+) -> float:
+    """The sum of the terms of some counts."""
+    if tabulated and row >= 0:
+        return _sum_tabulated(counts, start, length, cells.tables, row)
+    return sum_terms(counts[start : start + length], np.int64(length), row, parameter, cells)
+
+
+@summing_kernel
+def _sum_tabulated(counts: Counts, start: int, length: int, tables: Floats, row: int) -> float:
+    total = 0.0
+    for place in range(start, start + length):
+        total += tables[row, counts[place]]
+    return total
 
 
 @inline_no_refcount
@@ -303,10 +331,10 @@ def _complete(
                     cells[last + cell] = cells[first + cell] - cells[into + cell]
             else:
                 for cell in range(after):
-                    cells[last + cell] = cells[first + cell]
-                for code in range(arity - 1):
-                    for cell in range(after):
-                        cells[last + cell] -= cells[into + code * after + cell]
+                    left = cells[first + cell]
+                    for code in range(arity - 1):
+                        left -= cells[into + code * after + cell]
+                    cells[last + cell] = left
         after *= arity
     return after
 

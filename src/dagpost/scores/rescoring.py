@@ -10,14 +10,13 @@ Several threads may score at the same time, each in memory of its own.
 from __future__ import annotations
 
 import queue
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
 from dagpost.data.table import Table
 from dagpost.families.numbering import family_count
-from dagpost.scores.counted import CountedScore
 from dagpost.scores.counting import Scratch
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.pattern_counts import (
@@ -31,7 +30,10 @@ from dagpost.scores.pattern_counts import (
 )
 from dagpost.scores.rows import check_countable, distinct_rows
 from dagpost.scores.set_functions import runs_of
-from dagpost.scores.set_lists import SetList, list_sets
+from dagpost.scores.set_lists import first_with, list_sets
+
+if TYPE_CHECKING:
+    from dagpost.scores.counted import CountedScore
 
 _MOST_COUNTERS = 2**22
 
@@ -82,11 +84,11 @@ def gap_rows(table: Table, used: Flags) -> GapRows:
     if table.gaps is not None:
         numbers[table.gaps] = np.arange(table.gap_count)
     numbers, weights = numbers[:, used], table.weights[used]
-    with_gaps, complete = (numbers >= 0).any(axis=1), ~(numbers >= 0).any(axis=0)
-    order = sorted(range(len(table.names)), key=lambda node: bool(with_gaps[node]))
+    gaps: Flags = numbers >= 0
+    with_gaps, complete = gaps.any(axis=1), ~gaps.any(axis=0)
+    order = np.argsort(with_gaps, kind="stable").tolist()
     codes = np.stack([column[used] for column in table.columns]).astype(np.uint16)
-    merged = distinct_rows(codes[:, complete], weights[complete], table.arities, ())
-    full = merged.codes[np.argsort(merged.order)]
+    full, full_weights = _distinct(codes[:, complete], weights[complete], table.arities)
     # A row with gaps that counts more than once has the same cells each time.
     incomplete = np.repeat(np.flatnonzero(~complete), weights[~complete])
     own = numbers[order][:, incomplete]
@@ -95,12 +97,20 @@ def gap_rows(table: Table, used: Flags) -> GapRows:
         order=order,
         first_gap=int((~with_gaps).sum()),
         codes=np.ascontiguousarray(np.hstack([full, codes[:, incomplete]])[order]),
-        weights=np.concatenate([merged.weights, np.ones(len(incomplete), dtype=np.uint32)]),
+        weights=np.concatenate([full_weights, np.ones(len(incomplete), dtype=np.uint32)]),
         complete=full.shape[1],
         position=position.astype(np.int64),
         row=row.astype(np.int64),
         cell=own[position, row],
     )
+
+
+def _distinct(codes: Codes, weights: Integers, arities: tuple[int, ...]) -> tuple[Codes, Counts]:
+    """Equal rows as one row with a larger weight."""
+    if not len(weights):
+        return codes, np.zeros(0, dtype=np.uint32)
+    merged = distinct_rows(codes, weights, arities, ())
+    return merged.codes[np.argsort(merged.order)], merged.weights
 
 
 class _Space(NamedTuple):
@@ -138,7 +148,7 @@ class _Run:
         incomplete = rows.codes.shape[1] - rows.complete
         words = -(-incomplete // 64)
         self._how, self._room = lay_out(self._sets, self._arities, self._terms, len(rows.weights), words)
-        self._first, self._end = _first_with(rows.first_gap, self._sets), len(self._sets.size)
+        self._first, self._end = first_with(rows.first_gap, self._sets), len(self._sets.size)
         self._pool: queue.SimpleQueue[_Space] = queue.SimpleQueue()
         known = np.ones((len(rows.order), incomplete), dtype=np.bool_)
         known[rows.position, rows.row] = False
@@ -213,12 +223,6 @@ class _Run:
             np.zeros((levels, self._room.most), dtype=np.int64),
             _scratch(rows.weights if self._room.by_rows else rows.weights[:0], int(self._arities.max()), levels),
         )
-
-
-def _first_with(position: int, sets: SetList) -> int:
-    """The first set with this position, or a higher one, on top."""
-    tops = np.flatnonzero(sets.size == 1)
-    return int(tops[position]) if position < len(tops) else len(sets.size)
 
 
 def _packed(flags: Flags) -> Masks:

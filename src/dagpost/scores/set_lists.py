@@ -71,11 +71,17 @@ def list_sets(
     )
     none, levels = np.empty(0, dtype=np.int64), max_parents + 1
     sets, members = _fill_list(listing, SetList(none, none, none, none, none, none, none, levels), False)
-    by_set = [np.empty(sets, dtype=np.int64) for _ in range(4)]
-    by_member = [np.empty(members, dtype=np.int64) for _ in range(2)]
-    found = SetList(*by_set, *by_member, np.empty(sets, dtype=np.int64), levels)
+    size, last, number, start, indicators = (np.empty(sets, dtype=np.int64) for _ in range(5))
+    without, place = (np.empty(members, dtype=np.int64) for _ in range(2))
+    found = SetList(size, last, number, start, without, place, indicators, levels)
     _fill_list(listing, found, True)
     return found
+
+
+def first_with(position: int, sets: SetList) -> int:
+    """The first set with this position, or a higher one, on top."""
+    found = np.flatnonzero((sets.size == 1) & (sets.last >= position))
+    return int(found[0]) if len(found) else len(sets.size)
 
 
 @kernel
@@ -120,7 +126,7 @@ def _fill_list(listing: _Listing, sets: SetList, write: bool) -> tuple[int, int]
 
 
 @inline_no_refcount
-def _number_without(path: Integers, size: int, left_out: int, listing: _Listing) -> int:
+def _number_without(path: Integers, size: int, left_out: int, listing: _Listing) -> np.int64:
     """The number of the set on the path, whose members count from 1, without one of them; 0 leaves out none."""
     rank = 0
     number = 0
@@ -128,14 +134,15 @@ def _number_without(path: Integers, size: int, left_out: int, listing: _Listing)
         if member != left_out:
             rank += 1
             number += listing.binomial[path[member], rank]
-    return number + listing.set_offset[rank]
+    result: np.int64 = listing.set_offset[rank] + number
+    return result
 
 
 @inline_no_refcount
-def _place_of(path: Integers, size: int, child: int, listing: _Listing) -> int:
+def _place_of(path: Integers, size: int, child: int, listing: _Listing) -> np.int64:
     """Where the score of a member, with the others for its parents, belongs; -1 where it is not wanted."""
     if not listing.wanted[path[child]]:
-        return -1
+        return np.int64(-1)
     node = listing.order[path[child]]
     number = listing.parent_offset[size - 1]
     for member in range(1, size + 1):
@@ -146,4 +153,5 @@ def _place_of(path: Integers, size: int, child: int, listing: _Listing) -> int:
             rank += 1 if between < other and between != node else 0
         if other != node:
             number += listing.binomial[other - 1 if other > node else other, rank]
-    return node * listing.families + number
+    place: np.int64 = node * listing.families + number
+    return place

@@ -16,7 +16,7 @@ from dagpost.methods.registry import METHODS
 from dagpost.priors import resolve_prior
 from dagpost.scores import SCORES, resolve_score
 
-COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "report", "info", "demo")
+COMMANDS = ("fit", "edges", "query", "sample", "best", "predict", "complete", "report", "info", "demo")
 GROUP = (("data", "list"), ("data", "export"))
 
 
