@@ -105,8 +105,9 @@ def test_a_sweep_leaves_graphs_and_cells_as_they_are(
         )
     completer = score.completer(table, NODES - 1)
     assert completer is not None
+    scorers = [score.list_scorer(table, NODES - 1, 1)]
     rules = Constraints(required=required) if required else Constraints()
-    incomplete = Incomplete(table, (score,), np.zeros(1), prior, rules, NODES - 1, [completer], 1)
+    incomplete = Incomplete(table, (score,), np.zeros(1), prior, rules, NODES - 1, [completer], scorers)
     passes = BlockPasses(incomplete, [considered], in_group=1)
     assert passes.lists.groups.max() > 1
     posterior = joint_posterior(table, score, prior, lambda graph: not required or graph[2] & 1)

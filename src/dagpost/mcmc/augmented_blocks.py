@@ -11,7 +11,7 @@ Cost: one score for each set in play, some microseconds each at 1,000 rows, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from dagpost.families.grouped_lists import IN_GROUP, Active, choose_active, grou
 from dagpost.families.masks import shape_of_sets
 from dagpost.families.set_tables import SetTables, heated
 from dagpost.mcmc import block_gibbs
-from dagpost.mcmc.augmentation import Pass
+from dagpost.mcmc.augmentation import Pass, limits_of_cells
 from dagpost.mcmc.block_choice import check_spans, edge_shares, partners_of
 from dagpost.mcmc.block_gibbs import BlockState
 from dagpost.mcmc.block_scratch import BlockContext
@@ -51,8 +51,7 @@ class Incomplete(NamedTuple):
     constraints: Constraints
     max_parents: int
     completers: Sequence[Completer]
-    #: How many threads work at the same time.
-    workers: int
+    scorers: Sequence[ListScorer]
 
 
 class BlockPasses:
@@ -69,7 +68,8 @@ class BlockPasses:
         table, lists = incomplete.table, self.lists
         self.nodes, self.max_parents = lists.nodes, incomplete.max_parents
         self.cell_count = table.gap_count
-        self.cell_type = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_limits = limits_of_cells(table)
         self.completers, self.log_priors = incomplete.completers, incomplete.log_priors
         self.keeps_pairs = self.nodes <= _MOST_PAIRED
         node_of = np.repeat(np.arange(self.nodes), lists.counts)
@@ -79,8 +79,7 @@ class BlockPasses:
             places = slice(lists.start[node], lists.start[node + 1])
             log_prior = incomplete.prior.log_weights_of_members(table.names, node, lists.members[places])
             self._log_prior[places] = log_prior
-        rules = lists.start, lists.members, self.max_parents, incomplete.workers
-        self._scorers: list[ListScorer] = [score.list_scorer(table, *rules) for score in incomplete.scores]
+        self._scorers = [scorer.on(lists.start, lists.members) for scorer in incomplete.scorers]
         self._unscored: Flags = ~self._modelled[node_of]
         self._partners = partners_of(np.mean([edge_shares(own) for own in found], axis=0), lists.counts)
         self._index = index_sets(lists)

@@ -23,14 +23,10 @@ from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
-<<<<<<< HEAD
 from dagpost.families.pruning import node_without_core
-from dagpost.mcmc.augmentation import Pass, Passes
+from dagpost.mcmc.augmentation import Pass, Passes, limits_of_cells, members_of_masks
 from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
 from dagpost.mcmc.union_lists import block_passes
-=======
-from dagpost.mcmc.augmentation import Pass, Passes, members_of_masks
->>>>>>> main
 from dagpost.methods.base import Study, Wanted
 from dagpost.methods.block_gibbs import without_core
 from dagpost.methods.dds import draw_in_orders
@@ -193,26 +189,19 @@ class ExactPasses:
         return total
 
 
-<<<<<<< HEAD
 def by_blocks(workspace: AugmentedWorkspace) -> BlockPasses:
     """Graphs that are moved by blocks, on lists that are found first."""
     table, score, prior, constraints, _ = workspace.study
     mixture, limit = score.mixture(), workspace.max_parents
     log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
     completers = [completer_of(each, table, limit) for each in workspace.scores]
-    threads = workspace.engine.workers
-    incomplete = Incomplete(table, workspace.scores, log_priors, prior, constraints, limit, completers, threads)
+    scorers = [each.list_scorer(table, limit, workspace.engine.workers) for each in workspace.scores]
+    incomplete = Incomplete(table, workspace.scores, log_priors, prior, constraints, limit, completers, scorers)
     passes = block_passes(incomplete, workspace.engine, workspace.reporter)
     node = node_without_core(passes.lists)
     if node is not None:
         raise without_core(table.names[node])
     return passes
-=======
-def limits_of_cells(table: Table) -> Integers:
-    """How many levels the column of each missing cell has; 0: it holds numbers."""
-    assert table.gaps is not None
-    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
->>>>>>> main
 
 
 def completer_of(score: Score, table: Table, max_parents: int) -> Completer:

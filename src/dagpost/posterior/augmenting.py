@@ -78,13 +78,8 @@ def augmented(
     if method.given_table == BlockGibbs.name:
         return AugmentedWorkspace(study, modularity, by_blocks, engine, reporter)
     by_components = division_of(method, modularity, study, InlineEngine()) is not None
-<<<<<<< HEAD
-    passes = ExactPasses(study, modularity, by_components=by_components)
-    return AugmentedWorkspace(study, modularity, lambda _: passes, engine, reporter)
-=======
     passes = ExactPasses(study, modularity, engine.workers, by_components=by_components)
-    return AugmentedWorkspace(study, modularity, passes, engine, reporter)
->>>>>>> main
+    return AugmentedWorkspace(study, modularity, lambda _: passes, engine, reporter)
 
 
 def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:

@@ -34,7 +34,7 @@ Extender = Callable[[int, Members, Integers, Integers], Floats]
 
 #: Scores of some families of a table with gaps: cells (as `Table.filled` takes them), the places of the families in
 #: lists that were given before, and the flag of an engine.
-ListScorer = Callable[[Floats, Integers, Integers], Floats]
+FamilyScorer = Callable[[Floats, Integers, Integers], Floats]
 
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
@@ -62,6 +62,42 @@ class Rescorer(Protocol):
     def __call__(self, cells: Floats) -> Floats:
         """The scores of all families, as `local_scores` has them."""
         ...
+
+
+class ListScorer:
+    """Scores listed families of one table again and again, with other cells in its gaps.
+
+    Node `i` has the sets from `start[i]` to `start[i + 1]`: rows of columns, and the number of columns in the places
+    that are left.
+    """
+
+    def on(self, start: Integers, members: Members) -> FamilyScorer:
+        """The function that scores families out of some lists."""
+        raise AssertionError
+
+    def __call__(self, cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
+        """The scores of all families of some lists, once."""
+        return self.on(start, members)(cells, np.arange(len(members)), cancel)
+
+
+class _OneByOne(ListScorer):
+    """Family by family, each in a table of its own columns."""
+
+    def __init__(self, score: Score, table: Table) -> None:
+        self._score, self._table = score, table
+
+    def on(self, start: Integers, members: Members) -> FamilyScorer:
+        node_of = np.repeat(np.arange(len(start) - 1), np.diff(start)).tolist()
+
+        def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
+            filled, values = self._table.filled(cells), np.zeros(len(places))
+            for number, place in enumerate(places.tolist()):
+                if not cancel[0]:
+                    present = [member for member in members[place].tolist() if member < len(filled.names)]
+                    values[number] = score_of_family(self._score, filled, [*present, node_of[place]])
+            return values
+
+        return score_families
 
 
 class Score:
@@ -210,27 +246,13 @@ class Score:
 
         return rescore
 
-    def list_scorer(
-        self, table: Table, start: Integers, members: Members, max_parents: int, workers: int
-    ) -> ListScorer:
-        """The function that scores families of a table with gaps, given their cells.
+    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+        """What scores listed families of a table with gaps, given their cells; one by one, unless a score knows better.
 
-        Node `i` has the sets from `start[i]` to `start[i + 1]`: rows of columns, and the number of columns in the
-        places that are left. Family by family, unless a score has a quicker way. `workers` threads may call it at the
-        same time.
+        `workers` threads may use it at the same time.
         """
         del max_parents, workers
-        node_of = np.repeat(np.arange(len(start) - 1), np.diff(start)).tolist()
-
-        def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
-            filled, values = table.filled(cells), np.zeros(len(places))
-            for number, place in enumerate(places.tolist()):
-                if not cancel[0]:
-                    present = [member for member in members[place].tolist() if member < len(table.names)]
-                    values[number] = score_of_family(self, filled, [*present, node_of[place]])
-            return values
-
-        return score_families
+        return _OneByOne(self, table)
 
     def of_columns(self, columns: list[int], nodes: int) -> Score:
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.

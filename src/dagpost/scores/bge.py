@@ -152,7 +152,7 @@ class BGe(Score):
         from dagpost.scores.determinants import determinant_sets
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
-        data, weights, prior_mean, deviations = self._standardised(table)
+        data, weights, prior_mean, deviations = self.standardised(table)
         columns = data.shape[1]
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(columns), prior.scale(columns)
@@ -182,7 +182,7 @@ class BGe(Score):
         from dagpost.scores.set_functions import runs_of
 
         del workers
-        data, weights, prior_mean, deviations = self._standardised(table)
+        data, weights, prior_mean, deviations = self.standardised(table)
         columns = data.shape[1]
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(columns), prior.scale(columns)
@@ -211,44 +211,14 @@ class BGe(Score):
             return super().rescorer(table, max_parents, engine)
         return GaussianRescorer(self, table, max_parents)
 
-    def list_scorer(
-        self, table: Table, start: Integers, members: Members, max_parents: int, workers: int
-    ) -> ListScorer:
-        """The function that scores listed families of a table with gaps, given their cells."""
-        from dagpost.families.distinct_sets import distinct_sets
-        from dagpost.scores.determinants import listed_determinants
-        from dagpost.scores.set_functions import runs_of
+    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+        """What scores listed families of a table with gaps, given their cells."""
+        from dagpost.scores.listed_gaussians import GaussianListScorer
 
         del workers
-        columns = len(table.names)
-        prior = self.parameter_prior()
-        degrees, scale = prior.degrees(columns), prior.scale(columns)
-        runs = runs_of(table.interventions, columns)
-        run_of, observations = np.empty(columns, dtype=np.int64), np.empty(columns)
-        for place, (nodes, observed) in enumerate(runs):
-            run_of[list(nodes)] = place
-            observations[list(nodes)] = table.weights[slice(None) if observed is None else observed].sum()
-        sets = distinct_sets(start, members, run_of, np.zeros(columns, dtype=np.int64))
-        bounds = np.searchsorted(sets.run, np.arange(len(runs) + 1))
-        node_of = np.repeat(np.arange(columns), np.diff(start))
+        return GaussianListScorer(self, table, max_parents)
 
-        def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
-            data, weights, prior_mean, deviations = self._standardised(table.filled(cells))
-            values, wanted = np.zeros(len(sets.members)), np.zeros(len(sets.members), dtype=np.bool_)
-            wanted[sets.plus[places]] = wanted[sets.minus[places]] = True
-            for place, (nodes, observed) in enumerate(runs):
-                rows = slice(None) if observed is None else observed
-                matrix = np.ascontiguousarray(prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns)))
-                constants = self.constants(columns, max_parents + 1, observations[nodes[0]], degrees, scale)
-                own = bounds[place], bounds[place + 1]
-                listed_determinants(matrix, scale, *constants, *own, sets.members, wanted, values, cancel)
-            units = (observations * np.log(deviations))[node_of[places]]
-            scores: Floats = values[sets.plus[places]] - values[sets.minus[places]] - units
-            return scores
-
-        return score_families
-
-    def _standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
+    def standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
         """The columns in their units, how often each row counts, the prior means, and the units."""
         data, weights, prior = table.values(), table.weights.astype(np.float64), self.parameter_prior()
         deviations = prior.deviations(table.names, standard_deviations(data, weights))

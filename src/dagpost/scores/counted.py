@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.families.considered_sets import Members
 from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 
 if TYPE_CHECKING:
@@ -68,13 +67,11 @@ class CountedScore(Score):
 
         return counted_extender(self, table, max_parents, workers)
 
-    def list_scorer(
-        self, table: Table, start: Integers, members: Members, max_parents: int, workers: int
-    ) -> ListScorer:
-        """The function that scores listed families of a table with gaps, given their cells."""
-        from dagpost.scores.listed_families import counted_list_scorer
+    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+        """What scores listed families of a table with gaps, given their cells."""
+        from dagpost.scores.listed_families import CountedListScorer
 
-        return counted_list_scorer(self, table, start, members, max_parents, workers)
+        return CountedListScorer(self, table, max_parents, workers)
 
     def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
         """What scores a table with gaps, given their cells: only sets with gaps, from what cells do not change."""

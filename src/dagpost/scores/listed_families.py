@@ -21,7 +21,7 @@ from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.distinct_sets import DistinctSets, distinct_sets
-from dagpost.scores.base import ListScorer
+from dagpost.scores.base import FamilyScorer, ListScorer
 from dagpost.scores.bitmaps import Bitmaps, bitmaps_of
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.counting import Scratch, scratch_pool
@@ -53,54 +53,58 @@ class _Prepared(NamedTuple):
     scratch: Scratch
 
 
-def counted_list_scorer(
-    score: CountedScore, table: Table, start: Integers, members: Members, max_parents: int, workers: int
-) -> ListScorer:
-    """The function that scores families out of some lists by counting."""
-    check_countable(table.names, table.arities, table.observations)
-    runs = runs_of(table.interventions, len(table.names))
-    run_of = np.empty(len(table.names), dtype=np.int64)
-    for number, run in enumerate(runs):
-        run_of[list(run.nodes)] = number
-    variant_of = score.variants(table.arities)
-    variants = sorted(set(variant_of))
-    cells = terms_of(score, table, max_parents + 1, variants, table.observations)
-    # Where `B` sums what `A` sums, and nothing more, the two are one.
-    same = not has_own_rows(cells) and not cells.penalties.any()
-    kind_of = np.array([0 if same else 1 + variants.index(own) for own in variant_of], dtype=np.int64)
-    sets = distinct_sets(start, members, run_of, kind_of)
-    bounds = np.searchsorted(sets.run, np.arange(len(runs) + 1))
-    pool: queue.SimpleQueue[list[_Prepared | None]] = queue.SimpleQueue()
-    for _ in range(workers):
-        pool.put([_prepare(score, table, run, variants, max_parents) for run in runs])
-    changing = np.append(np.zeros(len(table.names), np.bool_) if table.gaps is None else table.gaps.any(axis=1), False)
-    lasting = ~changing[sets.members].any(axis=1)
-    known = np.full(len(sets.members), np.nan)
+class CountedListScorer(ListScorer):
+    """Scores listed families of at most `max_parents` parents by counting."""
 
-    def score_families(completed: Floats, places: Integers, cancel: Integers) -> Floats:
-        plus, minus = sets.plus[places], sets.minus[places]
-        values = known.copy()
-        wanted = np.zeros(len(values), dtype=np.bool_)
-        wanted[plus] = wanted[minus] = True
-        wanted &= np.isnan(values)
-        own = pool.get()
-        try:
-            for number, prepared in enumerate(own):
-                first, end = bounds[number], bounds[number + 1]
-                if prepared is None:
-                    values[first:end] = 0.0
-                    continue
-                _write_cells(completed, prepared.gaps, prepared.rows, prepared.bits)
-                _sum_sets(first, end, sets, wanted, prepared, values, cancel)
-        finally:
-            pool.put(own)
-        if not cancel[0]:
-            stay = wanted & lasting
-            known[stay] = values[stay]
-        scores: Floats = values[plus] - values[minus]
-        return scores
+    def __init__(self, score: CountedScore, table: Table, max_parents: int, workers: int) -> None:
+        check_countable(table.names, table.arities, table.observations)
+        self._runs = runs_of(table.interventions, len(table.names))
+        self._run_of = np.empty(len(table.names), dtype=np.int64)
+        for number, run in enumerate(self._runs):
+            self._run_of[list(run.nodes)] = number
+        variant_of = score.variants(table.arities)
+        variants = sorted(set(variant_of))
+        cells = terms_of(score, table, max_parents + 1, variants, table.observations)
+        # Where `B` sums what `A` sums, and nothing more, the two are one.
+        same = not has_own_rows(cells) and not cells.penalties.any()
+        self._kind_of = np.array([0 if same else 1 + variants.index(own) for own in variant_of], dtype=np.int64)
+        no_gaps = np.zeros(len(table.names), dtype=np.bool_)
+        self._changing = np.append(no_gaps if table.gaps is None else table.gaps.any(axis=1), False)
+        self._pool: queue.SimpleQueue[list[_Prepared | None]] = queue.SimpleQueue()
+        for _ in range(workers):
+            self._pool.put([_prepare(score, table, run, variants, max_parents) for run in self._runs])
 
-    return score_families
+    def on(self, start: Integers, members: Members) -> FamilyScorer:
+        """The function that scores families out of some lists."""
+        sets = distinct_sets(start, members, self._run_of, self._kind_of)
+        bounds = np.searchsorted(sets.run, np.arange(len(self._runs) + 1))
+        lasting = ~self._changing[sets.members].any(axis=1)
+        known = np.full(len(sets.members), np.nan)
+
+        def score_families(completed: Floats, places: Integers, cancel: Integers) -> Floats:
+            plus, minus = sets.plus[places], sets.minus[places]
+            values = known.copy()
+            wanted = np.zeros(len(values), dtype=np.bool_)
+            wanted[plus] = wanted[minus] = True
+            wanted &= np.isnan(values)
+            room = self._pool.get()
+            try:
+                for number, prepared in enumerate(room):
+                    own = bounds[number], bounds[number + 1]
+                    if prepared is None:
+                        values[slice(*own)] = 0.0
+                    else:
+                        _write_cells(completed, prepared.gaps, prepared.rows, prepared.bits)
+                        _sum_sets(*own, sets, wanted, prepared, values, cancel)
+            finally:
+                self._pool.put(room)
+            if not cancel[0]:
+                stay = wanted & lasting
+                known[stay] = values[stay]
+            scores: Floats = values[plus] - values[minus]
+            return scores
+
+        return score_families
 
 
 def _prepare(score: CountedScore, table: Table, run: Run, variants: list[int], max_parents: int) -> _Prepared | None:

@@ -54,7 +54,7 @@ def assert_those_of_all(score: Score, table: Table, seed: int, most: int = 3) ->
     start = np.cumsum([0, *map(len, sets)])
     padded = [[*own, *[columns] * (most - len(own))] for lists in sets for own in lists]
     members = np.array(padded, dtype=np.int16).reshape(-1, most)
-    score_families = score.list_scorer(with_gaps, start, members, most, 1)
+    score_families = score.list_scorer(with_gaps, most, 1).on(start, members)
     for _ in range(3):
         cells = random_cells(with_gaps, generator)
         known = local_scores(with_gaps.filled(cells), score, most, engine=ThreadEngine(1))
@@ -92,5 +92,5 @@ def test_work_stops_when_it_is_told_to() -> None:
     for score in (BDeu(), BGe(), Doubled()):
         table = random_table(score, 3, 30, 1, False)
         known = local_scores(table, score, 1, engine=ThreadEngine(1)).score(0, [1])
-        found = score.list_scorer(table, np.arange(4), members, 1, 1)(np.empty(0), np.arange(3), stop)
+        found = score.list_scorer(table, 1, 1)(np.empty(0), np.arange(4), members, stop)
         assert found[0] != pytest.approx(known)
