@@ -180,7 +180,10 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
         with workspace.checkpointed(kept):
-            fitted = Fitted(data, settings, study.score, method, reason_for(method, study), workspace, table)
+            reason = reason_for(method, study)
+            if not method.exact_given_table:
+                reason += f"; parents considered: {workspace.considered_words}"
+            fitted = Fitted(data, settings, study.score, method, reason, workspace, table)
             # The chains run now.
             _ = fitted.results
     fitted.remember("prior", study.prior.chosen)
