@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,6 +94,39 @@ def shares_of_target(
     """The joint probability with each level of the target in turn, divided by their sum."""
     logs = [
         log_predictive(family, dags, weights, [*row[:target], level, *row[target + 1 :]]) for level in range(levels)
+    ]
+    largest = max(logs)
+    total = math.fsum(math.exp(log - largest) for log in logs)
+    return [math.exp(log - largest) / total for log in logs]
+
+
+def log_predictive_of_observed(
+    family: Family,
+    dags: Sequence[Sequence[int]],
+    weights: Sequence[float],
+    row: Sequence[int | None],
+    arities: Sequence[int],
+    was_set: int = 0,
+) -> float:
+    """The sum over all ways to fill the cells that are None."""
+    choices = [range(arity) if cell is None else [cell] for cell, arity in zip(row, arities, strict=True)]
+    logs = [log_predictive(family, dags, weights, completed, was_set) for completed in product(*choices)]
+    largest = max(logs)
+    return largest + math.log(math.fsum(math.exp(log - largest) for log in logs))
+
+
+def shares_given_observed(
+    family: Family,
+    dags: Sequence[Sequence[int]],
+    weights: Sequence[float],
+    row: Sequence[int | None],
+    target: int,
+    arities: Sequence[int],
+) -> list[float]:
+    """The joint probability of what is observed and each level of the target in turn, divided by their sum."""
+    logs = [
+        log_predictive_of_observed(family, dags, weights, [*row[:target], level, *row[target + 1 :]], arities)
+        for level in range(arities[target])
     ]
     largest = max(logs)
     total = math.fsum(math.exp(log - largest) for log in logs)

@@ -129,7 +129,7 @@ def rows_from(generator: np.random.Generator, table: Table, count: int, *, unkno
         cells = generator.normal(size=(nodes, count)) * generator.choice([1.0, 30.0], count)
     masks = generator.integers(0, 1 << nodes, count, dtype=np.uint64)
     masks = np.where(generator.random(count) < 0.8, np.uint64(0), masks)
-    return NewRows(cells, masks, np.zeros(count, dtype=bool))
+    return NewRows(cells, masks, np.zeros((nodes, count), dtype=bool))
 
 
 def as_new_table(table: Table, rows: NewRows) -> Table:
@@ -384,7 +384,7 @@ def test_rows_that_are_thousands_of_nats_away_keep_their_digits(table: Table, se
         "bge",
         families.children,
         families.parents,
-        NewRows(cells, np.zeros(3, dtype=np.uint64), np.zeros(3, dtype=bool)),
+        NewRows(cells, np.zeros(3, dtype=np.uint64), np.zeros((len(table.names), 3), dtype=bool)),
     )
     for row in range(3):
         of_graphs = logs[:, row][families.numbers].sum(axis=1)[weights > 0] + np.log(weights[weights > 0])

@@ -30,6 +30,7 @@ from dagpost._tools.progress import NO_PROGRESS
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data import as_table
 from dagpost.engines import ThreadEngine
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.bootstrap import Bootstrap
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -69,12 +70,18 @@ def fitted(model: DagPosterior) -> Arrays:
             arrays["paths"] = sums.paths
     if drawn is not None:
         arrays["parents"], arrays["log_joint"] = drawn.parents, drawn.log_joint
+        if drawn.chains is not None:
+            arrays |= {f"series_{name}": array for name, array in drawn.chains.series.items()}
+            arrays |= {f"sums_{name}": array for name, array in drawn.chains.sums.items()}
     return arrays
 
 
-def fit(nodes: int, **settings: Any) -> Run:
-    """Fit a table of so many columns."""
+def fit(nodes: int, gaps: float = 0.0, **settings: Any) -> Run:
+    """Fit a table of so many columns, of which a share of the cells may be missing."""
     table = datasets.load("coronary") if nodes == 6 else chain_table(nodes)
+    if gaps:
+        table = chain_table(nodes)
+        table = table.mask(np.random.default_rng(2).random(table.shape) < gaps)
 
     def run(checkpoint: Checkpoint | None, threads: int) -> Arrays:
         return fitted(
@@ -122,6 +129,7 @@ KINDS: dict[str, Callable[[], Run]] = {
     "scores of levels": lambda: scores("bde", 4_000),
     "scores of numbers": lambda: scores("bge", 2_000),
     "bootstrap": lambda: fit(6, method=Bootstrap(replicates=40)),
+    "fit with gaps": lambda: fit(5, 0.1, method=Augmentation(chains=3, burn_in=20, error=0.02), samples=6_000),
     "block-gibbs sample": lambda: sample(10, 3_000, method=BlockGibbs(chains=3, thinning=2, burn_in=600)),
     "dds sample": lambda: sample(14, 140_000, modularity="order"),
     "exact-layers sample": lambda: sample(13, 70_000),

@@ -35,6 +35,7 @@ _COMMANDS = {
     "sample": ("dagpost.cli.sample", "sample"),
     "best": ("dagpost.cli.best", "best"),
     "predict": ("dagpost.cli.predict", "predict"),
+    "complete": ("dagpost.cli.complete", "complete"),
     "report": ("dagpost.cli.report", "report"),
     "info": ("dagpost.cli.info", "info"),
     "demo": ("dagpost.cli.demo", "demo"),

@@ -70,9 +70,10 @@ class Strategy(StrEnum):
 class Missing(StrEnum):
     """What to do about missing cells."""
 
-    REFUSE = "refuse"
+    AUGMENT = "augment"
     DROP = "drop"
     LEVEL = "level"
+    REFUSE = "refuse"
 
 
 class Unseen(StrEnum):

@@ -179,6 +179,7 @@ def fit(
             tiers=tiered,
             exogenous=not_modelled,
             regimes=experiments,
+            missing=None if missing is None else missing.value,
             engine=where,
             threads=threads,
             seed=seed,
@@ -240,6 +241,8 @@ def _show(model: DagPosterior, tried: Tried, model_file: Path | None, *, as_json
     typer.echo(assumptions(model))
     if model_file is not None:
         typer.echo(f"Model: {model_file}")
+        if model.fitted_.gaps:
+            typer.echo("The model file holds the rows of the table: it completes their gaps. Share it like the data.")
     if not quiet:
         _hint(_question(model, pairs[0].source, pairs[0].target, folded), model_file)
 
@@ -267,8 +270,11 @@ def _hint(statement: Feature, model_file: Path | None) -> None:
 
 def _broken_off(model: DagPosterior) -> bool:
     """Whether Ctrl-C ended the chains early, so that the edges come from the graphs that they had by then."""
-    chains = not model.exact_ and model.fitted_.method.draws == "chains"
-    return chains and len(model.own_sample()) < model.fitted_.usual_count
+    if model.exact_ or model.fitted_.method.draws != "chains":
+        return False
+    record = model.own_sample().chains
+    # Others may stop early by a rule of their own.
+    return record is not None and record.checks is not None and record.checks.interrupted
 
 
 def _what_is_kept(model: DagPosterior, model_file: Path | None, checkpoint: Checkpoint | None) -> str:

@@ -140,6 +140,7 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     lines = [
         ("data", f"{len(about['names'])} variables, {observations} observations"),
         ("fingerprint", about["data_fingerprint"]),
+        *([("gaps", _gaps(about["gaps"]))] if about.get("gaps") else []),
         *([("interventions", "in some rows variables were set from outside")] if about.get("interventions") else []),
         *_in_time(about.get("time")),
         ("score", readable_setting(settings["score"])),
@@ -159,6 +160,11 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
         lines.append(("sensitivity", about["sensitivity"]["summary"]))
     kept = [words for key, words in _PARTS.items() if about.get(key) is not None]
     return [*lines, ("kept along", ", ".join(kept) or "nothing")]
+
+
+def _gaps(count: int) -> str:
+    cells = "1 cell has" if count == 1 else f"{count:,} cells have"
+    return f"{cells} no value, and chains completed them; the rows of the table are in this file"
 
 
 def _averaged(mixture: dict[str, Any] | None) -> list[Line]:

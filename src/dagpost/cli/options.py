@@ -115,8 +115,9 @@ CutOption = Annotated[
 MissingOption = Annotated[
     choices.Missing | None,
     typer.Option(
-        help="Rows with missing cells: refuse the table, drop them, or give missing cells a level of their own; drop "
-        "unless given.",
+        help="Cells without a value: augment completes them in chains, given the cells that are there; drop leaves "
+        "out the rows with such cells; level gives them a level of their own; refuse is an error. Unless given: "
+        "augment.",
         show_default=False,
     ),
 ]

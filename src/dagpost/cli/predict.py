@@ -59,7 +59,7 @@ def predict(
     """Say how probable new rows are, or one column of them.
 
     Averaged over graphs, with all parameters integrated out, and given the exogenous columns. One line a row: the
-    natural log of its probability, or with --target the probability of every level; nan for a row with missing cells.
+    natural log of its probability, or with --target the probability of every level. Missing cells are summed over.
     Rows are taken as the table of `fit` was: numbers are cut where the model's recipe says, and columns that are not
     variables are left out.
 

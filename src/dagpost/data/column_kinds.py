@@ -84,7 +84,7 @@ def verdict(name: str, cells: Cells, counts: NDArray[np.int64] | None, *, keep: 
     occurring = np.zeros(len(cells.values) + 1, dtype=bool)
     occurring[cells.places[seen]] = True
     different = int(occurring[:-1].sum())
-    if cells.kind == "empty":
+    if cells.kind == "empty" or bool(cells.missing.all()):
         return Verdict("left out", "empty: no value in any row")
     # Two people can be alike, but do not share a name that tells them apart: each row of counts has its own.
     told_apart = int(seen.sum()) if name == ROW_NUMBERS or _surely_identifies(_words_of(name)) else observations
@@ -130,7 +130,8 @@ def _left_out(name: str, cells: Cells, different: int, observations: int) -> Ver
     if cells.kind == "declared":
         return None
     if different == 1:
-        return Verdict("left out", "constant: one value in all rows")
+        where = "in all rows" if not cells.missing.any() else "wherever there is one"
+        return Verdict("left out", f"constant: one value {where}")
     if cells.kind in ("truth", "decimal"):
         return None
     if cells.kind == "dates" or (cells.kind == "text" and _share(cells.values, _DATE) >= _NEARLY_ALL):

@@ -18,15 +18,18 @@ from dagpost.data.encoding import code_type
 from dagpost.data.files import MISSING_LEVEL
 from dagpost.data.recipe_steps import Missing
 from dagpost.data.table import Table
-from dagpost.errors import InputError
+from dagpost.errors import InputError, warn
+
+#: Fewer rows say nothing.
+_FEWEST_ROWS = 2
 
 Gaps = NDArray[np.bool_]
 
 
 def complete_rows(gaps: Sequence[tuple[str, Gaps]], rows: int, missing: str, least: int) -> Gaps:
-    """The rows without gaps, where these are dropped or refused; fewer than `least` are an error."""
+    """The rows that stay: those without gaps, where these are dropped or refused; fewer than `least` are an error."""
     incomplete = np.zeros(rows, dtype=bool)
-    for _, gap in gaps:
+    for _, gap in gaps if missing in ("drop", "refuse") else ():
         incomplete |= gap
     if not incomplete.any():
         return ~incomplete
@@ -106,6 +109,14 @@ def gaps_of(columns: Sequence[str], found: Mapping[str, Gaps]) -> Gaps | None:
     return np.stack([found.get(name, np.zeros(rows, dtype=bool)) for name in columns])
 
 
+def without_idle_gaps(table: Table) -> Table:
+    """The table without rows that have gaps and stand for no observation."""
+    if table.gaps is None or table.counts is None:
+        return table
+    idle = table.gaps.any(axis=0) & (table.counts == 0)
+    return table.of_rows(np.flatnonzero(~idle)) if idle.any() else table
+
+
 def refuse_set_gaps(table: Table) -> None:
     """Refuse a gap in a cell that was set by intervention: whoever set it knows the value."""
     if table.gaps is None or table.interventions is None:
@@ -130,21 +141,32 @@ def refuse_gaps_in_regimes(name: str, gap: Gaps) -> None:
         )
 
 
-def refuse_gaps_in_exogenous(table: Table, exogenous: Sequence[str]) -> None:
-    """Refuse gaps in columns that are not modelled: nothing says how these are distributed."""
+def without_unmodelled_gaps(table: Table, exogenous: Sequence[str]) -> Table:
+    """The table without the rows that have a gap in a column that is not modelled: nothing says what is likely there.
+
+    A notice says so. All that is said is conditional on these columns, so that leaving such rows out is right if the
+    gaps there do not depend on the other columns.
+    """
     if table.gaps is None:
-        return
+        return table
     own = dict(zip(table.names, table.gaps, strict=True))
     wrong = [name for name in dict.fromkeys(exogenous) if name in own and own[name].any()]
-    if wrong:
-        first = own[wrong[0]]
-        listed = shortened([f"{name!r} ({int(own[name].sum()):,})" for name in wrong])
+    if not wrong:
+        return table
+    left = np.flatnonzero(~np.any([own[name] for name in wrong], axis=0))
+    listed = shortened([f"{name!r} ({int(own[name].sum()):,})" for name in wrong])
+    why = "They are not modelled, so that nothing says what is likely there"
+    if len(left) < _FEWEST_ROWS:
         raise InputError(
-            f"{quoted('exogenous')} columns have gaps: {listed}, the first in row {int(first.argmax()) + 1} of "
-            f"{wrong[0]!r} (the first row is row 1). They are not modelled, so that nothing says what is likely there. "
-            f"Drop the incomplete rows ({setting('missing', 'drop')}), give gaps a level of their own "
-            f"({setting('missing', 'level')}), or take the columns out of {bare('exogenous')}."
+            f"{quoted('exogenous')} columns have gaps: {listed}. {why}, and fewer than {_FEWEST_ROWS} rows have none. "
+            f"Give gaps a level of their own ({setting('missing', 'level')}), or take the columns out of "
+            f"{bare('exogenous')}."
         )
+    warn(
+        f"{table.rows - len(left):,} of {table.rows:,} rows were left out, for gaps in exogenous columns: {listed}. "
+        f"{why}."
+    )
+    return _settled(table.of_rows(left), "augment", table.rows - len(left))
 
 
 def refuse_empty_columns(table: Table) -> None:

@@ -226,8 +226,8 @@ class Recipe(Transformer):
         return words.lines(self._decided(), self.exogenous)
 
     def summary(self) -> str:
-        """How many columns are used, and how many rows were dropped, in one line."""
-        return words.summary(self._decided(), self.dropped_rows_, self.rows_)
+        """How many columns are used, how many rows were dropped, and what becomes of gaps, in one line."""
+        return words.summary(self._decided(), self.dropped_rows_, self.rows_, self.missing)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         if not self.fitted:

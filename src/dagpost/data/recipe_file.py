@@ -52,7 +52,7 @@ _HEAD = """\
 #         rule, as "4:quantile". Without this key, as bins and strategy say.
 # rule    by which rule the cuts were found. Take it out where you set cuts: they are then a decision of yours.
 # why     what the column is, in words.
-# gaps    how many cells have no value. With missing = "level", they are a level of their own.
+# gaps    how many cells have no value; missing says what is done about them.
 #
 # A column that is not here is not a variable.
 """
@@ -83,7 +83,7 @@ def toml_of(described: Mapping[str, Any]) -> str:
     """The text of a file."""
     top = [
         f"{_VERSION} = 1",
-        "# rows in which a column has no value: drop them, give gaps a level of their own, or refuse the table",
+        "# cells without a value: have chains complete them (augment), drop their rows, give them a level, or refuse",
         _line("missing", described["missing"]),
         "# levels of new rows that are not listed here: an error, a gap (missing), or as probable as the prior says",
         _line("unseen", described["unseen"]),

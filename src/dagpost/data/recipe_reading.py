@@ -131,8 +131,8 @@ def decide(source: Source, choices: Choices) -> Reading:
     finished = {step.name: step for step, _ in read}
     steps = tuple(finished.get(step.name, step) for step, _ in decided)
     gaps = {step.name: cells.missing for step, cells in used} if choices.missing == "augment" else {}
-    for name in choices.regimes:
-        refuse_gaps_in_regimes(name, gaps.get(name, ~complete[:0]))
+    for name in set(choices.regimes) & gaps.keys():
+        refuse_gaps_in_regimes(name, gaps[name])
     return _assembled(source, steps, read, complete, gaps)
 
 
@@ -198,9 +198,7 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             refuse_gaps_in_regimes(step.name, gap)
         columns.append((replace(step, gaps=int(gap.sum())), column))
         gaps.append((step.name, gap))
-    complete = np.ones(source.rows, dtype=bool)
-    if choices.missing in ("drop", "refuse"):
-        complete = complete_rows(gaps, source.rows, choices.missing, least=1)
+    complete = complete_rows(gaps, source.rows, choices.missing, least=1)
     kept = [
         _read(step, unlisted[step.name].occurring(complete), choices)
         if step.name in unlisted
@@ -250,9 +248,6 @@ def _settled(
     decided: list[tuple[Step, Cells | None]], source: Source, choices: Choices
 ) -> tuple[list[tuple[Step, Cells | None]], NDArray[np.bool_]]:
     """The rows that stay, and the columns, without those that are constant in these rows."""
-    complete = np.ones(source.rows, dtype=bool)
-    if choices.missing in ("level", "augment"):
-        return decided, complete
     while True:
         used = [(step, cells) for step, cells in decided if step.used and cells is not None]
         gaps = [(step.name, cells.missing) for step, cells in used]

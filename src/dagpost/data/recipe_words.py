@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import printable, shortened
 from dagpost.data.encoding import number_text
 from dagpost.data.recipe_settings import names_of
 from dagpost.data.recipe_steps import Step
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
 
 #: Columns that a notice names.
 _NAMED = 4
@@ -18,13 +22,19 @@ _MOST_SHOWN, _FIRST_SHOWN = 64, 24
 _HEADER = ("column", "what it is", "what is done", "levels")
 
 
-def summary(steps: Sequence[Step], dropped: int, rows: int) -> str:
-    """How many columns are used, and how many rows were dropped, in one line."""
+def summary(steps: Sequence[Step], dropped: int, rows: int, missing: str) -> str:
+    """How many columns are used, how many rows were dropped, and what becomes of gaps, in one line."""
     used = sum(step.use != "left out" for step in steps)
     text = f"Recipe for {len(steps)} columns: {used} used"
     if used < len(steps):
         text += f", {len(steps) - used} left out"
-    return text + (f"; {dropped:,} of {rows:,} rows dropped for gaps" if dropped else "")
+    text += f"; {dropped:,} of {rows:,} rows dropped for gaps" if dropped else ""
+    gaps = sum(step.gaps for step in steps if step.used)
+    if not gaps or missing not in ("augment", "level"):
+        return text
+    # Where rows were dropped, some gaps went with them.
+    which = "other gaps are" if dropped else f"{gaps:,} gap{' is' if gaps == 1 else 's are'}"
+    return f"{text}; {which} {'completed by chains' if missing == 'augment' else 'a level of their own'}"
 
 
 def lines(steps: Sequence[Step], exogenous: Sequence[str] = ()) -> list[str]:
@@ -59,7 +69,7 @@ def _shown(steps: Sequence[Step]) -> tuple[list[Step], str]:
 
 def cells(step: Step, exogenous: Sequence[str] = ()) -> tuple[str, str, str, str]:
     """One row of the table: column, what it is, what is done, levels; some columns are not modelled."""
-    gaps = f"; {step.gaps:,} gaps" if step.gaps else ""
+    gaps = f"; {step.gaps:,} gap{'' if step.gaps == 1 else 's'}" if step.gaps else ""
     done = {"levels": "levels", "number": "stays a number", "regimes": "indicators", "left out": "left out"}[step.use]
     if step.cuts is not None:
         done = f"cut: {step.rule}"
@@ -103,6 +113,22 @@ def notice_of_reading(steps: Sequence[Step], dropped: int, rows: int, *, decided
         shown = either("The 'recipe' of the table or model shows", "dagpost info TABLE shows")
         parts.append(f"{shown} what is done with each column; {either('Recipe(keep=[...])', '--keep')} keeps one.")
     return " ".join(parts)
+
+
+def notice_of_gaps(table: Table) -> str:
+    """What a fit does about the gaps of a table, in one sentence; empty if there are none."""
+    if table.gaps is None or not table.gap_count:
+        return ""
+    each = sorted(zip(table.gaps.sum(axis=1).tolist(), table.names, strict=True), key=lambda own: -own[0])
+    cells = "1 cell has" if table.gap_count == 1 else f"{table.gap_count:,} cells have"
+    incomplete = int(table.gaps.any(axis=0).sum())
+    ways = either("missing='drop', 'level' or 'refuse'", "--missing drop, level or refuse")
+    return (
+        f"{cells} no value ({_few([f'{name!r}: {count:,}' for count, name in each if count])}), so that {incomplete:,} "
+        f"of {table.rows:,} rows ({incomplete / table.rows:.1%}) have gaps: chains complete them again and again, "
+        "given all cells that are there, which assumes that values are missing at random; other ways are "
+        f"{ways}."
+    )
 
 
 def notice_of_cuts(steps: Sequence[Step]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import html
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,8 @@ class Table:
     limits: tuple[int, int] | None = None
     #: Where a cell has no value (columns, rows), with the code 0, or nan, in its place; None: nowhere.
     gaps: NDArray[np.bool_] | None = None
+    #: Which row of the data each row is, from 0 on, where some were left out or repeated; None: one after the other.
+    row_numbers: NDArray[np.intp] | None = None
 
     @property
     def rows(self) -> int:
@@ -113,6 +115,9 @@ class Table:
         >>> replace(table, gaps=gaps).filled(np.array([1.0])).codes()[1].tolist()
         [1, 1, 1, 0]
         """
+        whole = isinstance(cells, np.ndarray) and cells.dtype.kind in "fiu" and cells.shape == (self.gap_count,)
+        if not whole or not np.isfinite(cells).all():
+            raise refusal(cells, "cells", "filled", f"an array of {self.gap_count:,} finite numbers")
         if self.gaps is None:
             return self
         columns, places = list(self.columns), np.cumsum([0, *self.gaps.sum(axis=1)])
@@ -123,19 +128,31 @@ class Table:
 
     def codes(self) -> NDArray[Any]:
         """All codes as a (columns, rows) array of the smallest unsigned type that fits them all."""
+        self.refuse_other_than("discrete")
         self._refuse_gaps()
+        return np.ascontiguousarray(np.stack(self.columns), dtype=code_type(max(self.arities)))
+
+    def values(self) -> NDArray[np.float64]:
+        """All values as a (rows, columns) array of floats."""
+        self.refuse_other_than("continuous")
+        self._refuse_gaps()
+        columns = [
+            column if levels is None else np.array(levels, dtype=np.float64)[column]
+            for column, levels in zip(self.columns, self.levels, strict=True)
+        ]
+        return np.ascontiguousarray(np.column_stack(columns))
+
+    def refuse_other_than(self, kind: Literal["discrete", "continuous"]) -> None:
+        """Refuse columns that a score of this kind cannot take."""
         continuous = [name for name, levels in zip(self.names, self.levels, strict=True) if levels is None]
-        if continuous:
+        if kind == "discrete" and continuous:
             raise InputError(
                 f"{columns_are(continuous)} continuous, and a discrete score needs levels. "
                 f"Discretise first: {either(_DISCRETISE, '--discretise quantile')}; or, if all columns are continuous, "
                 f"use {setting('score', 'bge')}."
             )
-        return np.ascontiguousarray(np.stack(self.columns), dtype=code_type(max(self.arities)))
-
-    def values(self) -> NDArray[np.float64]:
-        """All values as a (rows, columns) array of floats."""
-        self._refuse_gaps()
+        if kind == "discrete":
+            return
         discrete, with_gaps = self._not_numeric(), self._with_gaps()
         if discrete:
             raise InputError(
@@ -146,14 +163,24 @@ class Table:
         if with_gaps:
             raise InputError(
                 f"{columns_are(with_gaps, 'has', 'have')} gaps, which are not numbers, and a score for continuous data "
-                f"needs numbers. Drop the incomplete rows ({setting('missing', 'drop')}), or use a discrete score such "
-                f"as {setting('score', 'bdeu')}."
+                f"needs numbers. Have them completed ({setting('missing', 'augment')}), drop the incomplete rows "
+                f"({setting('missing', 'drop')}), or use a discrete score such as {setting('score', 'bdeu')}."
             )
-        columns = [
-            column if levels is None else np.array(levels, dtype=np.float64)[column]
-            for column, levels in zip(self.columns, self.levels, strict=True)
-        ]
-        return np.ascontiguousarray(np.column_stack(columns))
+
+    def with_number_columns(self) -> Table:
+        """A table with gaps whose levels are numbers, as numbers: a gap may then hold any, not only one of the levels.
+
+        >>> from dagpost.data import as_table
+        >>> as_table(np.array([[1, 5], [2, np.nan], [1, 7.5]])).with_number_columns().columns[1].tolist()
+        [5.0, nan, 7.5]
+        """
+        if self.gaps is None or self._not_numeric() or self._with_gaps():
+            return self
+        columns = tuple(
+            column if levels is None else np.where(gap, np.nan, np.array(levels, dtype=np.float64)[column])
+            for column, levels, gap in zip(self.columns, self.levels, self.gaps, strict=True)
+        )
+        return replace(self, columns=columns, levels=(None,) * len(columns))
 
     def _refuse_gaps(self) -> None:
         """Refuse to hand out cells as if each had a value."""
@@ -162,8 +189,8 @@ class Table:
         own = zip(self.names, self.gaps.sum(axis=1).tolist(), strict=True)
         listed = shortened([f"{name!r} ({count:,})" for name, count in own if count])
         raise InputError(
-            f"The table has gaps: {listed}. Drop the incomplete rows ({setting('missing', 'drop')}), give gaps a level "
-            f"of their own ({setting('missing', 'level')}), or fit a DagPosterior, which completes them."
+            f"The table has gaps: {listed}. Drop the incomplete rows ({_recipe('drop')}), give gaps a level of their "
+            f"own ({_recipe('level')}), or {either('fit a DagPosterior', 'use dagpost fit')}, which completes them."
         )
 
     def _not_numeric(self) -> list[str]:
@@ -214,6 +241,9 @@ class Table:
         >>> as_table(np.array([[0, 1], [1, 1], [0, 0]])).of_rows(np.array([2, 0, 0])).columns[1].tolist()
         [0, 1, 1]
         """
+        numbers = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and rows.ndim == 1
+        if not numbers or (len(rows) and not 0 <= rows.min() <= rows.max() < self.rows):
+            raise refusal(rows, "rows", "of_rows", f"an array of whole numbers from 0 to {self.rows - 1}")
         gaps = None if self.gaps is None else self.gaps[:, rows]
         return replace(
             self,
@@ -222,6 +252,7 @@ class Table:
             interventions=None if self.interventions is None else self.interventions[rows],
             gaps=gaps if gaps is not None and gaps.any() else None,
             numbers=tuple(None if numbers is None else numbers[rows] for numbers in self.numbers),
+            row_numbers=np.asarray(rows) if self.row_numbers is None else self.row_numbers[rows],
         )
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -282,6 +313,11 @@ class Table:
         ]
         body = "".join(f"<tr>{row if row[0] == '<' else f'<td>{row}</td>'}</tr>" for row in shortened_rows(rows))
         return f"<table><caption>{html.escape(self.summary())}</caption>{body}</table>"
+
+
+def _recipe(missing: str) -> str:
+    """How tables are read that have gaps, wherever they are read."""
+    return either(f"recipe=Recipe(missing={missing!r}) of as_table", f"--missing {missing}")
 
 
 def _range_of(column: NDArray[np.float64]) -> str:

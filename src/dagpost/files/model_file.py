@@ -31,13 +31,15 @@ from dagpost.engines.registry import resolve_engine
 from dagpost.errors import InputError, ResourceError, warn
 from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
-from dagpost.files import allowed_families, archive, kept_sets
+from dagpost.files import allowed_families, archive, augmented_model, kept_sets
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
 from dagpost.methods.base import Method
 from dagpost.methods.choice import resolve_method
 from dagpost.methods.registry import METHODS
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.completed_tables import ROW_LABELS
 from dagpost.posterior.component_workspace import ComponentWorkspace
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
@@ -71,6 +73,9 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     sets: dict[str, Any] = {}
     if workspace.parts:
         arrays |= _arrays_of_weights(workspace)
+    elif isinstance(workspace, AugmentedWorkspace):
+        # Every completed table has weights of its own.
+        rows = True
     elif isinstance(workspace, WideWorkspace):
         sets, own = kept_sets.parts_of(workspace.considered)
         arrays |= own
@@ -100,6 +105,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "verdict": results.verdict,
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
+        **({"gaps": fitted.gaps} if fitted.gaps else {}),
         **sets,
     }
     if isinstance(workspace, MixedWorkspace):
@@ -139,7 +145,6 @@ def load_model(
         engine = resolve_engine(engine, threads, len(names))
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
-        workspace = _workspace(about, arrays, names, method, engine, reporter_for(progress), chosen["score"])
         levels = _levels(about)
         recipe = recipe_in(about)
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
@@ -163,12 +168,21 @@ def load_model(
             chosen["exogenous"] = [name for name in settings["exogenous"] if name not in indicators]
         if settings.get("recipe") is not None:
             chosen["recipe"] = Recipe.from_json(settings["recipe"])
+        reporter = reporter_for(progress)
+        workspace: Workspace
+        if table is not None and augmented_model.are_in(about):
+            workspace = augmented_model.workspace_of(settings, chosen, method, table, engine, reporter)
+        else:
+            workspace = _workspace(about, arrays, names, method, engine, reporter, chosen["score"])
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
         fitted.remember("results", _results(fitted, about, arrays))
         fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
+        if isinstance(workspace, AugmentedWorkspace):
+            augmented_model.check_completions(workspace, method, fitted.drawn)
+            fitted.remember(ROW_LABELS, parts[_ROWS][0].get("labels"))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_SENSITIVITY] is not None:
@@ -233,7 +247,9 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
     sample = _sample_to_keep(fitted)
     if sample is not None:
         parts[_SAMPLE] = parts_of(sample)
-        statistics = statistics_to_keep(fitted)
+        # With gaps the rows are there, and what is counted differs from one completed table to the next.
+        with_gaps = isinstance(fitted.workspace, AugmentedWorkspace)
+        statistics = None if with_gaps else statistics_to_keep(fitted)
         if statistics is not None:
             parts[_STATISTICS] = (statistics.about(), statistics.arrays())
     sensitivity = known_sensitivity(fitted)
@@ -242,7 +258,7 @@ def _data_parts(fitted: Fitted, rows: bool) -> dict[str, tuple[dict[str, Any], A
     if truth(rows, "rows", "save"):
         if fitted.table is None:
             raise InputError("This model has no rows to save: it was itself read from a file without them.")
-        parts[_ROWS] = rows_of(fitted.table)
+        parts[_ROWS] = rows_of(fitted.table, fitted.recall(ROW_LABELS))
     return parts
 
 

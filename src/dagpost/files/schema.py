@@ -48,7 +48,7 @@ from dagpost._tools.schema import (
 from dagpost.data.unrolled import RULE
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES, family_count
-from dagpost.files import allowed_families, archive, kept_sets
+from dagpost.files import allowed_families, archive, augmented_model, kept_sets
 from dagpost.files.data_schema import LEVELS, NAMES, check_rows, check_sensitivity, check_statistics, sizes_of
 from dagpost.files.parent_columns import check_parents
 from dagpost.mcmc.checks import CHECKS
@@ -114,6 +114,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
     "verdict": optional(text),
     "log_evidence": optional(number(-_NATS, _NATS)),
     "error_bound": optional(number(0.0)),
+    "gaps": whole(1),
     "mixture": optional(
         mapping(
             {
@@ -132,7 +133,7 @@ MODEL_FIELDS: Mapping[str, Rule] = {
 #: Optional parts, and fields of which the first versions knew nothing.
 _MODEL_LACKS = (
     *("interventions", "targets", "recipe", "time", "exact", "engine", "verdict", "mixture"),
-    *("sample", "statistics", "rows", "sensitivity"),
+    *("sample", "statistics", "rows", "sensitivity", "gaps"),
 )
 
 _WEIGHTS = numbers("nodes", "families", least=-_NATS, most=_NATS, minus_infinity=True)
@@ -233,7 +234,11 @@ def check_model(about: Mapping[str, Any], arrays: Arrays) -> None:
     check_fields(MODEL_FIELDS, about, sizes, may_lack=_MODEL_LACKS)
     mixed = about.get("mixture") is not None
     weights = [f"part{part}_log_weights" for part in range(sizes["values"])] if mixed else ["log_weights"]
-    if allowed_families.are_in(arrays):
+    if augmented_model.are_in(about):
+        augmented_model.check_gaps(about, arrays)
+        check_arrays(_EDGES, arrays, sizes)
+        require("families" not in arrays and "paths" not in arrays, "sums over all graphs")
+    elif allowed_families.are_in(arrays):
         require(about["settings"]["modularity"] == "structure", "sums by components where orders count")
         allowed_families.check_allowed(arrays, sizes, about["max_parents"], dict.fromkeys(weights, _NATS))
     elif kept_sets.are_in(arrays):

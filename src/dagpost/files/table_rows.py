@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from dagpost._tools.text import readable_level
 from dagpost.data.table import Table
 
 
-def rows_of(table: Table) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A table as JSON and arrays; levels that are neither text nor numbers become text."""
+def rows_of(table: Table, labels: Sequence[Any] | None = None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A table as JSON and arrays; levels that are neither text nor numbers become text. `labels` are those of rows."""
     levels = [None if levels is None else [readable_level(level) for level in levels] for levels in table.levels]
     arrays: dict[str, NDArray[Any]] = {f"column{place}": column for place, column in enumerate(table.columns)}
     arrays |= {f"numbers{place}": numbers for place, numbers in enumerate(table.numbers) if numbers is not None}
@@ -22,8 +23,11 @@ def rows_of(table: Table) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         arrays["interventions"] = table.interventions
     if table.gap_count:
         arrays["gaps"] = np.packbits(np.asarray(table.gaps), axis=1)
-    about = {"names": list(table.names), "levels": levels}
-    return {**about, "regimes": list(table.regimes)} if table.regimes else about, arrays
+    if table.row_numbers is not None:
+        arrays["row_numbers"] = table.row_numbers.astype(np.int64)
+    about: dict[str, Any] = {"names": list(table.names), "levels": levels}
+    about |= {"regimes": list(table.regimes)} if table.regimes else {}
+    return {**about, "labels": list(labels)} if labels is not None else about, arrays
 
 
 def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
@@ -57,4 +61,5 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
         numbers=tuple(None if own is None else own.astype(np.float64) for own in numbers),
         regimes=tuple(map(str, about.get("regimes", ()))),
         gaps=gaps,
+        row_numbers=arrays["row_numbers"].astype(np.intp) if "row_numbers" in arrays else None,
     )

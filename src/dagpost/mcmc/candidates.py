@@ -223,7 +223,9 @@ def _part_of(table: Table, columns: list[int]) -> Table:
         columns=tuple(table.columns[column] for column in columns),
         levels=tuple(table.levels[column] for column in columns),
         interventions=interventions,
+        numbers=(),
         regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
+        gaps=None if table.gaps is None else table.gaps[columns],
     )
 
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at how well the chains agree.
 _LOOK_SECONDS = 2.0
+#: Rounds before chains that may stop are first looked at.
+FIRST_LOOK = 10
 #: Draws of a chain that such a look takes into account.
 _LOOK_DRAWS = 250
 
@@ -210,10 +212,10 @@ class _Runner:
 
     def is_enough(self) -> bool:
         """Whether the chains agree well enough by what the method keeps; looked at ever more rarely."""
-        # After 2, 3, 4, 6, 9, 13, ... rounds, whatever was kept in a checkpoint.
-        looks, place = {2}, 2.0
+        # After 10, 15, 22, 33, ... rounds, whatever was kept in a checkpoint.
+        looks, place = {FIRST_LOOK}, float(FIRST_LOOK)
         while place < self.rounds:
-            place = max(place + 1.0, 1.5 * place)
+            place *= 1.5
             looks.add(int(place))
         if self.rounds not in looks or self.number < self.burn_in_rounds:
             return False
@@ -256,13 +258,22 @@ class _Runner:
                 parents=parents, log_joint=previous.log_joint[rows], log_state=record.log_state[rows]
             )
             self.kept[chain] = [whole] if self.rounds > 0 else []
-            self.beside[chain] = [self._whole_rounds(record, chain)] if self.rounds > 0 else []
-            self.sums[chain] = {name: standing[f"sums_{name}"][chain].copy() for name in self.sums[chain]}
+        try:
+            self._take_up_beside(record)
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError(f"Chains cannot resume from this sample ({error}). Draw a new one.") from error
 
-    def _whole_rounds(self, record: ChainRecord, chain: int) -> Beside:
-        """What an earlier run kept beside the graphs of its whole rounds."""
-        rows = self.method.empty_series(self.context, self.nodes, ROUND_GRAPHS)
-        return {name: record.series_of(name)[chain][: self.rounds * len(array)] for name, array in rows.items()}
+    def _take_up_beside(self, record: ChainRecord) -> None:
+        """What an earlier run kept beside the graphs of its whole rounds, and added up in them."""
+        room = self.method.empty_series(self.context, self.nodes, ROUND_GRAPHS)
+        for chain in range(len(self.kept)):
+            own = {name: record.series_of(name)[chain][: self.rounds * len(array)] for name, array in room.items()}
+            for name, array in own.items():
+                require(len(array) == self.rounds * len(room[name]), f"too few {name}")
+            self.beside[chain] = [own] if self.rounds > 0 else []
+            self.sums[chain] = {name: record.standing[f"sums_{name}"][chain].copy() for name in self.sums[chain]}
+            for beside in [*self.beside[chain], self.sums[chain]] if room else []:
+                self.method.check_beside(self.context, self.nodes, beside)
 
     def finish(self, lengths: Sequence[int], stage: Stage, interrupted: bool) -> ChainRun:
         """The rest of the last round, which is not whole, and everything put together."""

@@ -14,6 +14,8 @@ from dagpost._tools.schema import Rule, list_of, mapping, number, one_of, option
 
 #: What a probe can find; the first two speak against the chains.
 BETTER, OTHER, SAME, WORSE = OUTCOMES = ("better", "other", "the same", "worse")
+#: Why nothing was checked of a run that Ctrl-C ended.
+INTERRUPTED = "the run was interrupted"
 
 _EDGE = Rule(
     "a pair of different columns",
@@ -81,6 +83,11 @@ class ChainChecks:
     probe: ProbeFound | None = None
     exact: ExactCompared | None = None
     unchecked: str = ""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the run, with fewer graphs than it would have had."""
+        return self.unchecked == INTERRUPTED
 
     def to_json(self) -> dict[str, Any]:
         """The checks as files hold them."""

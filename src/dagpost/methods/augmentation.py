@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ from dagpost._tools.schema import ArrayRule
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
-from dagpost.mcmc.diagnostics import LARGEST_R_HAT
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.chain import ChainMethod
@@ -60,14 +59,14 @@ class Augmentation(ChainMethod):
         fits), ``"block-gibbs"``, or what suits the table (``"auto"``).
 
     >>> Augmentation(chains=2)
-    Augmentation(chains=2, burn_in=100, graphs=10, rounds=2, error=0.01, given_table='auto')
+    Augmentation(chains=2, burn_in=100, graphs=10, rounds=2, error=0.005, given_table='auto')
     """
 
     chains: int = 4
     burn_in: int = 100
     graphs: int = 10
     rounds: int = 2
-    error: float = 0.01
+    error: float = 0.005
     given_table: str = AUTO
 
     name = "augmentation"
@@ -88,6 +87,17 @@ class Augmentation(ChainMethod):
         "cells": schema.numbers("chains", "cells"),
         "parents": schema.graphs("chains", "nodes"),
         "value": schema.wholes("chains", 1),
+    }
+    series_rules: ClassVar[Mapping[str, ArrayRule]] = {
+        # Codes, or numbers.
+        "cells": ArrayRule(("kept tables", "cells"), "uf", -schema.LARGEST, schema.LARGEST),
+        "edges": schema.probabilities("paired tables", "nodes", "nodes"),
+        "paths": schema.probabilities("paired tables", "nodes", "nodes"),
+        "values": schema.wholes("tables"),
+    }
+    sums_rules: ClassVar[Mapping[str, ArrayRule]] = {
+        "families": schema.numbers("chains", "all families", least=0.0),
+        "shares": schema.numbers("chains", "values of the score", least=0.0),
     }
 
     def __post_init__(self) -> None:
@@ -165,6 +175,21 @@ class Augmentation(ChainMethod):
         del nodes
         return {"families": np.zeros(context.family_count), "shares": np.zeros(len(context.log_priors))}
 
+    def check_beside(self, context: Any, nodes: int, beside: Beside) -> None:
+        """Refuse cells that cannot fill the gaps of this table, and series and sums of other columns."""
+        own = self.series_rules if "cells" in beside else self.sums_rules
+        schema.require(beside.keys() == own.keys(), f"no {', '.join(own.keys() - beside.keys())}")
+        room = self.empty_series(context, nodes, ROUND_GRAPHS) | self.empty_sums(context, nodes)
+        for name, array in beside.items():
+            # The sums of a chain are one row of those of all.
+            shape = own[name].shape[-array.ndim :]
+            replace(own[name], shape=shape).check(name, array, schema.Sizes(nodes=nodes))
+            same = array.dtype == room[name].dtype and array.shape[-1:] == room[name].shape[-1:]
+            schema.require(same or name == "values", f"{name} of another table")
+        if "cells" in beside:
+            schema.require(self.moves_module.are_cells(context, beside["cells"]), "cells that no level has")
+            schema.require(int(beside["values"].max(initial=0)) < len(context.log_priors), "values that are not there")
+
     def can_be_at(self, context: Any, state: Any) -> bool:
         """Whether there is such a value, and the cells are numbers."""
         return bool(self.moves_module.is_possible(context, state))
@@ -174,11 +199,11 @@ class Augmentation(ChainMethod):
         from dagpost.mcmc.augmented_agreement import agreement_of
 
         found = agreement_of([own["edges"] for own in series], [own["paths"] for own in series])
-        return found.largest_r_hat <= LARGEST_R_HAT and found.largest_error <= self.error
+        return found.is_enough(self.error)
 
     def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:
         """Nothing is exact where there are gaps."""
-        from dagpost.mcmc.checks import ChainChecks
+        from dagpost.mcmc.checks import INTERRUPTED, ChainChecks
 
-        del workspace, context, run, seed
-        return ChainChecks(False, unchecked="with gaps there are none")
+        del workspace, context, seed
+        return ChainChecks(False, unchecked=INTERRUPTED if run.interrupted else "with gaps there are none")

@@ -202,11 +202,11 @@ class ChainMethod(Method):
 
     def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:
         """What speaks for or against a run beside the agreement of its chains."""
-        from dagpost.mcmc.checks import ChainChecks
+        from dagpost.mcmc.checks import INTERRUPTED, ChainChecks
         from dagpost.mcmc.probe import compare_edges, probe
 
         if run.interrupted:
-            return ChainChecks(self.takes_orders, unchecked="the run was interrupted")
+            return ChainChecks(self.takes_orders, unchecked=INTERRUPTED)
         nodes, count = workspace.nodes, len(run.log_joint)
         annealed = self.annealed(workspace, context)
         found = None

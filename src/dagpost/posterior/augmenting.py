@@ -15,13 +15,14 @@ from dagpost.engines.host.backend import backend_of
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
+from dagpost.mcmc.chains import FIRST_LOOK
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.augmentation import AUTO, Augmentation
 from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses, by_blocks
 from dagpost.posterior.weighing import division_of, families_of
 from dagpost.scores import scores_within
 from dagpost.scores.scoring_time import seconds_of_scoring
@@ -74,9 +75,11 @@ def augmented(
     """The workspace of a table with gaps."""
     table = written_out(study.table)
     study = study._replace(table=table, score=study.score.settled(table))
+    if method.given_table == BlockGibbs.name:
+        return AugmentedWorkspace(study, modularity, by_blocks, engine, reporter)
     by_components = division_of(method, modularity, study, InlineEngine()) is not None
-    passes = ExactPasses(study, modularity, by_components=by_components)
-    return AugmentedWorkspace(study, modularity, passes, engine, reporter)
+    passes = ExactPasses(study, modularity, engine.workers, by_components=by_components)
+    return AugmentedWorkspace(study, modularity, lambda _: passes, engine, reporter)
 
 
 def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:
@@ -96,7 +99,7 @@ def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, e
     else:
         sums = _WITH_PATHS * sum(backend.structure_seconds(size) for size in sizes)
     sweep = _A_SWEEP + scoring + sums + method.rounds * _A_CELL * table.gap_count
-    least, most = (method.sweeps_of(count) for count in (2 * ROUND_GRAPHS * method.chains, samples))
+    least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
     turns = math.ceil(method.chains / engine.workers)
     low, high = (turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
     size = most * method.chains * (table.gap_count + 8 * nodes**2) + 16 * families_of(lists)

@@ -20,15 +20,22 @@ from dagpost._tools.spelling import bare, either, quoted, setting
 from dagpost._tools.text import shown
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.checkpoints.folder import digest_of
-from dagpost.data.gaps import refuse_empty_columns, refuse_gaps_in_exogenous, refuse_set_gaps, without_gaps
+from dagpost.data.gaps import (
+    refuse_empty_columns,
+    refuse_set_gaps,
+    without_gaps,
+    without_idle_gaps,
+    without_unmodelled_gaps,
+)
 from dagpost.data.recipe import resolve_recipe
 from dagpost.data.recipe_settings import names_of
+from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.regimes import resolve_regimes
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.registry import resolve_engine
-from dagpost.errors import InputError, collected_warnings
+from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.exact.order import check_weights
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
@@ -81,7 +88,6 @@ def rules_of(model: Any, table: Table | None = None) -> Constraints:
         earlier = [name for name in table.time.exogenous if name in table.names]
         present = () if table.time.contemporaneous else [name for name in table.time.series if name in table.names]
         own = replace(own, exogenous=[*own.exogenous, *earlier], apart=present)
-    refuse_gaps_in_exogenous(table, list(own.exogenous))
     refuse_empty_columns(table)
     return own
 
@@ -94,7 +100,16 @@ def table_of(model: Any, data: Any, counts: Any, interventions: Any) -> Table:
     if model.recipe is not None or (model.missing is not None and not isinstance(data, Table)):
         recipe = resolve_recipe(model.recipe, model.missing)
     regimes = resolve_regimes(model.regimes)
-    return table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
+    table = table_for(model.score, data, counts=counts, interventions=interventions, recipe=recipe, regimes=regimes)
+    table = without_idle_gaps(table)
+    return without_unmodelled_gaps(table, _exogenous_of(model, table)) if table.gap_count else table
+
+
+def _exogenous_of(model: Any, table: Table) -> list[str]:
+    """The columns that are not modelled: by the model's setting, by the table's recipe, or because of time."""
+    by_recipe = () if table.recipe is None else names_of("exogenous", table.recipe.exogenous)
+    by_time = () if table.time is None else table.time.exogenous
+    return [*Constraints(exogenous=model.exogenous).exogenous, *by_recipe, *by_time]
 
 
 def plan_of(model: Any, data: Any, counts: Any, interventions: Any) -> Plan:
@@ -155,7 +170,9 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
 def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: Checkpoint | None) -> Fitted:
     """Complete a table with gaps in chains, and average the posteriors of the completed ones."""
     study, engine = study_of(model, method, table)
+    table.refuse_other_than(study.score.columns)
     method = settled(method, model.modularity, study)
+    notify_of_gaps(model, table)
     if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
@@ -163,11 +180,20 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
         with workspace.checkpointed(kept):
-            fitted = Fitted(data, settings, study.score, method, reason_for(method, study), workspace, table)
+            reason = reason_for(method, study)
+            if not method.exact_given_table:
+                reason += f"; parents considered: {workspace.considered_words}"
+            fitted = Fitted(data, settings, study.score, method, reason, workspace, table)
             # The chains run now.
             _ = fitted.results
     fitted.remember("prior", study.prior.chosen)
     return fitted
+
+
+def notify_of_gaps(model: Any, table: Table) -> None:
+    """Say that gaps are completed; whoever asked for it knows."""
+    if model.missing is None:
+        warn(notice_of_gaps(table))
 
 
 def _refuse_left_out(constraints: Constraints, table: Table) -> None:

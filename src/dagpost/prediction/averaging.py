@@ -37,8 +37,10 @@ from dagpost.errors import InputError
 from dagpost.families.masks import distinct_rows
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.discrete import discrete_filler
+from dagpost.prediction.gap_rows import few_completions, gap_masks, patterns_in, without_prediction
 from dagpost.prediction.gaussian import gaussian_filler
 from dagpost.prediction.graph_products import Paths, log_sum_graphs, paths_of, sum_graphs, sum_groups, to_ratios
+from dagpost.prediction.pattern_sums import pattern_log_totals
 from dagpost.prediction.rows import NewRows, Unseen, encode_rows
 from dagpost.prediction.statistics import (
     DiscreteStatistics,
@@ -51,6 +53,8 @@ from dagpost.prediction.statistics import (
 from dagpost.prediction.strips import LANES, Fill, Wanted, strip_of
 from dagpost.scores import DirichletPrior, Score
 
+#: Completions of one pattern of gaps, over all of its rows, up to which they are predicted as rows of their own.
+_FEW_COMPLETIONS = 512
 #: A sum at or above this has lost nothing to underflow that matters: what is lost of a graph is below 1e-307.
 _SAFE = 1e-280
 
@@ -87,8 +91,10 @@ def log_predictive(
     recipe, interventions
         What was done with the columns of the training table, and which columns were set in new rows (`encode_rows`).
 
-    Rows with gaps that have no level of their own get nan, or are refused where the recipe refuses gaps. Values of
-    continuous columns have densities, not probabilities.
+    Of a row with gaps it is log p(the observed cells | training data): missing values are summed over, or integrated
+    (gap_patterns.py), in each distinct graph. Gaps that are a level of their own, or refused, are what the recipe says.
+    A row with a gap in a column that is exogenous, or was set in this row, gets nan: nothing says what it might be.
+    Values of continuous columns have densities, not probabilities.
 
     >>> from dagpost import DagPosterior, datasets
     >>> from dagpost.prediction import sufficient_statistics
@@ -99,9 +105,8 @@ def log_predictive(
     1.0
     """
     rows = encode_rows(data, statistics, unseen=unseen, recipe=recipe, interventions=interventions)
-    rows = _given_exogenous(rows, sample)
-    log_totals = _log_totals(_plan_of(sample, statistics, score, -1, 1), rows, engine, reporter)
-    return np.where(rows.gaps, np.nan, log_totals[0])
+    result: Floats = _log_totals_of(sample, statistics, score, rows, -1, engine, reporter)[0]
+    return result
 
 
 def predictive_of_target(
@@ -117,7 +122,7 @@ def predictive_of_target(
     engine: Engine | None = None,
     reporter: Reporter = NO_PROGRESS,
 ) -> Floats:
-    """P(target = level | the other columns of the row, training data), as (rows, levels of the target).
+    """P(target = level | what is observed of the other columns, training data), as (rows, levels of the target).
 
     The target must be discrete. It may be missing from the rows; if it is there, it is not looked at. The other
     parameters are those of `log_predictive`.
@@ -170,9 +175,7 @@ def log_predictive_of_target(
             f"The column {target!r} was set by intervention in row {int(set_from_outside.argmax()) + 1} (the first row "
             "is row 1), so that there is nothing to predict. Leave such rows out."
         )
-    layout = _plan_of(sample, statistics, score, node, statistics.arities[node])
-    log_totals = _log_totals(layout, _given_exogenous(rows, sample), engine, reporter)
-    return np.where(rows.gaps, np.nan, log_totals)
+    return _log_totals_of(sample, statistics, score, rows, node, engine, reporter)
 
 
 def refuse_exogenous(target: str, exogenous: tuple[str, ...]) -> None:
@@ -262,10 +265,45 @@ def _plan_of(sample: DagSample, statistics: Statistics, score: str | Score, targ
     )
 
 
-def _log_totals(layout: _Plan, rows: NewRows, engine: Engine | None, reporter: Reporter) -> Floats:
-    """Log of the sum over all graphs, as (levels of the target, rows)."""
+def _log_totals_of(
+    sample: DagSample,
+    statistics: Statistics,
+    score: str | Score,
+    rows: NewRows,
+    target: int,
+    engine: Engine | None,
+    reporter: Reporter,
+) -> Floats:
+    """Log of the sum over all graphs and over the missing values of each row, as (levels of the target, rows)."""
     engine = engine_or_threads(engine)
     has_method(reporter, "reporter", "stage", "a Reporter")
+    arities = statistics.arities if isinstance(statistics, DiscreteStatistics) else ()
+    levels = arities[target] if target >= 0 else 1
+    layout = _plan_of(sample, statistics, score, target, levels)
+    rows = _given_exogenous(rows, sample)
+    masks = gap_masks(rows)
+    if target >= 0:
+        masks &= ~(np.uint64(1) << np.uint64(target))
+    if not masks.any():
+        return _log_totals(layout, rows, engine, reporter)
+    without = without_prediction(rows, masks, statistics.names)
+    result = np.full((levels, len(masks)), np.nan)
+    complete = np.flatnonzero(masks == 0)
+    if len(complete):
+        result[:, complete] = _log_totals(layout, rows.chosen(complete), engine, reporter)
+    patterns = patterns_in(masks, rows.interventions, np.flatnonzero((masks != 0) & ~without))
+    if arities:
+        batches, patterns = few_completions(rows, patterns, arities, _FEW_COMPLETIONS)
+        for batch in batches:
+            result[:, batch.owners] = batch.added_up(_log_totals(layout, batch.rows, engine, reporter))
+    prior = prior_for(statistics, score)
+    for own, totals in pattern_log_totals(sample, statistics, prior, rows, patterns, target, levels, engine, reporter):
+        result[:, own] = totals
+    return result
+
+
+def _log_totals(layout: _Plan, rows: NewRows, engine: Engine, reporter: Reporter) -> Floats:
+    """Log of the sum over all graphs of complete rows, as (levels of the target, rows)."""
     needed = 8 * LANES * (2 * len(layout.nodes) + len(layout.seconds.columns)) * engine.workers
     memory.require(
         needed, f"Prediction from {len(layout.nodes):,} columns", "Predict from fewer graphs, or on fewer threads."

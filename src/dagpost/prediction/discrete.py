@@ -50,7 +50,7 @@ def cell_parameters(
     return prior.of_cells(cells)
 
 
-class _Discrete(NamedTuple):
+class DiscreteFamilies(NamedTuple):
     """What all rows share: `lists` and `sizes` are the parents; `table_starts` is -1 where there is no table."""
 
     children: Integers
@@ -66,6 +66,11 @@ class _Discrete(NamedTuple):
     cells: Integers
     counts: Integers
 
+    def chosen(self, numbers: Integers) -> DiscreteFamilies:
+        """Some of the families, each as often as it is named."""
+        by_family = ("children", "lists", "sizes", "levels", "parameters", "begins", "ends", "table_starts")
+        return self._replace(**{name: np.ascontiguousarray(getattr(self, name)[numbers]) for name in by_family})
+
 
 def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wanted: Wanted, target: int) -> Fill:
     """Look the families up and tabulate the small ones, once for all rows."""
@@ -73,9 +78,15 @@ def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wante
     distinct = np.zeros(len(wanted.children), dtype=np.int64)
     distinct[real] = statistics.locate(wanted.children[real], wanted.parents[real])
     used, column = np.unique(distinct, return_inverse=True)
+    families = tabulated_families(statistics, prior, used)
+    columns = families.chosen(column)._replace(children=wanted.children, levels=wanted.levels)
+    return partial(fill_discrete, columns, target)
+
+
+def tabulated_families(statistics: DiscreteStatistics, prior: DirichletPrior, used: Integers) -> DiscreteFamilies:
+    """Some of the families that were counted, with tables of the small ones."""
     children, parents = statistics.children[used], statistics.parents[used]
     arities = statistics.arities
-    parameters = cell_parameters(prior, statistics, children, parents)
     lists, sizes = parent_lists(parents, len(arities))
     # A level more, for those that are not known, and a place more, for configurations with such a level.
     room = (
@@ -84,12 +95,12 @@ def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wante
     fits = (room <= _TABLE_CELLS) & (np.cumsum(np.where(room <= _TABLE_CELLS, room, 0)) * 8 <= _TABLE_BYTES)
     room = np.where(fits, room, 0).astype(np.int64)
     ends = np.cumsum(room)
-    family = _Discrete(
+    families = DiscreteFamilies(
         children,
         lists,
         sizes,
         np.full(len(used), -1),
-        parameters,
+        cell_parameters(prior, statistics, children, parents),
         statistics.starts[used],
         statistics.starts[used + 1],
         np.where(fits, ends - room, -1),
@@ -98,18 +109,12 @@ def discrete_filler(statistics: DiscreteStatistics, prior: DirichletPrior, wante
         statistics.cells,
         statistics.counts,
     )
-    _fill_tables(family)
-    by_column = ("lists", "sizes", "parameters", "begins", "ends", "table_starts")
-    columns = family._replace(
-        children=wanted.children,
-        levels=wanted.levels,
-        **{name: np.ascontiguousarray(getattr(family, name)[column]) for name in by_column},
-    )
-    return partial(_fill_discrete, columns, target)
+    _fill_tables(families)
+    return families
 
 
 @kernel
-def _fill_tables(family: _Discrete) -> None:
+def _fill_tables(family: DiscreteFamilies) -> None:
     """The log probabilities of all cells of the families that have a table."""
     for number in range(len(family.children)):
         start = family.table_starts[number]
@@ -146,9 +151,10 @@ def _log_share(parameter: float, arity: int, count: int, pooled: int) -> float:
 
 
 @kernel
-def _fill_discrete(
-    columns: _Discrete, target: int, cells: NDArray[np.int32], interventions: Masks, result: Floats
+def fill_discrete(
+    columns: DiscreteFamilies, target: int, cells: NDArray[np.int32], interventions: Masks, result: Floats
 ) -> None:
+    """The log probability of each column in 64 rows: 0 where its node was set."""
     configuration = np.empty(LANES, dtype=np.int64)
     for column in range(len(columns.children)):
         child = columns.children[column]
@@ -170,26 +176,34 @@ def _fill_discrete(
                 code = level if parent == target else np.int64(codes[lane])
                 # Unknown is below 0, and stays below 0 when more digits follow.
                 configuration[lane] = -1 if code >= arity else configuration[lane] * arity + code
-        arity = columns.arities[child]
-        start = columns.table_starts[column]
         codes = cells[child]
         for lane in range(LANES):
             code = level if child == target else np.int64(codes[lane])
             if interventions[lane] >> np.uint64(child) & np.uint64(1):
                 values[lane] = 0.0
-            elif start >= 0:
-                place = configuration[lane] * (arity + 1) + code
-                values[lane] = columns.tables[
-                    start + (configurations * (arity + 1) if configuration[lane] < 0 else place)
-                ]
-            elif configuration[lane] < 0:
-                values[lane] = -math.log(arity)
             else:
-                values[lane] = _looked_up(columns, column, arity, configuration[lane], code)
+                values[lane] = log_probability(columns, column, configurations, configuration[lane], code)
 
 
 @inlined
-def _looked_up(columns: _Discrete, column: int, arity: int, configuration: int, code: Any) -> float:
+def log_probability(
+    columns: DiscreteFamilies, column: int, configurations: int, configuration: int, code: Any
+) -> float:
+    """The log probability of a level given one of the configurations of the parents; below 0 is one not known."""
+    arity = columns.arities[columns.children[column]]
+    start = columns.table_starts[column]
+    if start >= 0:
+        place = configurations if configuration < 0 else configuration
+        within = 0 if configuration < 0 else code
+        found: float = columns.tables[start + place * (arity + 1) + within]
+        return found
+    if configuration < 0:
+        return -math.log(arity)
+    return _looked_up(columns, column, arity, configuration, code)
+
+
+@inlined
+def _looked_up(columns: DiscreteFamilies, column: int, arity: int, configuration: int, code: Any) -> float:
     """The log probability of a cell, from the counts of its configuration, which stand together."""
     low, high = columns.begins[column], columns.ends[column]
     while low < high:

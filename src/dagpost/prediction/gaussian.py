@@ -61,7 +61,7 @@ def gaussian_posterior(statistics: GaussianStatistics, prior: NormalWishartPrior
     )
 
 
-class _Gaussian(NamedTuple):
+class GaussianFamilies(NamedTuple):
     """What all rows share; `shrinkage` is `c`, `freedom` is `v`."""
 
     children: Integers
@@ -78,23 +78,30 @@ class _Gaussian(NamedTuple):
 
 def gaussian_filler(statistics: GaussianStatistics, prior: NormalWishartPrior, wanted: Wanted) -> Fill:
     """The distribution of the parameters, worked out once for all rows."""
+    posterior = gaussian_posterior(statistics, prior)
+    return partial(fill_gaussian, gaussian_families(statistics, posterior, wanted.children, wanted.parents))
+
+
+def gaussian_families(
+    statistics: GaussianStatistics, posterior: GaussianPosterior, children: Integers, parents: Masks
+) -> GaussianFamilies:
+    """What prediction needs of some families; a child of -1 stands for none."""
     from scipy.special import betaln
 
-    posterior = gaussian_posterior(statistics, prior)
-    lists, sizes = parent_lists(wanted.parents, len(statistics.names))
-    groups = statistics.group_of[np.maximum(wanted.children, 0)]
+    lists, sizes = parent_lists(parents, len(statistics.names))
+    groups = statistics.group_of[np.maximum(children, 0)]
     shrinkage = (posterior.weights / (posterior.weights + 1))[groups]
     freedom = posterior.degrees[groups] + sizes + 1
     constants = np.log(shrinkage) / 2 - betaln(freedom / 2, 0.5)
-    columns = _Gaussian(
-        wanted.children, lists, sizes, groups, shrinkage, freedom, constants, posterior.means, posterior.matrices,
+    return GaussianFamilies(
+        children, lists, sizes, groups, shrinkage, freedom, constants, posterior.means, posterior.matrices,
         posterior.floors,
     )  # fmt: skip
-    return partial(_fill_gaussian, columns)
 
 
 @kernel
-def _fill_gaussian(columns: _Gaussian, cells: Floats, interventions: Masks, result: Floats) -> None:
+def fill_gaussian(columns: GaussianFamilies, cells: Floats, interventions: Masks, result: Floats) -> None:
+    """The log density of each column in 64 rows: 0 where its node was set."""
     largest = columns.lists.shape[1] + 1
     members = np.empty(largest, dtype=np.int64)
     cholesky = np.zeros((largest, largest))

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Masks
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.checks import kind, one_of
 from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, position_of, shortened
@@ -28,7 +28,7 @@ from dagpost.data.recipe_steps import Step
 from dagpost.data.regimes import with_indicator_cells
 from dagpost.data.rows import intervention_masks
 from dagpost.data.table import Table
-from dagpost.errors import InputError, warn
+from dagpost.errors import InputError
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, check_statistics
 
 Unseen = Literal["error", "missing", "prior"]
@@ -43,13 +43,18 @@ _FEW = 0.1
 class NewRows(NamedTuple):
     """Rows as (columns, rows): codes, where one past the last level stands for a level that is not known, or values.
 
-    Bit i of a mask in `interventions` is set where column i was set from outside in that row. Where `gaps` is true, a
-    column has no value that could be predicted from; what stands there has no meaning.
+    Bit i of a mask in `interventions` is set where column i was set from outside in that row. `gaps`, as (columns,
+    rows), says where there is no value; what stands there has no meaning.
     """
 
     cells: NDArray[np.int32] | Floats
     interventions: Masks
     gaps: Gaps
+
+    def chosen(self, rows: Integers) -> NewRows:
+        """Some of the rows."""
+        cells: Any = np.ascontiguousarray(self.cells[:, rows])
+        return NewRows(cells, self.interventions[rows], self.gaps[:, rows])
 
 
 def encode_rows(
@@ -75,8 +80,7 @@ def encode_rows(
         The column that is to be predicted: it may be missing, wholly or in some rows, and what it holds is not
         looked at.
     recipe
-        What was done with the columns of the training table. Without one, rows are levels and numbers as they are,
-        and gaps are refused.
+        What was done with the columns of the training table. Without one, rows are levels and numbers as they are.
     interventions
         Which columns were set from outside in each row, as for `as_table`.
 
@@ -97,23 +101,22 @@ def encode_rows(
     _check_columns(list(source.columns), names, target, chosen)
     discrete = isinstance(statistics, DiscreteStatistics)
     cells: Any = np.zeros((len(names), source.rows), dtype=np.int32 if discrete else np.float64)
-    gaps = {}
+    gaps = np.zeros(cells.shape, dtype=np.bool_)
     for node, name in enumerate(names):
         if name != target:
-            column, gap = _encoded(chosen.step(name), source, how, discrete=discrete)
-            cells[node] = np.where(gap, 0, column)
-            gaps[name] = gap
+            column, gaps[node] = _encoded(chosen.step(name), source, how, discrete=discrete)
+            cells[node] = np.where(gaps[node], 0, column)
     if masks is None:
         masks = _masks(source, names, chosen)
-    return NewRows(cells, masks, _without_prediction(gaps, source.rows, chosen))
+    if chosen.missing == "refuse":
+        _refuse_gaps(gaps, names)
+    return NewRows(cells, masks, gaps)
 
 
 def _plain_recipe(statistics: Statistics) -> Recipe:
     """The recipe of a table of which only what was counted is known."""
     levels = statistics.levels if isinstance(statistics, DiscreteStatistics) else [None] * len(statistics.names)
-    recipe = Recipe.of_levels(statistics.names, levels)
-    recipe.missing = "refuse"
-    return recipe
+    return Recipe.of_levels(statistics.names, levels)
 
 
 def _source(data: Any, recipe: Recipe, interventions: Any) -> tuple[Source, Masks | None]:
@@ -210,20 +213,14 @@ def _not_known(step: Step, cells: Cells, unknown: NDArray[np.bool_]) -> InputErr
     )
 
 
-def _without_prediction(gaps: dict[str, Gaps], rows: int, recipe: Recipe) -> Gaps:
-    """The rows in which some column has no value; refused, or said, as the recipe wants it."""
-    incomplete = np.zeros(rows, dtype=bool)
-    for gap in gaps.values():
-        incomplete |= gap
-    count = int(incomplete.sum())
-    if not count:
-        return incomplete
-    listed = shortened([f"{name!r} ({int(gap.sum()):,})" for name, gap in gaps.items() if gap.any()])
-    first = f"the first in row {int(incomplete.argmax()) + 1} (the first row is row 1)"
-    if recipe.missing == "refuse":
+def _refuse_gaps(gaps: Gaps, names: tuple[str, ...]) -> None:
+    """Refuse rows in which some column has no value."""
+    incomplete: Gaps = np.asarray(gaps.any(axis=0))
+    if incomplete.any():
+        counts = zip(names, gaps.sum(axis=1).tolist(), strict=True)
         raise InputError(
-            f"{count:,} of {rows:,} rows have missing values, {first}, in {listed}. Only the column that is predicted "
-            "may have them: drop these rows or fill them in."
+            f"{int(incomplete.sum()):,} of {len(incomplete):,} rows have missing values, the first in row "
+            f"{int(incomplete.argmax()) + 1} (the first row is row 1), in "
+            f"{shortened([f'{name!r} ({count:,})' for name, count in counts if count])}, and the recipe refuses them. "
+            "Only the column that is predicted may have them: drop these rows or fill them in."
         )
-    warn(f"{count:,} of {rows:,} rows have missing values, {first}, in {listed}; they get no prediction (nan).")
-    return incomplete

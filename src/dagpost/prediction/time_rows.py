@@ -1,6 +1,7 @@
 """New rows of a table with time: raw panels are unrolled as the training table was, and every row keeps its place.
 
-A row without all of its earlier ones has nothing to be predicted from: it is a gap.
+A row without all of its earlier ones has nothing to be predicted from: all of its cells are gaps, those of earlier
+columns too, which are given and not modelled.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def _in_place(found: NewRows, positions: NDArray[np.int64], rows: int) -> NewRow
     cells[:, positions] = found.cells
     interventions = np.zeros((rows, *found.interventions.shape[1:]), dtype=found.interventions.dtype)
     interventions[positions] = found.interventions
-    gaps = np.ones(rows, dtype=np.bool_)
-    gaps[positions] = found.gaps
+    gaps = np.ones(cells.shape, dtype=np.bool_)
+    gaps[:, positions] = found.gaps
     without = rows - len(positions)
     if without:
         warn(f"{without:,} of {rows:,} rows do not have all earlier values; they get no prediction (nan).")

@@ -32,6 +32,7 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
         "structure-modular fit",
         "exact-layers sample",
         "block-gibbs sample",
+        "fit with gaps",
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in (
@@ -53,7 +54,14 @@ def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_result(kind: 
     assert report["resumed"] >= 1
 
 
-@pytest.mark.parametrize("kind", [pytest.param("structure-modular fit", marks=pytest.mark.long), "block-gibbs sample"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("structure-modular fit", marks=pytest.mark.long),
+        "block-gibbs sample",
+        pytest.param("fit with gaps", marks=pytest.mark.long),
+    ],
+)
 def test_a_run_that_is_killed_while_it_writes_ends_with_the_same_result(kind: str, tmp_path: Path) -> None:
     report = report_of(kind, tmp_path, "writes")
     assert report["same"] == report["runs"]

@@ -38,13 +38,13 @@ def test_options_say_what_is_done(run: Run, clinic: str, tmp_path: Path) -> None
 
 
 def test_before_a_fit_the_recipe_is_shown_unless_there_is_nothing_to_say(run: Run, clinic: str, table: str) -> None:
-    said = run("fit", clinic, *FAST).stderr
+    said = run("fit", clinic, "--missing", "drop", *FAST).stderr
     for line in ("patient_id  identifier: 900", "visit_date  dates", "age         whole numbers", "cut: 3 quantiles"):
         assert line in said
     assert "rows dropped for gaps" in said
     assert "\n  sex" not in said, "plain levels are not told of"
     assert "What is done" not in run("fit", table, *FAST).stderr
-    assert run("fit", clinic, *FAST, "-q").stderr == ""
+    assert run("fit", clinic, "--missing", "drop", *FAST, "-q").stderr == ""
 
 
 def test_a_column_of_numbers_but_for_one_cell_is_shown_before_a_fit(run: Run, tmp_path: Path) -> None:
@@ -57,15 +57,15 @@ def test_a_column_of_numbers_but_for_one_cell_is_shown_before_a_fit(run: Run, tm
 
 
 def test_info_describes_a_table_and_writes_a_recipe_that_fit_reads(run: Run, clinic: str, tmp_path: Path) -> None:
-    text = run("info", clinic, "--recipe", "r.toml", "--cut", "systolic=140").stdout
+    text = run("info", clinic, "--recipe", "r.toml", "--cut", "systolic=140", "--missing", "drop").stdout
     for word in (*LEFT_OUT, *USED, "gaps", "<140, >=140", "Recipe: r.toml"):
         assert word in text
     about = json.loads(run("info", clinic, "--json").stdout)
     assert [column["name"] for column in about["columns"]] == [*LEFT_OUT, *USED]
     assert (about["rows"], about["problem"]) == (900, None)
-    run("fit", clinic, "--recipe", "r.toml", *FAST, "-q")
+    run("fit", clinic, "--recipe", "r.toml", "--missing", "drop", *FAST, "-q")
     by_file = DagPosterior.load(tmp_path / "clinic.dagpost")
-    run("fit", clinic, "--cut", "systolic=140", *FAST, "-q")
+    run("fit", clinic, "--cut", "systolic=140", "--missing", "drop", *FAST, "-q")
     by_option = DagPosterior.load(tmp_path / "clinic.dagpost")
     assert by_file.fitted_.data.fingerprint == by_option.fitted_.data.fingerprint
     assert by_file.log_evidence_ == by_option.log_evidence_
@@ -74,17 +74,27 @@ def test_info_describes_a_table_and_writes_a_recipe_that_fit_reads(run: Run, cli
     shown = run("info", "clinic.dagpost").stdout
     assert "<140, >=140" in shown
     assert "patient_id  identifier" in shown
-    assert "left out" in run("best", clinic, "-k", "1", "--recipe", "r.toml").stderr
+    assert "left out" in run("best", clinic, "-k", "1", "--recipe", "r.toml", "--missing", "drop").stderr
 
 
 def test_info_describes_a_table_that_cannot_be_fitted(run: Run, tmp_path: Path) -> None:
     (tmp_path / "holes.csv").write_text("a,b,c\n1,,x\n2,3,\n,4,y\n5,6,\n")
-    text = run("info", "holes.csv", "--recipe", "r.toml").stdout
+    text = run("info", "holes.csv", "--recipe", "r.toml", "--missing", "drop").stdout
     assert "Table of 3 columns and 4 rows" in text
-    assert "whole numbers, 3 values; 1 gaps" in text
+    assert "whole numbers, 3 values; 1 gap " in text
     assert "As it is, it cannot be fitted. holes.csv: Of 4 rows, 0 have a value in every column" in text
-    assert json.loads(run("info", "holes.csv", "--json").stdout)["problem"].startswith("holes.csv: Of 4 rows")
+    about = json.loads(run("info", "holes.csv", "--missing", "drop", "--json").stdout)
+    assert about["problem"].startswith("holes.csv: Of 4 rows")
     assert Recipe.load(tmp_path / "r.toml").step("c").levels == ("x", "y")
+
+
+def test_info_says_what_is_done_about_gaps(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "holes.csv").write_text("a,b,c\n1,,x\n2,3,\n,4,y\n5,6,\n")
+    about = json.loads(run("info", "holes.csv", "--json").stdout)
+    assert (about["problem"], about["gaps"], about["incomplete_rows"]) == (None, 4, 4)
+    said = run("info", "holes.csv").stdout
+    assert "4 cells have no value ('c': 2, 'a': 1, 'b': 1), so that 4 of 4 rows (100.0%) have gaps" in said
+    assert "other ways are --missing drop, level or refuse" in said
 
 
 def test_info_of_a_wide_table_is_short_and_says_how_it_is_fitted(run: Run, tmp_path: Path) -> None:
@@ -101,7 +111,7 @@ def test_info_of_a_wide_table_is_short_and_says_how_it_is_fitted(run: Run, tmp_p
 
 
 def test_the_file_that_was_fitted_is_predicted(run: Run, clinic: str, tmp_path: Path) -> None:
-    run("fit", clinic, "--cut", "systolic=120,140", *FAST, "-q")
+    run("fit", clinic, "--cut", "systolic=120,140", "--missing", "drop", *FAST, "-q")
     result = run("predict", "clinic.dagpost", clinic)
     lines = result.stdout.split()
     gaps = clinical_frame()["smoking"].isna().to_numpy()

@@ -73,7 +73,7 @@ def test_what_is_shown_of_many_columns_is_short_and_names_what_matters(cut: Tabl
     lines = cut.recipe.lines()
     assert len(lines) == 50
     assert any(line.startswith("g200 ") and "left out" in line for line in lines)
-    assert any(line.startswith("g251 ") and "1 gaps" in line for line in lines)
+    assert any(line.startswith("g251 ") and "1 gap " in line for line in lines)
     assert lines[-1] == "and 252 more columns: 126 levels, 126 cut"
     assert "and 252 more columns" in cut.recipe._repr_html_()
     shown = repr(cut).split("\n")

@@ -26,10 +26,12 @@ from dagpost import (
 from dagpost.checkpoints import Checkpoint
 from dagpost.checkpoints.folder import Folder
 from dagpost.files import archive
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.registry import METHODS
 
 CODES = np.random.default_rng(1).integers(0, 2, (40, 3))
+GAPS = np.where(np.random.default_rng(2).random((40, 3)) < 0.1, np.nan, CODES)
 CHAINS: dict[str, Any] = {
     "order": OrderMCMC(chains=2, thinning=1, burn_in=0),
     "partial order": PartialOrderMCMC(bucket_size=2, chains=2, thinning=1, burn_in=0),
@@ -37,6 +39,7 @@ CHAINS: dict[str, Any] = {
     "structure": StructureMCMC(chains=2, thinning=1, burn_in=0),
     "hybrid": HybridMCMC(chains=2, thinning=1, burn_in=0),
     "blocks": BlockGibbs(chains=2, thinning=1, burn_in=0),
+    "completed tables": Augmentation(chains=2, burn_in=0, given_table="exact-layers"),
 }
 
 
@@ -189,11 +192,12 @@ def test_what_a_model_must_not_hold_is_refused_before_anything_is_computed(
 @pytest.fixture(scope="module", params=list(CHAINS))
 def chain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[DagPosterior, Path]:
     method = CHAINS[request.param]
-    model = DagPosterior("bdeu", method=method, modularity=method.modularity, samples=220, seed=1).fit(CODES)
+    table = GAPS if isinstance(method, Augmentation) else CODES
     path = tmp_path_factory.mktemp("chains") / "x"
     with warnings.catch_warnings():
         # Such short chains are not to be trusted, and most say so.
         warnings.simplefilter("ignore")
+        model = DagPosterior("bdeu", method=method, modularity=method.modularity, samples=220, seed=1).fit(table)
         model.sample(220, seed=2).save(path)
     return model, path
 

@@ -11,6 +11,7 @@ import pytest
 from dagpost import BayesianNetwork, DagPosterior, InputError, Recipe, cross_validate
 from dagpost.causal import causal_effects
 from dagpost.data import as_table
+from dagpost.errors import DagpostWarning
 
 NAMES = ("age", "sex", "dose", "pressure", "outcome")
 
@@ -42,6 +43,16 @@ def test_rows_have_the_probability_of_the_modelled_columns_given_the_others(mode
     rows = every_row()
     rows["probability"] = np.exp(model.score_samples(rows))
     assert rows.groupby(["age", "sex"])["probability"].sum().to_numpy() == pytest.approx(np.ones(4))
+
+
+def test_a_gap_is_summed_over_in_modelled_columns_only(model: DagPosterior) -> None:
+    rows = every_row().iloc[[0, 0, 13]].reset_index(drop=True)
+    rows.loc[0, "dose"] = rows.loc[1, "age"] = None
+    filled = [model.score_samples(rows.iloc[[0]].assign(dose=level))[0] for level in ("no", "yes")]
+    with pytest.warns(DagpostWarning, match=r"1 of 3 rows, the first in row 2 .*no value in 'age' \(1\): exogenous"):
+        found = model.score_samples(rows)
+    assert found[0] == pytest.approx(np.logaddexp(*filled))
+    np.testing.assert_array_equal(np.isnan(found), [False, True, False])
 
 
 def test_what_rows_have_is_the_mean_over_graphs_of_their_networks(model: DagPosterior) -> None:

@@ -16,8 +16,9 @@ from tests.tools.family_columns import family_log_predictive
 from dagpost._tools import memory
 from dagpost.data import Table, as_table
 from dagpost.data.conversion import checked_table
+from dagpost.data.recipe import Recipe
 from dagpost.engines import ThreadEngine
-from dagpost.errors import InputError, ResourceError
+from dagpost.errors import DagpostWarning, InputError, ResourceError
 from dagpost.files import archive as storage
 from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sample import DagSample
@@ -109,10 +110,6 @@ def test_new_rows_come_from_a_file(tmp_path: Path) -> None:
     ("data", "message"),
     [
         (NEW.drop(columns="wet"), "lack the column 'wet' of the training table"),
-        (
-            NEW.assign(rain=np.array(["yes", None, "no"], dtype=object)),
-            r"1 of 3 rows have missing values, the first in row 2 .* in 'rain' \(1\)",
-        ),
         (NEW.assign(rain=["yes", "no", "snow"]), "Column 'rain' holds 'snow' in row 3 .* there are 'no', 'yes'"),
         (NEW.assign(sprinkler=["1", "0", "2"]), "Column 'sprinkler' holds 2 in row 3"),
         (NEW.assign(sprinkler=[0.5, 0.0, 1.0]), "Column 'sprinkler' holds 0.5 in row 1"),
@@ -188,12 +185,30 @@ def test_targets_that_cannot_be_predicted_are_refused() -> None:
         predicted(NEW, "wett")
     with pytest.raises(InputError, match=r"'wet' was set by intervention in row 2"):
         predicted(checked_table(NEW, None, [None, "wet", None]), "wet")
-    with pytest.raises(InputError, match=r"1 of 3 rows have missing values, the first in row 2"):
-        predicted(NEW.assign(rain=np.array(["yes", None, "no"], dtype=object), wet=None), "wet")
     table = as_table(pandas.DataFrame(np.random.default_rng(1).normal(size=(9, 3)), columns=list(NAMES)))
     statistics = sufficient_statistics(table, DAGS, "bge")
     with pytest.raises(InputError, match=r"'wet' is continuous; only the levels of a discrete column"):
         predictive_of_target(sample_of(), statistics, "bge", table, "wet")
+
+
+def test_gaps_are_refused_where_the_recipe_refuses_them() -> None:
+    recipe = Recipe.of_levels(counted().names, counted().levels)
+    recipe.missing = "refuse"
+    gaps = NEW.assign(rain=np.array(["yes", None, "no"], dtype=object), wet=None)
+    with pytest.raises(InputError, match=r"1 of 3 rows have missing values, the first in row 2 .* in 'rain' \(1\)"):
+        predictive_of_target(sample_of(), counted(), "bdeu", gaps, "wet", recipe=recipe)
+    assert np.isfinite(predictive_of_target(sample_of(), counted(), "bdeu", gaps, "wet")).all()
+
+
+def test_a_gap_in_a_column_that_was_set_has_no_prediction() -> None:
+    """Nothing says which value it was set to, in contrast to one that was only not observed."""
+    rows = encode_rows(NEW, counted())
+    gaps = np.zeros((3, 3), dtype=bool)
+    gaps[0, :2] = True
+    rows = rows._replace(gaps=gaps, interventions=np.array([1, 0, 0], dtype=np.uint64))
+    with pytest.warns(DagpostWarning, match=r"1 of 3 rows, the first in row 1 .* have no value in 'rain' \(1\)"):
+        found = log_predictive(sample_of(), counted(), "bdeu", rows)
+    np.testing.assert_array_equal(np.isnan(found), [True, False, False])
 
 
 # Scores

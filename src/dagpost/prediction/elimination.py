@@ -1,0 +1,274 @@
+"""The sum over the missing levels of a row, for one part of a graph: variable elimination for 64 rows side by side.
+
+Every family of a part is a table over its missing members, one entry for each of their configurations, with the
+observed members as they are in the row. Missing nodes are summed out one after the other, next always the one whose
+neighbours have the fewest configurations; what is left at the end is the sum. Exact but for rounding: each table is
+taken relative to its largest entry in the row, so that nothing is lost to underflow.
+
+Time and memory: the largest table on the way, at most the configurations of all missing nodes of the part.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dagpost._tools import memory
+from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.kernels import inlined, kernel
+from dagpost.errors import InputError
+from dagpost.prediction.discrete import DiscreteFamilies, log_probability
+from dagpost.prediction.gap_patterns import numbered
+from dagpost.prediction.strips import LANES
+
+#: Tables of more entries than this, for 64 rows each, are not made.
+_MOST_ENTRIES = 2.0**20
+
+
+class Sums(NamedTuple):
+    """What all rows of a pattern share."""
+
+    families: DiscreteFamilies
+    #: By family: its missing members, and where its table begins; the end of the last.
+    members: Masks
+    starts: Integers
+    #: One row a part: the place of the family of each node among `families`, -1 for nodes that are not in it.
+    parts: NDArray[np.int32]
+    #: The most entries that the tables of one part have together.
+    room: int
+
+
+def sums_of(families: DiscreteFamilies, parents: Masks, parts: NDArray[np.int32], gaps: int) -> Sums:
+    """Make the parts of a pattern ready; `parts` holds numbers of families, which have these parents."""
+    used, place = numbered(parts)
+    chosen = families.chosen(used)
+    members = (parents[used] | np.uint64(1) << chosen.children.astype(np.uint64)) & np.uint64(gaps)
+    sizes = np.ones(len(used))
+    for node, arity in enumerate(families.arities.tolist()):
+        sizes[members >> np.uint64(node) & np.uint64(1) == 1] *= arity
+    room = _largest_room(place, members, chosen.arities)
+    entries = max(float(sizes.sum()), room)
+    if entries > _MOST_ENTRIES:
+        raise InputError(
+            f"To sum over the missing values of a row takes tables of {entries:.2g} entries in some graphs; "
+            f"{int(_MOST_ENTRIES):,} are possible. Give more of the columns, merge levels, or fit with a smaller "
+            "max_parents."
+        )
+    memory.require(
+        8 * LANES * int(sizes.sum() + room), "The sum over missing values", "Predict from fewer graphs, or columns."
+    )
+    return Sums(chosen, members, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), place, int(room))
+
+
+def fill_sums(sums: Sums, cells: NDArray[np.int32], result: Floats) -> None:
+    """The log of the sum of every part, for up to 64 rows."""
+    lanes = cells.shape[1]
+    tables = np.empty((int(sums.starts[-1]), lanes))
+    scales = np.empty((len(sums.members), lanes))
+    _fill_tables(sums.families, sums.members, sums.starts, cells, tables, scales)
+    work = np.empty((max(sums.room, 1), lanes))
+    _eliminate(sums.parts, sums.members, sums.starts, sums.families.arities, tables, scales, work, result)
+
+
+@kernel
+def _fill_tables(
+    families: DiscreteFamilies,
+    members: Masks,
+    starts: Integers,
+    cells: NDArray[np.int32],
+    tables: Floats,
+    scales: Floats,
+) -> None:
+    """The probabilities of every family for all levels of its missing members, relative to the largest in each row."""
+    lanes = cells.shape[1]
+    nodes = len(families.arities)
+    one = np.uint64(1)
+    level_of = np.empty(nodes, dtype=np.int64)
+    configuration = np.empty(lanes, dtype=np.int64)
+    for family in range(len(members)):
+        child = families.children[family]
+        for lane in range(lanes):
+            scales[family, lane] = -math.inf
+        for entry in range(starts[family + 1] - starts[family]):
+            rest = entry
+            for node in range(nodes):
+                level_of[node] = -1
+            for node in range(nodes - 1, -1, -1):
+                if members[family] >> np.uint64(node) & one:
+                    level_of[node] = rest % families.arities[node]
+                    rest //= families.arities[node]
+            for lane in range(lanes):
+                configuration[lane] = 0
+            configurations = 1
+            for place in range(families.sizes[family]):
+                parent = families.lists[family, place]
+                arity = families.arities[parent]
+                configurations *= arity
+                for lane in range(lanes):
+                    code = level_of[parent] if level_of[parent] >= 0 else np.int64(cells[parent, lane])
+                    # Unknown is below 0, and stays below 0 when more digits follow.
+                    configuration[lane] = -1 if code >= arity else configuration[lane] * arity + code
+            values = tables[starts[family] + entry]
+            for lane in range(lanes):
+                code = level_of[child] if level_of[child] >= 0 else np.int64(cells[child, lane])
+                values[lane] = log_probability(families, family, configurations, configuration[lane], code)
+                scales[family, lane] = max(scales[family, lane], values[lane])
+        for entry in range(starts[family], starts[family + 1]):
+            for lane in range(lanes):
+                tables[entry, lane] = math.exp(tables[entry, lane] - scales[family, lane])
+
+
+@inlined
+def _size_of(members: np.uint64, arities: Integers) -> float:
+    size = 1.0
+    for node in range(len(arities)):
+        if members >> np.uint64(node) & np.uint64(1):
+            size *= arities[node]
+    return size
+
+
+@inlined
+def _next_node(scopes: Masks, count: int, arities: Integers) -> int:
+    """The missing node that is in the smallest table once all tables with it are one; -1 if no node is left."""
+    best = -1
+    smallest = math.inf
+    one = np.uint64(1)
+    for node in range(len(arities)):
+        joint = np.uint64(0)
+        for factor in range(count):
+            if scopes[factor] >> np.uint64(node) & one:
+                joint |= scopes[factor]
+        if joint:
+            size = _size_of(joint, arities)
+            if size < smallest:
+                best, smallest = node, size
+    return best
+
+
+@kernel
+def _largest_room(parts: NDArray[np.int32], members: Masks, arities: Integers) -> float:
+    """The most entries that the tables which come about in one part have together."""
+    nodes = len(arities)
+    scopes = np.zeros(2 * nodes, dtype=np.uint64)
+    largest = 0.0
+    for part in range(len(parts)):
+        count = 0
+        for node in range(nodes):
+            if parts[part, node] >= 0:
+                scopes[count] = members[parts[part, node]]
+                count += 1
+        total = 0.0
+        while True:
+            chosen = _next_node(scopes, count, arities)
+            if chosen < 0:
+                break
+            joint = np.uint64(0)
+            for factor in range(count):
+                if scopes[factor] >> np.uint64(chosen) & np.uint64(1):
+                    joint |= scopes[factor]
+                    scopes[factor] = np.uint64(0)
+            scopes[count] = joint & ~(np.uint64(1) << np.uint64(chosen))
+            total += _size_of(scopes[count], arities)
+            count += 1
+        largest = max(largest, total)
+    return largest
+
+
+@kernel
+def _eliminate(
+    parts: NDArray[np.int32],
+    members: Masks,
+    starts: Integers,
+    arities: Integers,
+    tables: Floats,
+    scales: Floats,
+    work: Floats,
+    result: Floats,
+) -> None:
+    lanes = result.shape[1]
+    nodes = len(arities)
+    one = np.uint64(1)
+    scopes = np.zeros(2 * nodes, dtype=np.uint64)
+    begins = np.zeros(2 * nodes, dtype=np.int64)
+    # Steps of the place of an entry from level to level of each node, for the factors that are multiplied.
+    strides = np.zeros((2 * nodes, nodes), dtype=np.int64)
+    chosen = np.empty(2 * nodes, dtype=np.int64)
+    level_of = np.zeros(nodes, dtype=np.int64)
+    products = np.empty(lanes)
+    largest = np.empty(lanes)
+    for part in range(len(parts)):
+        total = result[part]
+        for lane in range(lanes):
+            total[lane] = 0.0
+        count = 0
+        for node in range(nodes):
+            family = parts[part, node]
+            if family >= 0:
+                scopes[count] = members[family]
+                begins[count] = starts[family]
+                count += 1
+                for lane in range(lanes):
+                    total[lane] += scales[family, lane]
+        given = count
+        top = 0
+        while True:
+            node = _next_node(scopes, count, arities)
+            if node < 0:
+                break
+            used = 0
+            joint = np.uint64(0)
+            for factor in range(count):
+                if scopes[factor] >> np.uint64(node) & one:
+                    chosen[used] = factor
+                    used += 1
+                    joint |= scopes[factor]
+                    stride = 1
+                    for other in range(nodes - 1, -1, -1):
+                        strides[factor, other] = 0
+                        if scopes[factor] >> np.uint64(other) & one:
+                            strides[factor, other] = stride
+                            stride *= arities[other]
+                    scopes[factor] = np.uint64(0)
+            outer = joint & ~(one << np.uint64(node))
+            entries = int(_size_of(outer, arities))
+            for lane in range(lanes):
+                largest[lane] = 0.0
+            for entry in range(entries):
+                rest = entry
+                for other in range(nodes - 1, -1, -1):
+                    level_of[other] = 0
+                    if outer >> np.uint64(other) & one:
+                        level_of[other] = rest % arities[other]
+                        rest //= arities[other]
+                values = work[top + entry]
+                for lane in range(lanes):
+                    values[lane] = 0.0
+                for level in range(arities[node]):
+                    level_of[node] = level
+                    for lane in range(lanes):
+                        products[lane] = 1.0
+                    for which in range(used):
+                        factor = chosen[which]
+                        place = begins[factor]
+                        for other in range(nodes):
+                            place += strides[factor, other] * level_of[other]
+                        source = tables[place] if factor < given else work[place]
+                        for lane in range(lanes):
+                            products[lane] *= source[lane]
+                    for lane in range(lanes):
+                        values[lane] += products[lane]
+                for lane in range(lanes):
+                    largest[lane] = max(largest[lane], values[lane])
+            for lane in range(lanes):
+                total[lane] += math.log(largest[lane])
+                largest[lane] = 1.0 / largest[lane] if largest[lane] > 0.0 else 0.0
+            for entry in range(entries):
+                for lane in range(lanes):
+                    work[top + entry, lane] *= largest[lane]
+            scopes[count] = outer
+            begins[count] = top
+            count += 1
+            top += entries
