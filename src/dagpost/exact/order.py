@@ -27,7 +27,7 @@ import numpy as np
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks, Wide
-from dagpost._tools.kernels import kernel
+from dagpost._tools.kernels import fill, kernel
 from dagpost._tools.text import node_called
 from dagpost._tools.wide_floats import ZERO, check_range, from_logs, to_logs
 from dagpost.checkpoints import Tracking, tracked
@@ -156,16 +156,18 @@ def edge_probabilities(families: Floats, max_parents: int) -> Floats:
 @kernel
 def _add_edges(families: Floats, sets: Masks, edges: Floats) -> None:
     """Add the probability of every family to all of its edges."""
+    elements = len(families) - 1
+    own = np.empty(elements)
     for child in range(len(families)):
+        fill(own, 0.0)
         for number in range(len(sets)):
             probability = families[child, number]
             mask = sets[number]
-            element = 0
-            while mask != np.uint64(0):
-                if mask & np.uint64(1):
-                    edges[element + (element >= child), child] += probability
-                mask >>= np.uint64(1)
-                element += 1
+            # All elements, whether they are in the set or not: so the compiler makes vectors of it.
+            for element in range(elements):
+                own[element] += probability * np.float64((mask >> np.uint64(element)) & np.uint64(1))
+        for element in range(elements):
+            edges[element + (element >= child), child] = own[element]
 
 
 def table_bytes(nodes: int) -> int:
