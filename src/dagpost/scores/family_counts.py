@@ -143,7 +143,7 @@ def _place_members(node: int, families: Members, parameters: CellParameters, col
         stride *= arity
         filled *= arity
         size += 1
-        has_gaps = has_gaps or parameters.gaps[column]
+        has_gaps = has_gaps or parameters.has_gaps[column]
     layout.words[node, 0] = word + 1
     layout.parameter[node, 0] = parameters.cell[node]
     if parameters.strength[node] > 0.0:
