@@ -194,9 +194,9 @@ class Augmentation(ChainMethod):
 
     def is_enough(self, series: Sequence[Beside]) -> bool:
         """Whether chains agree about every edge and path, and their average is as sure as asked for."""
-        from dagpost.mcmc.augmented_agreement import agreement_of
+        from dagpost.mcmc.augmented_agreement import sweep_agreement
 
-        found = agreement_of([own["edges"] for own in series], [own["paths"] for own in series])
+        found = sweep_agreement([own["edges"] for own in series], [own["paths"] for own in series])
         return found.is_enough(self.error)
 
     def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> None:  # type: ignore[override]
