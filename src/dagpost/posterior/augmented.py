@@ -16,15 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers
+from dagpost.families.masks import UnsignedMasks, distinct_rows, matrices_of_masks
 from dagpost.mcmc.augmented_agreement import stacked
 from dagpost.mcmc.number_series import Averages, averages_of
 from dagpost.mcmc.records import ChainRecord
+from dagpost.methods.augmentation import Augmentation
+from dagpost.methods.base import Method
 
 #: What chains over completed tables keep beside graphs (mcmc/augmentation.py).
 CELLS, EDGES, PATHS, VALUES, FAMILIES = "cells", "edges", "paths", "values", "families"
 
 #: Edges whose probability varies by less than this from table to table do not show how fast cells move.
 _TELLING = 1e-3
+#: Probabilities below this are taken as this where their logs are added.
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,9 @@ class Augmented:
     """
 
     record: ChainRecord
+    #: Sweeps of a round of the chains, of which as many tables are kept as fit into memory, and graphs of a sweep.
+    sweeps_a_round: int
+    graphs_a_sweep: int
 
     @property
     def tables(self) -> int:
@@ -87,12 +95,53 @@ class Augmented:
     def value_of(self) -> Integers:
         """Which value of the setting that the score averages over goes with each of these: 0 where it does not."""
         own = self.record.series.get(VALUES)
-        return np.zeros(len(self.completions), dtype=np.int64) if own is None else own.astype(np.int64)
+        return np.zeros(len(self.completions), dtype=np.int64) if own is None else own[self.sweep_of].astype(np.int64)
+
+    @cached_property
+    def sweep_of(self) -> Integers:
+        """The sweep of each of these, all sweeps of one chain after those of another: large tables are not all kept."""
+        starts = np.cumsum([0, *(len(own) for own in self.record.series_of(VALUES))])
+        pairs = zip(self.record.series_of(CELLS), self.record.series_of(VALUES), starts[:-1].tolist(), strict=True)
+        return np.concatenate([start + self._kept_sweeps(len(cells), len(own)) for cells, own, start in pairs])
+
+    def _kept_sweeps(self, kept: int, sweeps: int) -> Integers:
+        """Which sweeps of one chain are kept, as mcmc/augmentation.py does it: evenly from each round."""
+        whole = self.sweeps_a_round
+        for every in range(1, whole + 1):
+            places = []
+            for start in range(0, sweeps, whole):
+                length = min(whole, sweeps - start)
+                count = -(-length // every)
+                places.append(start + np.arange(count) * -(-length // count))
+            found = np.concatenate(places)
+            if len(found) == kept:
+                return found
+        raise AssertionError(f"{kept} of {sweeps} tables cannot have been kept")
+
+    def graphs_of(self, place: int) -> slice:
+        """Where in the sample the graphs stand that were drawn from one of these."""
+        chain = int(self.chain_of[place])
+        sweep = int(self.sweep_of[place]) - sum(len(own) for own in self.record.series_of(VALUES)[:chain])
+        start = sum(self.record.lengths[:chain])
+        first = start + sweep * self.graphs_a_sweep
+        return slice(first, min(first + self.graphs_a_sweep, start + self.record.lengths[chain]))
 
     @property
     def shares(self) -> tuple[float, ...]:
         """The posterior probability of each value that the score averages over: how often chains were there."""
-        return tuple((np.bincount(self.value_of) / len(self.completions)).tolist())
+        own = self.record.series[VALUES]
+        return tuple((np.bincount(own) / len(own)).tolist())
+
+    def likeliest(self, parents: UnsignedMasks) -> int:
+        """The place of the graph that was drawn most often; among equals, of the one with the most probable edges.
+
+        Log weights of graphs cannot be compared where they come from different completed tables.
+        """
+        first, member = distinct_rows(parents)
+        often = np.bincount(member)
+        leading = first[often == often.max()]
+        chances = np.where(matrices_of_masks(parents[leading]), self.edges, 1.0 - self.edges)
+        return int(leading[np.log(np.maximum(chances, _LEAST)).sum(axis=(1, 2)).argmax()])
 
     def worth(self, children: Sequence[int]) -> float:
         """How many independent tables all of them are worth for the parents of some nodes: as for the worst edge."""
@@ -126,6 +175,8 @@ class Augmented:
         return found._replace(means=self.record.series[name].mean(axis=0, dtype=np.float64))
 
 
-def augmented_of(record: ChainRecord | None) -> Augmented | None:
+def augmented_of(record: ChainRecord | None, method: Method) -> Augmented | None:
     """What chains over completed tables found; None for other chains."""
-    return Augmented(record) if record is not None and CELLS in record.series and EDGES in record.series else None
+    if record is None or not isinstance(method, Augmentation) or EDGES not in record.series:
+        return None
+    return Augmented(record, method.steps_a_round, method.graphs)

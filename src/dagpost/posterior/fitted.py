@@ -155,7 +155,8 @@ class Fitted:
     @property
     def augmented(self) -> Augmented | None:
         """What chains over completed tables found, where the table has gaps; the own sample is drawn for it."""
-        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.has_gaps else None
+        found = lambda: augmented_of(self.own_sample().chains, self.method)  # noqa: E731
+        return self.once("augmented", found) if self.has_gaps else None
 
     @property
     def drawn(self) -> DagSample | None:
@@ -277,8 +278,9 @@ class Fitted:
         """The masks of the most probable graph; where it cannot be found, or is not meant, of the own sample."""
         if self.workspace.parts and self.method.modularity is not None:
             return self.best(1).parents[0]
-        sample = self.own_sample()
-        return sample.parents[int(sample.log_joint.argmax())]
+        sample, augmented = self.own_sample(), self.augmented
+        place = sample.log_joint.argmax() if augmented is None else augmented.likeliest(sample.parents)
+        return sample.parents[int(place)]
 
 
 def usual_count(method: Method, samples: int, nodes: int) -> int:
