@@ -8,6 +8,7 @@ Carlo error, from the series of each chain (mcmc/number_series.py).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,20 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers
-from dagpost.families.masks import UnsignedMasks, distinct_rows, matrices_of_masks
 from dagpost.mcmc.augmented_agreement import stacked
 from dagpost.mcmc.number_series import Averages, averages_of
-from dagpost.mcmc.records import ChainRecord
-from dagpost.methods.augmentation import Augmentation
-from dagpost.methods.base import Method
+from dagpost.mcmc.records import ROUND_GRAPHS, ChainRecord
 
-#: What chains over completed tables keep beside graphs (mcmc/augmentation.py).
-CELLS, EDGES, PATHS, VALUES, FAMILIES = "cells", "edges", "paths", "values", "families"
-
+#: What chains over completed tables keep beside graphs, and what they add up (mcmc/augmentation.py).
+CELLS, EDGES, PATHS, VALUES = "cells", "edges", "paths", "values"
+FAMILIES, SHARES = "families", "shares"
 #: Edges whose probability varies by less than this from table to table do not show how fast cells move.
 _TELLING = 1e-3
-#: Probabilities below this are taken as this where their logs are added.
-_LEAST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,18 +33,31 @@ class Augmented:
     """The completed tables of a fitted model and what was averaged over them.
 
     Everything comes from the record of the chains. `edges[a, b]` is the probability of `a -> b`, `paths[a, b]` that of
-    a directed path (None where none were summed, nan for a pair without); `..._errors` are Monte Carlo standard errors.
+    a directed path; `..._errors` are Monte Carlo standard errors. Of very many columns no series are kept: then paths
+    are None, and errors come from the differences between chains.
     """
 
     record: ChainRecord
-    #: Sweeps of a round of the chains, of which as many tables are kept as fit into memory, and graphs of a sweep.
-    sweeps_a_round: int
-    graphs_a_sweep: int
+
+    @cached_property
+    def sweeps(self) -> tuple[int, ...]:
+        """How many sweeps each chain made, each with a completed table of its own."""
+        return tuple(self.record.series_lengths[VALUES])
 
     @property
     def tables(self) -> int:
         """How many completed tables the averages are over."""
-        return len(self.record.series[EDGES])
+        return sum(self.sweeps)
+
+    @property
+    def has_series(self) -> bool:
+        """Whether what was found given each table is kept, and not only its average."""
+        return len(self.record.series[EDGES]) > 0
+
+    @property
+    def exact_given_table(self) -> bool:
+        """Whether all graphs were summed over, given each table."""
+        return self.record.sums[FAMILIES].size > 0
 
     @property
     def edges(self) -> Floats:
@@ -59,6 +68,12 @@ class Augmented:
     def edge_errors(self) -> Floats:
         """The standard errors of these."""
         return self._edges.errors
+
+    @cached_property
+    def joined_errors(self) -> Floats:
+        """The standard errors of the probability that two columns are joined, whichever way."""
+        own = self.series(EDGES) if self.has_series else np.asarray(self.record.edges)[:, None]
+        return averages_of(own + own.transpose(0, 1, 3, 2)).errors
 
     @property
     def paths(self) -> Floats | None:
@@ -72,9 +87,13 @@ class Augmented:
 
     @cached_property
     def families(self) -> Floats | None:
-        """The probability of every parent set of every node, by their numbers; None where these were not summed."""
-        found = self.record.sums.get(FAMILIES)
-        return None if found is None else np.asarray(found).sum(axis=0) / self.tables
+        """The probabilities of all parent sets, those of the first node first; None where these were not summed."""
+        return self.record.sums[FAMILIES].sum(axis=0) / self.tables if self.exact_given_table else None
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The posterior probability of each value that the score averages over."""
+        return tuple((self.record.sums[SHARES].sum(axis=0) / self.tables).tolist())
 
     def series(self, name: str) -> Floats:
         """What was found given each completed table, as (chains, sweeps, ...), cut to the shortest chain."""
@@ -91,63 +110,31 @@ class Augmented:
         lengths = self.record.series_lengths[CELLS]
         return np.repeat(np.arange(len(lengths)), lengths)
 
-    @property
+    @cached_property
     def value_of(self) -> Integers:
         """Which value of the setting that the score averages over goes with each of these: 0 where it does not."""
-        own = self.record.series.get(VALUES)
-        return np.zeros(len(self.completions), dtype=np.int64) if own is None else own[self.sweep_of].astype(np.int64)
+        pairs = zip(self.record.series_of(VALUES), self._kept_sweeps, strict=True)
+        return np.concatenate([own[sweeps] for own, sweeps in pairs]).astype(int)
 
     @cached_property
-    def sweep_of(self) -> Integers:
-        """The sweep of each of these, all sweeps of one chain after those of another: large tables are not all kept."""
-        starts = np.cumsum([0, *(len(own) for own in self.record.series_of(VALUES))])
-        pairs = zip(self.record.series_of(CELLS), self.record.series_of(VALUES), starts[:-1].tolist(), strict=True)
-        return np.concatenate([start + self._kept_sweeps(len(cells), len(own)) for cells, own, start in pairs])
+    def _kept_sweeps(self) -> list[list[int]]:
+        """The sweeps of each chain whose cells were kept."""
+        round_sweeps = ROUND_GRAPHS * self.sweeps[0] // max(self.record.lengths[0], 1)
+        pairs = zip(self.sweeps, self.record.series_lengths[CELLS], strict=True)
+        return [kept_sweeps(sweeps, cells, round_sweeps) for sweeps, cells in pairs]
 
-    def _kept_sweeps(self, kept: int, sweeps: int) -> Integers:
-        """Which sweeps of one chain are kept, as mcmc/augmentation.py does it: evenly from each round."""
-        whole = self.sweeps_a_round
-        for every in range(1, whole + 1):
-            places = []
-            for start in range(0, sweeps, whole):
-                length = min(whole, sweeps - start)
-                count = -(-length // every)
-                places.append(start + np.arange(count) * -(-length // count))
-            found = np.concatenate(places)
-            if len(found) == kept:
-                return found
-        raise AssertionError(f"{kept} of {sweeps} tables cannot have been kept")
-
-    def graphs_of(self, place: int) -> slice:
-        """Where in the sample the graphs stand that were drawn from one of these."""
+    def graphs_of(self, place: int, graphs: int) -> slice:
+        """Where in the sample the graphs stand that were drawn from one of these; `graphs` is how many a sweep draws."""
         chain = int(self.chain_of[place])
-        sweep = int(self.sweep_of[place]) - sum(len(own) for own in self.record.series_of(VALUES)[:chain])
-        start = sum(self.record.lengths[:chain])
-        first = start + sweep * self.graphs_a_sweep
-        return slice(first, min(first + self.graphs_a_sweep, start + self.record.lengths[chain]))
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """The posterior probability of each value that the score averages over: how often chains were there."""
-        own = self.record.series[VALUES]
-        return tuple((np.bincount(own) / len(own)).tolist())
-
-    def likeliest(self, parents: UnsignedMasks) -> int:
-        """The place of the graph that was drawn most often; among equals, of the one with the most probable edges.
-
-        Log weights of graphs cannot be compared where they come from different completed tables.
-        """
-        first, member = distinct_rows(parents)
-        often = np.bincount(member)
-        leading = first[often == often.max()]
-        chances = np.where(matrices_of_masks(parents[leading]), self.edges, 1.0 - self.edges)
-        return int(leading[np.log(np.maximum(chances, _LEAST)).sum(axis=(1, 2)).argmax()])
+        sweep = self._kept_sweeps[chain][place - sum(map(len, self._kept_sweeps[:chain]))]
+        start, end = (sum(self.record.lengths[:count]) for count in (chain, chain + 1))
+        return slice(start + sweep * graphs, min(start + (sweep + 1) * graphs, end))
 
     def worth(self, children: Sequence[int]) -> float:
         """How many independent tables all of them are worth for the parents of some nodes: as for the worst edge."""
         sizes, spreads = self._edges.effective[:, children], self._edges.spreads[:, children]
         # An edge that hardly depends on the cells tells nothing of how fast these move.
-        return float(np.nanmin(sizes, initial=self.tables, where=spreads > _TELLING))
+        return float(np.min(sizes, initial=self.tables, where=spreads > _TELLING))
 
     def spread(self, count: int) -> Integers:
         """Which completed tables to take where `count` are enough, as (chains, tables): evenly from every chain."""
@@ -163,11 +150,17 @@ class Augmented:
 
     @cached_property
     def _edges(self) -> Averages:
-        return self._averages(EDGES)
+        if self.has_series:
+            return self._averages(EDGES)
+        assert self.record.edges is not None
+        # Each chain is one draw of a mean.
+        found = averages_of(self.record.edges[:, None])
+        weights = np.array(self.record.lengths) / sum(self.record.lengths)
+        return found._replace(means=np.tensordot(weights, self.record.edges, axes=1))
 
     @cached_property
     def _paths(self) -> Averages | None:
-        return self._averages(PATHS) if PATHS in self.record.series else None
+        return self._averages(PATHS) if self.has_series else None
 
     def _averages(self, name: str) -> Averages:
         found = averages_of(self.series(name))
@@ -175,8 +168,22 @@ class Augmented:
         return found._replace(means=self.record.series[name].mean(axis=0, dtype=np.float64))
 
 
-def augmented_of(record: ChainRecord | None, method: Method) -> Augmented | None:
+def augmented_of(record: ChainRecord | None) -> Augmented | None:
     """What chains over completed tables found; None for other chains."""
-    if record is None or not isinstance(method, Augmentation) or EDGES not in record.series:
-        return None
-    return Augmented(record, method.steps_a_round, method.graphs)
+    return Augmented(record) if record is not None and {CELLS, EDGES, VALUES} <= record.series.keys() else None
+
+
+def kept_sweeps(sweeps: int, kept: int, round_sweeps: int) -> list[int]:
+    """The sweeps of a chain whose cells were kept: all, or in each round every so many, from its first one on.
+
+    >>> kept_sweeps(5, 5, 10), kept_sweeps(23, 5, 10)
+    ([0, 1, 2, 3, 4], [0, 5, 10, 15, 20])
+    """
+    rounds = [min(round_sweeps, sweeps - start) for start in range(0, sweeps, round_sweeps)]
+    for every in (1, 2, 5, round_sweeps):
+        counts = [math.ceil(own / every) for own in rounds]
+        if sum(counts) == kept:
+            starts = range(0, sweeps, round_sweeps)
+            places = zip(starts, rounds, counts, strict=True)
+            return [start + place for start, own, count in places for place in range(0, own, math.ceil(own / count))]
+    raise ValueError(f"{kept} completed tables of {sweeps} sweeps")

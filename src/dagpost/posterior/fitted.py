@@ -155,8 +155,7 @@ class Fitted:
     @property
     def augmented(self) -> Augmented | None:
         """What chains over completed tables found, where the table has gaps; the own sample is drawn for it."""
-        found = lambda: augmented_of(self.own_sample().chains, self.method)  # noqa: E731
-        return self.once("augmented", found) if self.has_gaps else None
+        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.has_gaps else None
 
     @property
     def drawn(self) -> DagSample | None:
@@ -268,6 +267,11 @@ class Fitted:
         """The `count` most probable graphs of all, best first, each counted once; fewer if there are not that many."""
         if not self.workspace.parts:
             drawn = either("top_graphs(model)", "dagpost report")
+            if self.has_gaps:
+                raise InputError(
+                    "The most probable graphs of a table with gaps cannot be searched for: given every completed table "
+                    f"they are others. The most probable of the graphs that were drawn are in {drawn}."
+                )
             raise InputError(
                 f"{KBest.name!r} needs tables over all sets of variables; {len(self.names)} are too many. The most "
                 f"probable of the graphs that were drawn are in {drawn}. To search all graphs, use fewer columns."
@@ -278,9 +282,10 @@ class Fitted:
         """The masks of the most probable graph; where it cannot be found, or is not meant, of the own sample."""
         if self.workspace.parts and self.method.modularity is not None:
             return self.best(1).parents[0]
-        sample, augmented = self.own_sample(), self.augmented
-        place = sample.log_joint.argmax() if augmented is None else augmented.likeliest(sample.parents)
-        return sample.parents[int(place)]
+        sample = self.own_sample()
+        # With gaps, weights are those of different completed tables: the graph that was drawn most often counts.
+        likeliest = sample.distinct.rows[0] if self.has_gaps else sample.log_joint.argmax()
+        return sample.parents[int(likeliest)]
 
 
 def usual_count(method: Method, samples: int, nodes: int) -> int:

@@ -19,6 +19,7 @@ import numpy as np
 from dagpost._tools.arrays import Masks
 from dagpost.data.table import Table
 from dagpost.mcmc.augmentation import members_of_masks
+from dagpost.methods.augmentation import Augmentation
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
@@ -58,10 +59,11 @@ def _completed_parts(fitted: Fitted) -> list[Part]:
     workspace, augmented, sample = fitted.workspace, fitted.augmented, fitted.own_sample()
     assert isinstance(workspace, AugmentedWorkspace)
     assert augmented is not None
+    assert isinstance(fitted.method, Augmentation)
     chosen = augmented.spread(_TABLES).reshape(-1).tolist()
     parts = []
     for place in chosen:
-        cells, graphs = augmented.completions[place], sample[augmented.graphs_of(place)]
+        cells, graphs = augmented.completions[place], sample[augmented.graphs_of(place, fitted.method.graphs)]
         weights = np.full(len(graphs), 1.0 / (len(graphs) * len(chosen)))
         score = workspace.scores[int(augmented.value_of[place])]
         parts.append(Part(score, graphs.weighted(weights), lambda cells=cells: workspace.filled(cells)))  # type: ignore[misc]

@@ -38,7 +38,7 @@ from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
 from dagpost.posterior.augmenting import as_augmentation, settled
-from dagpost.posterior.fitting import checked_method, rules_of, study_of, table_of
+from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, table_of
 from dagpost.posterior.plan import weightless
 from dagpost.posterior.weighing import work_of
 from dagpost.prediction.statistics import predicting_prior
@@ -141,25 +141,34 @@ def cross_validate(
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
     asked = checked_method(model)
     study, engine = study_of(model, asked, table)
-    # What "auto" means is decided once, and not by the worker that has the fold. All gaps may be held out in a fold.
-    completing = settled(as_augmentation(asked, table.gap_count), model.modularity, study) if table.gap_count else None
-    asked = None if isinstance(asked, Augmentation) else asked
-    method = choose_method(asked, model.modularity, weightless(asked, model.modularity, study, engine))[0]
-    settings = {**model.get_params(deep=False), "score": study.score, "threads": None, "progress": False}
+    # What "auto" means is decided once, and not by the worker that has the fold.
+    if table.gap_count:
+        method: Method = settled(as_augmentation(asked, table.gap_count), model.modularity, study)
+        notify_of_gaps(model, table)
+    else:
+        workspace = weightless(asked, model.modularity, study, engine)
+        method = choose_method(asked, model.modularity, workspace)[0]
+    settings = {
+        **model.get_params(deep=False),
+        "score": study.score,
+        "method": method,
+        "threads": None,
+        "progress": False,
+    }
     # The table is what they made of it: all folds have the same levels.
     settings["recipe"] = settings["missing"] = None
-    del settings["engine"], settings["seed"], settings["method"]
-    task = _Task(type(model), settings, method, completing, table, folds, int(entropy))  # type: ignore[arg-type]
+    del settings["engine"], settings["seed"]
+    task = _Task(type(model), settings, table, folds, int(entropy))  # type: ignore[arg-type]
     dealt, log_scores = task.folds_of_observations(), np.empty(table.observations)
     remarks: Counter[str] = Counter()
     with reporter_for(model.progress).stage("folds", folds) as stage:
-        for fold, (found, said) in enumerate(_run(task, engine)):
+        for fold, (found, said) in enumerate(_run(task, method, engine)):
             log_scores[dealt == fold] = found
             remarks.update(said)
             stage.advance(1)
     for remark, times in remarks.items():
         warn(f"In {times} of {folds} folds: {remark}")
-    return CrossValidation(log_scores, dealt, (completing or method).name, table.fingerprint())
+    return CrossValidation(log_scores, dealt, method.name, table.fingerprint())
 
 
 class _Task(NamedTuple):
@@ -167,9 +176,6 @@ class _Task(NamedTuple):
 
     kind: type[Any]
     settings: dict[str, Any]
-    #: For complete tables, and for those with gaps.
-    method: Method
-    completing: Augmentation | None
     table: Table
     folds: int
     entropy: int
@@ -180,13 +186,20 @@ class _Task(NamedTuple):
         dealt = np.arange(self.table.observations, dtype=np.int64) % self.folds
         return generator.permutation(dealt)
 
+    def settings_for(self, training: Table) -> dict[str, Any]:
+        """The settings of the model of a fold; all gaps may be among what it holds out."""
+        method = self.settings["method"]
+        if isinstance(method, Augmentation) and not training.gap_count:
+            return {**self.settings, "method": method.given_table}
+        return self.settings
+
     def seed_of(self, fold: int) -> int:
         """The seed of the graphs that are drawn in a fold."""
         return int(np.random.SeedSequence(self.entropy, spawn_key=(1, fold)).generate_state(1, np.uint64)[0])
 
 
-def _run(task: _Task, engine: Engine) -> Iterator[tuple[Floats, list[str]]]:
-    if engine.tasks.holds(_bytes_of_fold(task)):
+def _run(task: _Task, method: Method, engine: Engine) -> Iterator[tuple[Floats, list[str]]]:
+    if engine.tasks.holds(_bytes_of_fold(method, task)):
         yield from engine.tasks.run(partial(_fold_on_worker, task), range(task.folds))
         return
     for fold in range(task.folds):
@@ -205,8 +218,7 @@ def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     rows = np.repeat(np.arange(table.rows), counts)
     held_out = np.bincount(rows[task.folds_of_observations() == fold], minlength=table.rows)
     training = table.with_counts(counts - held_out)
-    method = task.completing if training.gap_count else task.method
-    model = task.kind(**task.settings, method=method, engine=engine, seed=task.seed_of(fold))
+    model = task.kind(**task.settings_for(training), engine=engine, seed=task.seed_of(fold))
     with collected_warnings() as said:
         model.fit(training)
         found = model.score_samples(table.with_counts(held_out))
@@ -215,9 +227,9 @@ def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     return np.repeat(found, held_out[held_out > 0]), remarks
 
 
-def _bytes_of_fold(task: _Task) -> int:
+def _bytes_of_fold(method: Method, task: _Task) -> int:
     """Roughly what a fold takes on a worker: its tables over all sets of columns, its families, the rows."""
-    settings, method, names = task.settings, task.method, task.table.names
+    settings, names = task.settings, task.table.names
     limit = int(settings["max_parents"])
     work = work_of(method, settings["modularity"], rules_of(SimpleNamespace(**settings), task.table), names, limit)
     largest = max(work.groups)
