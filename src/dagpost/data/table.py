@@ -167,6 +167,21 @@ class Table:
                 f"({setting('missing', 'drop')}), or use a discrete score such as {setting('score', 'bdeu')}."
             )
 
+    def with_number_columns(self) -> Table:
+        """A table with gaps whose levels are numbers, as numbers: a gap may then hold any, not only one of the levels.
+
+        >>> from dagpost.data import as_table
+        >>> as_table(np.array([[1, 5], [2, np.nan], [1, 7.5]])).with_number_columns().columns[1].tolist()
+        [5.0, nan, 7.5]
+        """
+        if self.gaps is None or self._not_numeric() or self._with_gaps():
+            return self
+        columns = tuple(
+            column if levels is None else np.where(gap, np.nan, np.array(levels, dtype=np.float64)[column])
+            for column, levels, gap in zip(self.columns, self.levels, self.gaps, strict=True)
+        )
+        return replace(self, columns=columns, levels=(None,) * len(columns))
+
     def _refuse_gaps(self) -> None:
         """Refuse to hand out cells as if each had a value."""
         if self.gaps is None or not self.gap_count:

@@ -8,7 +8,8 @@ this is done in that thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,14 +18,18 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost.data.encoding import code_type
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
-from dagpost.mcmc.augmentation import Pass, Passes, members_of_masks
+from dagpost.families.pruning import node_without_core
+from dagpost.mcmc.augmentation import Pass, Passes, limits_of_cells, members_of_masks
+from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
+from dagpost.mcmc.union_lists import block_passes
 from dagpost.methods.base import Study, Wanted
+from dagpost.methods.block_gibbs import without_core
 from dagpost.methods.dds import draw_in_orders
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.weighing import weigh_allowed
@@ -37,6 +42,7 @@ from dagpost.scores.base import Completer
 if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.scores import Mixture
 
 #: Exact edges and paths of every sweep are kept for up to this many columns.
 _MOST_PAIRED = 64
@@ -45,11 +51,21 @@ _MOST_PAIRED = 64
 class AugmentedWorkspace(Workspace):
     """The table with gaps of one model, written out so that each gap is a cell of its own."""
 
-    passes: Passes
-
-    def __init__(self, study: Study, modularity: str, passes: Passes, engine: Engine, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        study: Study,
+        modularity: str,
+        way: Callable[[AugmentedWorkspace], Passes],
+        engine: Engine,
+        reporter: Reporter,
+    ) -> None:
         super().__init__(None, engine, reporter)
-        self.study, self.modularity, self.passes = study, modularity, passes
+        self.study, self.modularity, self._way = study, modularity, way
+
+    @cached_property
+    def passes(self) -> Passes:  # type: ignore[override]
+        """The way from a completed table to graphs, made when chains first need it."""
+        return self._way(self)
 
     @property
     def engine(self) -> Engine:
@@ -66,6 +82,11 @@ class AugmentedWorkspace(Workspace):
     def scores(self) -> tuple[Score, ...]:
         """One for each value of a setting that the score averages over."""
         return scores_within(self.study.score)
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The setting that the score averages over, if it does."""
+        return self.study.score.mixture()
 
     @property
     def nodes(self) -> int:
@@ -92,14 +113,14 @@ class AugmentedWorkspace(Workspace):
     @property
     def considered_words(self) -> str:
         """Which parent sets chains consider, in words."""
-        return "all"
+        return self.passes.words if isinstance(self.passes, BlockPasses) else "all"
 
     def log_joint(self, parents: Masks) -> Floats:
         """There is none: the probability of what was observed is a sum over all completed tables."""
         del parents
         raise InputError(
-            "With gaps there is no log p(graph, data): it would be a sum over all completed tables. Compare graphs by "
-            "how often they are drawn."
+            "With gaps there is no log p(graph, data): it would be a sum over all ways to fill them. How often a graph "
+            f"was drawn says how probable it is: {either('standing(graph), or top_graphs(model)', 'dagpost report')}."
         )
 
     def _all_weights(self) -> Sequence[Floats]:
@@ -181,10 +202,19 @@ class ExactPasses:
         return total
 
 
-def limits_of_cells(table: Table) -> Integers:
-    """How many levels the column of each missing cell has; 0: it holds numbers."""
-    assert table.gaps is not None
-    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
+def by_blocks(workspace: AugmentedWorkspace) -> BlockPasses:
+    """Graphs that are moved by blocks, on lists that are found first."""
+    table, score, prior, constraints, _ = workspace.study
+    mixture, limit = score.mixture(), workspace.max_parents
+    log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
+    completers = [completer_of(each, table, limit) for each in workspace.scores]
+    scorers = [each.list_scorer(table, limit, workspace.engine.workers) for each in workspace.scores]
+    incomplete = Incomplete(table, workspace.scores, log_priors, prior, constraints, limit, completers, scorers)
+    passes = block_passes(incomplete, workspace.engine, workspace.reporter)
+    node = node_without_core(passes.lists)
+    if node is not None:
+        raise without_core(table.names[node])
+    return passes
 
 
 def completer_of(score: Score, table: Table, max_parents: int) -> Completer:

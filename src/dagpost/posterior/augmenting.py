@@ -22,7 +22,7 @@ from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses, by_blocks
 from dagpost.posterior.weighing import division_of, families_of
 from dagpost.scores import scores_within
 from dagpost.scores.scoring_time import seconds_of_scoring
@@ -75,9 +75,11 @@ def augmented(
     """The workspace of a table with gaps."""
     table = written_out(study.table)
     study = study._replace(table=table, score=study.score.settled(table))
+    if method.given_table == BlockGibbs.name:
+        return AugmentedWorkspace(study, modularity, by_blocks, engine, reporter)
     by_components = division_of(method, modularity, study, InlineEngine()) is not None
     passes = ExactPasses(study, modularity, engine.workers, by_components=by_components)
-    return AugmentedWorkspace(study, modularity, passes, engine, reporter)
+    return AugmentedWorkspace(study, modularity, lambda _: passes, engine, reporter)
 
 
 def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:

@@ -172,9 +172,7 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     study, engine = study_of(model, method, table)
     table.refuse_other_than(study.score.columns)
     method = settled(method, model.modularity, study)
-    if model.missing is None:
-        # Whoever says what is done about gaps is not told so.
-        warn(notice_of_gaps(table))
+    notify_of_gaps(model, table)
     if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
@@ -182,11 +180,20 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
         with workspace.checkpointed(kept):
-            fitted = Fitted(data, settings, study.score, method, reason_for(method, study), workspace, table)
+            reason = reason_for(method, study)
+            if not method.exact_given_table:
+                reason += f"; parents considered: {workspace.considered_words}"
+            fitted = Fitted(data, settings, study.score, method, reason, workspace, table)
             # The chains run now.
             _ = fitted.results
     fitted.remember("prior", study.prior.chosen)
     return fitted
+
+
+def notify_of_gaps(model: Any, table: Table) -> None:
+    """Say that gaps are completed; whoever asked for it knows."""
+    if model.missing is None:
+        warn(notice_of_gaps(table))
 
 
 def _refuse_left_out(constraints: Constraints, table: Table) -> None:
