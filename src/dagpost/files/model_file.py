@@ -76,6 +76,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     elif isinstance(workspace, AugmentedWorkspace):
         # Every completed table has weights of its own.
         rows = True
+        arrays |= {} if results.edge_errors is None else {"edge_errors": results.edge_errors}
     elif isinstance(workspace, WideWorkspace):
         sets, own = kept_sets.parts_of(workspace.considered)
         arrays |= own
@@ -108,9 +109,9 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         **({"gaps": fitted.gaps} if fitted.gaps else {}),
         **sets,
     }
-    if isinstance(workspace, MixedWorkspace):
-        evidences = [part.structure_log_evidence for part in workspace.parts]
-        about["mixture"] = {**(mixture_facts(fitted) or {}), "structure_log_evidences": evidences}
+    if (mixture := mixture_facts(fitted)) is not None:
+        evidences = [part.structure_log_evidence for part in workspace.parts] or [None] * len(mixture["values"])
+        about["mixture"] = {**mixture, "structure_log_evidences": evidences}
     taken = (about.keys() & workspace.facts.keys()) | (arrays.keys() & workspace.kept.keys())
     if taken:
         raise InputError(
@@ -176,13 +177,13 @@ def load_model(
             workspace = _workspace(about, arrays, names, method, engine, reporter, chosen["score"])
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
-        fitted.remember("results", _results(fitted, about, arrays))
         fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if isinstance(workspace, AugmentedWorkspace):
             augmented_model.check_completions(workspace, method, fitted.drawn)
             fitted.remember(ROW_LABELS, parts[_ROWS][0].get("labels"))
+        fitted.remember("results", _results(fitted, about, arrays))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_SENSITIVITY] is not None:
@@ -306,7 +307,8 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
             fitted.workspace.structure_log_evidence = evidence
     edges = _floats("edges", arrays)
     exact, engine = bool(about.get("exact", sums is not None)), str(about.get("engine", "not recorded"))
-    return Results(evidence, edges, exact, sums, engine, about.get("verdict"), shares)
+    results = Results(evidence, edges, exact, sums, engine, about.get("verdict"), shares)
+    return augmented_model.with_averages(results, fitted.augmented, arrays)
 
 
 def _shares(workspace: Workspace, about: dict[str, Any]) -> tuple[float, ...]:

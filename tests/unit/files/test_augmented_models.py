@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.tools.gapped import answers_to, fitted_to, numbers_with_gaps, same_chains
+from tests.tools.gapped import SHORT, answers_to, fitted_to, numbers_with_gaps, same_chains
 
 from dagpost import BDeu, CustomPrior, DagPosterior, DagSample, InputError, Regimes, to_arviz
 from dagpost.files import archive
@@ -30,6 +31,7 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
         samples=130,
     ),
     "orders": lambda: fitted_to(answers_to(), modularity="order", samples=130),
+    "blocks": lambda: fitted_to(answers_to(), method=replace(SHORT, given_table="block-gibbs"), samples=130),
     "regimes": lambda: fitted_to(answers_to().assign(arm=["a", "b"] * 20), regimes=Regimes("arm"), samples=130),
     "cut": lambda: fitted_to(numbers_with_gaps(), forbidden="x -> y", exogenous=(), samples=130),
 }
