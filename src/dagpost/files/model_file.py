@@ -32,6 +32,7 @@ from dagpost.errors import InputError, ResourceError, warn
 from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.files import allowed_families, archive, augmented_model, kept_sets
+from dagpost.files.kept_recipe import levels_in, recipe_in
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
@@ -146,7 +147,7 @@ def load_model(
         engine = resolve_engine(engine, threads, len(names))
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
-        levels = _levels(about)
+        levels = levels_in(about)
         recipe = recipe_in(about)
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
         table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
@@ -197,34 +198,6 @@ def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
     exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
     own = {name: value for name, value in settings.items() if name != "apart"}
     return {**own, "exogenous": exogenous} if brought else own
-
-
-def recipe_in(about: dict[str, Any]) -> Recipe | None:
-    """What was done with each column; of older files as much as is known. One of other columns is a `ValueError`."""
-    if about["observations"] is None:
-        return None
-    names, levels, described = tuple(map(str, about["names"])), _levels(about), about.get("recipe")
-    if described is None:
-        return Recipe.of_levels(names, levels)
-    try:
-        recipe = Recipe.from_json(described)
-    except InputError as error:
-        # What to do about it is another matter in a file: the model has to be made again.
-        raise ValueError(str(error).removesuffix(" Make the recipe again.")) from error
-    used = variable_steps(recipe.steps_)
-    if tuple(step.name for step in used) != names:
-        raise ValueError("its recipe is of other variables")
-    for step, own in zip(used, levels, strict=True):
-        # A score that takes columns as they are may have been given bins; its recipe leaves numbers uncut.
-        uncut = step.use == "number" and step.cuts is None
-        bins = None if step.cuts is None else len(step.cuts) + 1 + (step.missing_code >= 0)
-        if step.levels != (None if uncut else own) or bins not in (None, len(step.levels or ())):
-            raise ValueError(f"its recipe has other levels of {step.name!r}")
-    return recipe
-
-
-def _levels(about: dict[str, Any]) -> tuple[tuple[Any, ...] | None, ...]:
-    return tuple(None if levels is None else tuple(levels) for levels in about["levels"])
 
 
 def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:

@@ -23,6 +23,7 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
     "levels": lambda: fitted_to(answers_to()),
     "averaged": lambda: fitted_to(answers_to(), score=BDeu((1.0, 10.0)), samples=130),
     "numbers": lambda: fitted_to(numbers_with_gaps(), score="bge", samples=130),
+    "few numbers": lambda: fitted_to(numbers_with_gaps().round(), score="bge", samples=130),
     "counted": lambda: fitted_to(
         answers_to(20).assign(times=[1, 3] * 10),
         counts="times",
