@@ -11,7 +11,7 @@ depending on a column that is not (gaps_simulation.py). If the posterior is righ
   it is normal. Weights are 1 (too many or too few edges) and the probability less one half (too sure or too unsure).
 - the rank of the truth among drawn graphs, completed tables and parameters is uniform (Cook, Gelman & Rubin 2006;
   Talts et al. 2018), ties being broken by chance: of the number of edges, the log joint of graph and complete table,
-  and one number about the parameters. Chi-square over bins of ranks.
+  and one number about the parameters. Chi-square.
 
 Each world gives two normal and three chi-square statistics; printed are their p-values. Also, for the eye: how often
 what was given a probability is true.
@@ -26,20 +26,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from benchmarks.gaps_simulation import Graph, Levels, Numbers, World, draw_graph, erased, log_joint
+from benchmarks.gaps_simulation import Graph, Levels, Numbers, World, draw_graph, erased, log_joint, members
 from numpy.typing import NDArray
 
-from dagpost import K2, Augmentation, BDeu, DagPosterior
+from dagpost import K2, BDeu, DagPosterior
+from dagpost.methods.augmentation import Augmentation
 
 Floats = NDArray[np.float64]
 
 SEED = 2035
 ROWS = 40
-#: Draws that a truth is ranked among, and bins of the ranks.
-DRAWS, BINS = 63, 16
-#: Sweeps of the chains from one draw to the next.
-APART = 10
-CHAINS = 3
+#: Draws that a truth is ranked among, so that there are 16 ranks; sweeps of the chains from one to the next.
+DRAWS, APART = 15, 20
+CHAINS, GRAPHS = 3, 10
 RANKED = ("number of edges", "log joint", "parameter")
 STEPS = (0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0)
 
@@ -86,8 +85,8 @@ def outcome(setting: Setting, number: int, rows: int = ROWS) -> Outcome:
         score=BDeu(SIZES) if len(scores) > 1 else score,
         modularity=setting.modularity,
         max_parents=nodes - 1,
-        method=Augmentation(chains=CHAINS),
-        samples=DRAWS * APART,
+        method=Augmentation(chains=CHAINS, burn_in=50, graphs=GRAPHS, error=1e-9),
+        samples=DRAWS * APART * GRAPHS,
         missing="augment",
         seed=number,
         threads=1,
@@ -103,14 +102,26 @@ def outcome(setting: Setting, number: int, rows: int = ROWS) -> Outcome:
     return Outcome(
         fitted.edge_probabilities_.to_numpy(),
         adjacency(graph),
-        np.array([adjacency(own) for own, _, _ in draws]),
+        drawn_edges(fitted),
         tuple(rank(true, np.array(others), rng) for true, others in zip(truth, zip(*found, strict=True), strict=True)),
     )
 
 
 def draws_of(model: DagPosterior) -> list[tuple[Graph, Floats, int]]:
     """Graphs, the cells of the table that each was drawn from, and the value of the setting, far apart."""
-    raise SystemExit
+    sample = model.fitted_.own_sample()
+    record = sample.chains
+    cells, values = (record.series_of(name) for name in ("cells", "values"))
+    graphs = np.split(sample.parents, np.cumsum(record.lengths)[:-1])
+    return [
+        (
+            tuple(members(mask) for mask in graphs[chain][GRAPHS * sweep].tolist()),
+            cells[chain][sweep].astype(float),
+            int(values[chain][sweep]),
+        )
+        for chain in range(CHAINS)
+        for sweep in range(APART - 1, len(values[chain]), APART)
+    ]
 
 
 def edge_count(graph: Graph) -> int:
@@ -123,6 +134,13 @@ def adjacency(graph: Graph) -> NDArray[np.bool_]:
     there = np.zeros((len(graph), len(graph)), dtype=bool)
     for child, own in enumerate(graph):
         there[list(own), child] = True
+    return there
+
+
+def drawn_edges(model: DagPosterior) -> NDArray[np.bool_]:
+    """The same of every graph that the chains drew."""
+    masks = model.fitted_.own_sample().parents.astype(np.int64)
+    there: NDArray[np.bool_] = masks[:, None, :] >> np.arange(masks.shape[1])[:, None] & 1 == 1
     return there
 
 
@@ -145,12 +163,12 @@ def normal_statistics(outcomes: list[Outcome]) -> tuple[float, float]:
 
 
 def rank_statistics(outcomes: list[Outcome]) -> list[float]:
-    """Chi-square of each rank, with one degree of freedom less than bins."""
+    """Chi-square of each rank, with `DRAWS` degrees of freedom."""
     result = []
     for which in range(len(RANKED)):
-        places = np.array([own.ranks[which] for own in outcomes]) * BINS // (DRAWS + 1)
-        expected = len(outcomes) / BINS
-        result.append(float(((np.bincount(places, minlength=BINS) - expected) ** 2 / expected).sum()))
+        counts = np.bincount([own.ranks[which] for own in outcomes], minlength=DRAWS + 1)
+        expected = len(outcomes) / len(counts)
+        result.append(float(((counts - expected) ** 2 / expected).sum()))
     return result
 
 
@@ -163,7 +181,7 @@ def show(name: str, outcomes: list[Outcome], seconds: float) -> None:
     print(f"  edges: sum z = {first:+.2f} (p = {2 * norm.sf(abs(first)):.3f}), ", end="")
     print(f"sureness z = {second:+.2f} (p = {2 * norm.sf(abs(second)):.3f})")
     for what, value in zip(RANKED, rank_statistics(outcomes), strict=True):
-        print(f"  rank of {what}: chi-square {value:.1f} on {BINS - 1}, p = {chi2.sf(value, BINS - 1):.3f}")
+        print(f"  rank of {what}: chi-square {value:.1f} on {DRAWS}, p = {chi2.sf(value, DRAWS):.3f}")
     off = ~np.eye(len(outcomes[0].edges), dtype=bool)
     said = np.concatenate([own.edges[off] for own in outcomes])
     there = np.concatenate([own.there[off] for own in outcomes])

@@ -1,9 +1,9 @@
 """Worlds drawn from the very prior that a score stands for: a graph, its parameters, a table, and cells erased from it.
 
-`Levels` draws each table of chances from the Dirichlet distributions of BDeu or K2; `Numbers` draws means and precisions
-from the normal and Wishart distributions of BGe, family by family (Geiger & Heckerman 2002: those of a
-family are what a draw for all columns says about it, and those of two families are independent). Both can also draw
-the parameters given a graph and a complete table. The first column is never erased, and what is erased from the others
+`Levels` draws each table of chances from the Dirichlet distributions of BDeu or K2. `Numbers` draws means and
+precisions from the normal and Wishart distributions of BGe, family by family (Geiger & Heckerman 2002: those of one
+are what a draw for all columns says about it, and those of two are independent). Both can also draw the
+parameters given a graph and a complete table. The first column is never erased, and what is erased from the others
 depends on it: missing at random, and not completely so.
 """
 

@@ -8,25 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import require
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
+from dagpost.mcmc.augmentation import Passes
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses
 from dagpost.posterior.augmenting import augmented
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.priors import StructurePrior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import Score, resolve_score
+from dagpost.priors.registry import PRIORS
+from dagpost.scores import resolve_score
+
+if TYPE_CHECKING:
+    from dagpost.posterior.workspace import SummingWorkspace
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -54,24 +60,39 @@ def workspace_of(
 ) -> AugmentedWorkspace:
     """The workspace of the chains, made again from the rows and the settings."""
     require(isinstance(method, Augmentation), f"gaps that {method.name!r} completes")
-    score, prior = _own("score", chosen["score"], resolve_score), _own("prior", chosen["prior"], resolve_prior)
+    assert isinstance(method, Augmentation)
+    prior = chosen["prior"]
+    known = isinstance(prior, StructurePrior) or prior in PRIORS.names()
     rules = {name: settings[name] for name in ("required", "forbidden", "tiers")}
     rules |= {name: settings.get(name, ()) for name in ("exogenous", "apart")}
-    study = Study(table, score, prior, Constraints(**rules), int(settings["max_parents"]))
+    study = Study(
+        table,
+        resolve_score(chosen["score"]),
+        resolve_prior(prior if known else "uniform"),
+        Constraints(**rules),
+        int(settings["max_parents"]),
+    )
     given = SimpleNamespace(regimes=chosen.get("regimes"), max_parents=settings["max_parents"])
-    assert isinstance(method, Augmentation)
-    return augmented(method, settings["modularity"], with_regimes(given, study), engine, reporter)
+    workspace = augmented(method, settings["modularity"], with_regimes(given, study), engine, reporter)
+    if not known:
+        workspace.passes = _WithoutPrior(workspace.passes, str(prior))
+    return workspace
 
 
-def _own(what: str, described: Any, resolve: Any) -> Any:
-    """The score or prior of a file; one of the user's own has to be known here."""
-    try:
-        return described if isinstance(described, Score | StructurePrior) else resolve(described)
-    except InputError as error:
+class _WithoutPrior(ExactPasses):
+    """Of a model whose prior is code of the user's, which no file holds: it can be asked, and no table is weighed."""
+
+    def __init__(self, passes: Passes, described: str) -> None:
+        vars(self).update(vars(passes))
+        self._described = described
+
+    def weighed(self, cells: Floats, value: int, engine: Engine) -> SummingWorkspace:
+        """Refused: the weights would be those of another prior."""
+        del cells, value, engine
         raise InputError(
-            f"The {what} of this model, {described!r}, is not known here, and a model with gaps needs it. Import the "
-            "module that brings it before loading the model."
-        ) from error
+            f"The prior of this model, {self._described}, is code of your own, which its file does not hold. What was "
+            "found can be asked; to draw more, fit it again."
+        )
 
 
 def check_completions(workspace: AugmentedWorkspace, method: Method, sample: DagSample | None) -> None:

@@ -47,6 +47,11 @@ class SweepAgreement(NamedTuple):
         """How far the average that is known worst may be off: two standard errors."""
         return 2.0 * self.largest_error
 
+    def is_enough(self, error: float) -> bool:
+        """Whether chains agree, are worth enough to say so, and every average is as sure as asked for."""
+        agree = self.largest_r_hat <= LARGEST_R_HAT and self.smallest_effective >= SMALLEST_EFFECTIVE
+        return agree and self.largest_error <= error
+
 
 def agreement_of(*series: SeriesByChain) -> SweepAgreement:
     """The agreement of chains from what each has written so far, such as its edges and its paths.
@@ -62,6 +67,9 @@ def agreement_of(*series: SeriesByChain) -> SweepAgreement:
     worst, smallest, error, telling = 1.0, math.inf, 0.0, 0
     for own in series:
         values = stacked(own)
+        if not values.shape[1]:
+            # Of very many columns no series are kept.
+            return SweepAgreement(math.inf, 0.0, math.inf)
         smallest = min(smallest, float(values.shape[0] * values.shape[1]))
         flat = values.reshape(*values.shape[:2], -1)
         spreads = flat.std(axis=(0, 1), dtype=np.float64)

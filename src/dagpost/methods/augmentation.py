@@ -15,7 +15,6 @@ from dagpost._tools.schema import ArrayRule
 from dagpost._tools.spelling import setting
 from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
-from dagpost.mcmc.diagnostics import LARGEST_R_HAT
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.chain import ChainMethod
@@ -200,7 +199,7 @@ class Augmentation(ChainMethod):
         from dagpost.mcmc.augmented_agreement import agreement_of
 
         found = agreement_of([own["edges"] for own in series], [own["paths"] for own in series])
-        return found.largest_r_hat <= LARGEST_R_HAT and found.largest_error <= self.error
+        return found.is_enough(self.error)
 
     def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:
         """Nothing is exact where there are gaps."""

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost.data.encoding import code_type
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
@@ -34,12 +35,14 @@ from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
+from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import Score, scores_within
 from dagpost.scores.base import Completer
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.scores import Mixture
 
 #: Exact edges and paths of every sweep are kept for up to this many columns.
 _MOST_PAIRED = 64
@@ -81,6 +84,11 @@ class AugmentedWorkspace(Workspace):
         return scores_within(self.study.score)
 
     @property
+    def mixture(self) -> Mixture | None:
+        """The setting that the score averages over, if it does."""
+        return self.study.score.mixture()
+
+    @property
     def nodes(self) -> int:
         """Number of variables."""
         return len(self.table.names)
@@ -111,13 +119,18 @@ class AugmentedWorkspace(Workspace):
         """There is none: the probability of what was observed is a sum over all completed tables."""
         del parents
         raise InputError(
-            "With gaps there is no log p(graph, data): it would be a sum over all completed tables. Compare graphs by "
-            "how often they are drawn."
+            "With gaps there is no log p(graph, data): it would be a sum over all ways to fill them. How often a graph "
+            f"was drawn says how probable it is: {either('standing(graph), or top_graphs(model)', 'dagpost report')}."
         )
 
     def _all_weights(self) -> Sequence[Floats]:
-        # The fingerprint of the table stands for its cells.
-        return ()
+        table, _, prior, constraints, _ = self.study
+        if not isinstance(to_json(prior.chosen), str):
+            # The fingerprint of the table and the settings stand for all of it.
+            return ()
+        # What the user's own code says may have changed.
+        lists = constraints.parent_lists(table.names, self.max_parents)
+        return tuple(log_prior_of_lists(table.names, lists, prior, constraints))
 
 
 class ExactPasses:

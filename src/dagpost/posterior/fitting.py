@@ -172,9 +172,7 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     study, engine = study_of(model, method, table)
     table.refuse_other_than(study.score.columns)
     method = settled(method, model.modularity, study)
-    if model.missing is None:
-        # Whoever says what is done about gaps is not told so.
-        warn(notice_of_gaps(table))
+    notify_of_gaps(model, table)
     if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
@@ -190,6 +188,12 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
             _ = fitted.results
     fitted.remember("prior", study.prior.chosen)
     return fitted
+
+
+def notify_of_gaps(model: Any, table: Table) -> None:
+    """Say that gaps are completed; whoever asked for it knows."""
+    if model.missing is None:
+        warn(notice_of_gaps(table))
 
 
 def _refuse_left_out(constraints: Constraints, table: Table) -> None:

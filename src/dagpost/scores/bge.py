@@ -35,7 +35,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
 
 
@@ -202,6 +202,27 @@ class BGe(Score):
             return values - observations * math.log(deviations[node])
 
         return extend
+
+    def settled(self, table: Table) -> BGe:
+        """The prior that the observed cells of each column give, whatever is put in its gaps."""
+        from dagpost.scores.gaussian_completion import observed_moments
+
+        if not table.gap_count:
+            return self
+        means, found = observed_moments(table)
+        deviations = self.parameter_prior().deviations(table.names, found)
+        return replace(
+            self,
+            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
+            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
+        )
+
+    def completer(self, table: Table, max_parents: int) -> Completer:
+        """What draws the cells that have no value: the parameters first, given all cells, and then the rows."""
+        from dagpost.scores.gaussian_completion import GaussianCompleter
+
+        del max_parents
+        return GaussianCompleter(self.settled(table).parameter_prior(), table)
 
     def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
         """What scores a table with gaps, given their cells: quickly where the prior does not depend on them."""

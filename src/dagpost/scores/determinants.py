@@ -118,16 +118,16 @@ def extended_determinants(
         size = 0
         log_determinant = 0.0
         while size < most and sets[number, size] >= 0:
-            pivot = _next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size])
+            pivot = next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size])
             cholesky[size, size] = math.sqrt(max(pivot, floor))
             log_determinant += math.log(max(pivot, floor))
             size += 1
-        node_pivot = _next_row(matrix, cholesky, sets[number], size, node, of_node)
+        node_pivot = next_row(matrix, cholesky, sets[number], size, node, of_node)
         for place in range(len(others)):
             if cancel[0] != 0:
                 return
             other = others[place]
-            pivot = max(_next_row(matrix, cholesky, sets[number], size, other, of_other), floor)
+            pivot = max(next_row(matrix, cholesky, sets[number], size, other, of_other), floor)
             shared = matrix[node, other]
             for before in range(size):
                 shared -= of_node[before] * of_other[before]
@@ -171,7 +171,7 @@ def listed_determinants(
         size = common
         while size < most and members[number, size] < columns:
             path[size] = members[number, size]
-            pivot = max(_next_row(matrix, cholesky, path, size, path[size], cholesky[size]), floor)
+            pivot = max(next_row(matrix, cholesky, path, size, path[size], cholesky[size]), floor)
             cholesky[size, size] = math.sqrt(pivot)
             log_determinants[size + 1] = log_determinants[size] + math.log(pivot)
             size += 1
@@ -179,7 +179,7 @@ def listed_determinants(
 
 
 @inline_no_refcount
-def _next_row(matrix: Floats, cholesky: Floats, members: Integers, size: int, column: int, row: Floats) -> float:
+def next_row(matrix: Floats, cholesky: Floats, members: Integers, size: int, column: int, row: Floats) -> float:
     """The row of the Cholesky factor that a column adds to those of the first `size` members, and its pivot squared."""
     pivot: float = matrix[column, column]
     for place in range(size):
