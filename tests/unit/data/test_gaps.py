@@ -116,7 +116,7 @@ def test_a_column_without_any_value_is_left_out_or_refused() -> None:
     with pytest.warns(DagpostWarning, match=r"Left out: 'dose' \(empty\)"):
         assert as_table(frame_with(dose=[None] * ROWS)).names == ("sex", "arm")
     table = as_table(frame_with(dose=["low", "high", None] * 4))
-    empty = replace(table, gaps=np.vstack([table.gaps[:2], np.ones((1, ROWS), dtype=bool)]))  # type: ignore[index]
+    empty = replace(table, gaps=np.vstack([table.gaps[:2], np.ones((1, ROWS), dtype=bool)]))
     with pytest.raises(InputError, match=r"'dose' has no value in any row.*drop=\['dose'\]"):
         rules_of(DagPosterior("bdeu"), empty)
     assert Recipe(bins=2).read(empty).names == ("sex", "arm")

@@ -94,7 +94,8 @@ def test_rows_keep_the_labels_of_the_user(model: DagPosterior, tmp_path: Path) -
         cells = each.missing_cells()
         rows, columns = np.nonzero(table.isna().to_numpy())
         assert list(zip(cells["row"], cells["column"], strict=True)) == [
-            (table.index[row], table.columns[column]) for row, column in zip(rows, columns, strict=True)
+            (table.index[row], table.columns[column])
+            for row, column in zip(rows, columns, strict=True)  # type: ignore[call-overload]
         ]
 
 
