@@ -176,7 +176,9 @@ def load_model(
             workspace = _workspace(about, arrays, names, method, engine, reporter, chosen["score"])
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
-        fitted.remember("results", _results(fitted, about, arrays))
+        if not fitted.gaps:
+            # With gaps they are averages over what the chains have kept, which is in the file.
+            fitted.remember("results", _results(fitted, about, arrays))
         fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
