@@ -185,6 +185,15 @@ def test_earlier_values_have_no_gaps_and_present_ones_may() -> None:
     assert as_table(unrolled, recipe=Recipe(missing="level")).rows == 18
 
 
+def test_levels_that_are_numbers_are_completed_by_numbers() -> None:
+    frame = pd.DataFrame({"p": [0, 1, 2, None] * 6, "q": [3, None, 5, 5] * 6, "r": [0, 1, 1] * 8})
+    table = table_of(DagPosterior("bge"), frame, None, None)
+    assert table.levels == (None, None, None)
+    assert table.columns[1][:4].tolist() == pytest.approx([3, np.nan, 5, 5], nan_ok=True)
+    assert table.filled(np.full(12, 0.25)).values()[3].tolist() == [0.25, 5, 0]
+    assert table_of(DagPosterior("bdeu"), frame, None, None).discrete
+
+
 def test_an_older_recipe_that_says_drop_drops(tmp_path: Any) -> None:
     frame = frame_with(dose=["low", "high", "high", None] * 3)
     described = Recipe(missing="drop").fit(frame).to_json()
