@@ -124,7 +124,7 @@ class Augmented:
         return [kept_sweeps(sweeps, cells, round_sweeps) for sweeps, cells in pairs]
 
     def graphs_of(self, place: int, graphs: int) -> slice:
-        """Where in the sample the graphs stand that were drawn from one of these; `graphs` is how many a sweep draws."""
+        """Where in the sample the graphs stand that were drawn from one of these, `graphs` from each."""
         chain = int(self.chain_of[place])
         sweep = self._kept_sweeps[chain][place - sum(map(len, self._kept_sweeps[:chain]))]
         start, end = (sum(self.record.lengths[:count]) for count in (chain, chain + 1))
