@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,7 @@ class Augmented:
         """The posterior probability of each value that the score averages over."""
         return tuple((self.record.sums[SHARES].sum(axis=0) / self.tables).tolist())
 
-    def series(self, name: str) -> Floats:
+    def series(self, name: str) -> NDArray[np.floating[Any]]:
         """What was found given each completed table, as (chains, sweeps, ...), cut to the shortest chain."""
         return stacked(self.record.series_of(name))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.tools.gapped import answers_to, fitted_to, numbers_with_gaps, same_chains
+from tests.tools.gapped import SHORT, answers_to, fitted_to, numbers_with_gaps, same_chains
 
 from dagpost import BDeu, CustomPrior, DagPosterior, DagSample, InputError, Regimes, to_arviz
 from dagpost.files import archive
@@ -22,6 +23,7 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
     "levels": lambda: fitted_to(answers_to()),
     "averaged": lambda: fitted_to(answers_to(), score=BDeu((1.0, 10.0)), samples=130),
     "numbers": lambda: fitted_to(numbers_with_gaps(), score="bge", samples=130),
+    "few numbers": lambda: fitted_to(numbers_with_gaps().round(), score="bge", samples=130),
     "counted": lambda: fitted_to(
         answers_to(20).assign(times=[1, 3] * 10),
         counts="times",
@@ -30,6 +32,7 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
         samples=130,
     ),
     "orders": lambda: fitted_to(answers_to(), modularity="order", samples=130),
+    "blocks": lambda: fitted_to(answers_to(), method=replace(SHORT, given_table="block-gibbs"), samples=130),
     "regimes": lambda: fitted_to(answers_to().assign(arm=["a", "b"] * 20), regimes=Regimes("arm"), samples=130),
     "cut": lambda: fitted_to(numbers_with_gaps(), forbidden="x -> y", exogenous=(), samples=130),
 }
