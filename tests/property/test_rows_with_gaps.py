@@ -55,7 +55,7 @@ def remembering(family: naive.Family) -> naive.Family:
     return log_probability
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     discrete_tables(),
     st.sampled_from(DISCRETE_SCORES),
