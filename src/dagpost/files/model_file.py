@@ -184,7 +184,9 @@ def load_model(
         if isinstance(workspace, AugmentedWorkspace):
             augmented_model.check_completions(workspace, method, fitted.drawn)
             fitted.remember(ROW_LABELS, parts[_ROWS][0].get("labels"))
-        fitted.remember("results", _results(fitted, about, arrays))
+        if not fitted.gaps:
+            # With gaps they are averages over what the chains have kept, which is in the file.
+            fitted.remember("results", _results(fitted, about, arrays))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_SENSITIVITY] is not None:

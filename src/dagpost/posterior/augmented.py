@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,7 @@ class Augmented:
         """The posterior probability of each value that the score averages over."""
         return tuple((self.record.sums[SHARES].sum(axis=0) / self.tables).tolist())
 
-    def series(self, name: str) -> Floats:
+    def series(self, name: str) -> NDArray[np.floating[Any]]:
         """What was found given each completed table, as (chains, sweeps, ...), cut to the shortest chain."""
         return stacked(self.record.series_of(name))
 
@@ -113,9 +114,22 @@ class Augmented:
     @cached_property
     def value_of(self) -> Integers:
         """Which value of the setting that the score averages over goes with each of these: 0 where it does not."""
+        pairs = zip(self.record.series_of(VALUES), self._kept_sweeps, strict=True)
+        return np.concatenate([own[sweeps] for own, sweeps in pairs]).astype(int)
+
+    @cached_property
+    def _kept_sweeps(self) -> list[list[int]]:
+        """The sweeps of each chain whose cells were kept."""
         round_sweeps = ROUND_GRAPHS * self.sweeps[0] // max(self.record.lengths[0], 1)
-        pairs = zip(self.record.series_of(VALUES), self.record.series_lengths[CELLS], strict=True)
-        return np.concatenate([own[kept_sweeps(len(own), cells, round_sweeps)] for own, cells in pairs]).astype(int)
+        pairs = zip(self.sweeps, self.record.series_lengths[CELLS], strict=True)
+        return [kept_sweeps(sweeps, cells, round_sweeps) for sweeps, cells in pairs]
+
+    def graphs_of(self, place: int, graphs: int) -> slice:
+        """Where in the sample the graphs stand that were drawn from one of these; `graphs` is how many a sweep draws."""
+        chain = int(self.chain_of[place])
+        sweep = self._kept_sweeps[chain][place - sum(map(len, self._kept_sweeps[:chain]))]
+        start, end = (sum(self.record.lengths[:count]) for count in (chain, chain + 1))
+        return slice(start + sweep * graphs, min(start + (sweep + 1) * graphs, end))
 
     def worth(self, children: Sequence[int]) -> float:
         """How many independent tables all of them are worth for the parents of some nodes: as for the worst edge."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
+from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
@@ -42,13 +43,24 @@ def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
         return Augmentation()
     if isinstance(method, Augmentation):
         return method
-    if isinstance(method, ExactLayers | DDS | BlockGibbs):
+    if isinstance(method, ExactLayers | DDS):
         return Augmentation(given_table=method.name)
+    if isinstance(method, BlockGibbs):
+        return Augmentation(chains=method.chains, given_table=method.name)
     raise InputError(
         f"The table has {gaps:,} gaps, and the method {method.name!r} cannot complete them. Use "
         f"{setting('method', AUTO)}, or drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level "
         f"of their own ({setting('missing', 'level')})."
     )
+
+
+def require_gaps(method: Augmentation, table: Table) -> None:
+    """Refuse to complete a table that has no gaps."""
+    if not table.gap_count:
+        raise InputError(
+            f"The method {method.name!r} completes tables with gaps, and this one has none. Use "
+            f"{setting('method', AUTO)}, or keep the gaps ({setting('missing', 'augment')})."
+        )
 
 
 def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation:
