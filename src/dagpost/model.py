@@ -5,6 +5,7 @@ Every method here is a few lines over one record, `Fitted` (posterior/fitted.py)
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -24,9 +25,9 @@ from dagpost.engines.registry import EngineSetting
 from dagpost.features import resolve
 from dagpost.methods.base import Method
 from dagpost.posterior import completed_tables, fitting, lists
-from dagpost.posterior.answers import exact_answer
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.fitted import Fitted, Found
+from dagpost.posterior.probabilities import probabilities
 from dagpost.posterior.sample import DagSample, Statement
 from dagpost.posterior.settings import predicts_levels, with_input_tags
 from dagpost.priors import StructurePrior
@@ -101,11 +102,11 @@ class DagPosterior(Estimator):
     Attributes
     ----------
     log_evidence_
-        Natural log of the weight of the data under all graphs together; nan where it is not known.
+        Natural log of the weight of the data under all graphs together; nan where unknown, absent with gaps.
     edge_probabilities_
         Table of the probability of every edge: rows are parents, columns children.
     exact_
-        Whether these are exact; where the sums are out of reach they are estimated from samples.
+        Whether these are exact; else estimated from samples, with gaps averaged (`edge_errors_`: standard errors).
     method_, method_reason_, target_, engine_
         The method that finds graphs, why it was chosen, what it counts, and what the edges were computed on.
     verdict_
@@ -136,8 +137,9 @@ class DagPosterior(Estimator):
     method_ = Found(lambda fitted: fitted.method.name)
     method_reason_ = Found(lambda fitted: fitted.reason)
     target_ = Found(lambda fitted: fitted.target)
-    log_evidence_ = Found(lambda fitted: fitted.results.log_evidence)
+    log_evidence_ = Found(lists.log_evidence)
     edge_probabilities_ = Found(lists.edge_table)
+    edge_errors_ = Found(lists.error_table)
     exact_ = Found(lambda fitted: fitted.results.exact)
     engine_ = Found(lambda fitted: fitted.results.engine)
     verdict_ = Found(lambda fitted: fitted.results.verdict)
@@ -250,11 +252,7 @@ class DagPosterior(Estimator):
         several = isinstance(feature, Sequence) and not isinstance(feature, str)
         statements: Any = feature if several else [feature]
         queries = [resolve(statement, fitted.names, given, fitted.exogenous) for statement in statements]
-        answers = [exact_answer(query, fitted) for query in queries]
-        open_queries = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
-        sampled = iter(fitted.own_sample().probability(open_queries, confidence=confidence) if open_queries else [])
-        found = [next(sampled) if answer is None else answer for answer in answers]
-        estimates = [estimate.given(fitted.exogenous) for estimate in found]
+        estimates = probabilities(queries, fitted, confidence)
         return estimates if several else estimates[0]
 
     def expectation(
@@ -353,7 +351,8 @@ class DagPosterior(Estimator):
         """How one graph stands: its log score, its posterior probability, its rank among those of a sample."""
         from dagpost.posterior.summaries import graph_standing
 
-        return graph_standing(self.own_sample() if sample is None else sample, graph, self.log_joint(graph))
+        log_joint = math.nan if self._fitted().gaps else self.log_joint(graph)
+        return graph_standing(self.own_sample() if sample is None else sample, graph, log_joint)
 
     def sensitivity(self) -> Sensitivity:
         """Whether the pairs found and clear directions hang on our choices: each made otherwise, one at a time.

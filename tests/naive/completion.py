@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tests.naive import regimes
+from tests.naive import regimes, scores
 
 from dagpost import BIC, K2, BDe, BDeu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from dagpost import Score
+    from dagpost import BGe, Score
     from dagpost.data.table import Table
 
     FamilyScore = Callable[[Table, int, list[int]], float]
@@ -134,3 +134,82 @@ def with_gaps(table: Table, gaps: np.ndarray) -> Table:
     columns = [np.where(own, blank, column) for own, blank, column in zip(gaps, empty, table.columns, strict=True)]
     kept = tuple(column.astype(old.dtype) for column, old in zip(columns, table.columns, strict=True))
     return replace(table, columns=kept, gaps=gaps)
+
+
+def by_column(chosen: float | tuple[float, ...] | None, nodes: int) -> np.ndarray:
+    assert chosen is not None
+    return np.full(nodes, chosen, dtype=float)
+
+
+@dataclass(frozen=True)
+class GaussianFamily:
+    """A node given its parents: intercept, coefficients and deviation."""
+
+    parents: list[int]
+    intercept: float
+    coefficients: np.ndarray
+    deviation: float
+
+
+def gaussian_family(
+    table: Table, child: int, parents: list[int], score: BGe, square: float, normals: np.ndarray
+) -> GaussianFamily:
+    """Parameters from the posterior of BGe given a complete table, made of a chi-square and standard normal numbers.
+
+    The coefficients are the first of the normal numbers; the last one belongs to the intercept.
+    """
+    weight, nodes = score.mean_weight, len(table.names)
+    degrees = nodes + weight + 1 if score.degrees_of_freedom is None else score.degrees_of_freedom
+    prior_mean, scale = by_column(score.prior_mean, nodes), by_column(score.prior_scale, nodes)
+    rows = [row for row, count in scores.rows_for(table, child) for _ in range(count)]
+    data = table.values()[rows]
+    matrix = weight * (degrees - nodes - 1) / (weight + 1) * np.diag(scale**2)
+    mean = (weight * prior_mean + data.sum(axis=0)) / (weight + len(rows))
+    for point, times in [*((row, 1.0) for row in data), (prior_mean, weight)]:
+        matrix = matrix + times * np.outer(point - mean, point - mean)
+    own = matrix[np.ix_(parents, parents)]
+    slope = np.linalg.solve(own, matrix[parents, child])
+    left = matrix[child, child] - matrix[child, parents] @ slope
+    deviation = math.sqrt(left / square)
+    factor = np.linalg.cholesky(own) if parents else np.empty((0, 0))
+    slope = slope + deviation * np.linalg.solve(factor.T, normals[: len(parents)])
+    intercept = mean[child] - slope @ mean[parents] + deviation / math.sqrt(weight + len(rows)) * normals[len(parents)]
+    return GaussianFamily(parents, intercept, slope, deviation)
+
+
+def gaussian_row(
+    row: np.ndarray, missing: list[int], families: list[GaussianFamily], was_set: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of the missing cells of a row given the others: those of a multivariate normal."""
+    nodes = len(row)
+    precision, linear = np.zeros((nodes, nodes)), np.zeros(nodes)
+    for node, family in enumerate(families):
+        if node not in was_set:
+            residual = np.zeros(nodes)
+            residual[node] = 1.0
+            residual[family.parents] = -family.coefficients
+            precision += np.outer(residual, residual) / family.deviation**2
+            linear += residual * family.intercept / family.deviation**2
+    known = [node for node in range(nodes) if node not in missing]
+    covariance = np.linalg.inv(precision[np.ix_(missing, missing)])
+    return covariance @ (linear[missing] - precision[np.ix_(missing, known)] @ row[known]), covariance
+
+
+def gaussian_log_scores(tables: np.ndarray, families: np.ndarray, score: BGe) -> np.ndarray:
+    """The score of a graph, up to a constant, for each of many complete tables (tables, rows, columns)."""
+    nodes, rows, weight = tables.shape[2], tables.shape[1], score.mean_weight
+    degrees = nodes + weight + 1 if score.degrees_of_freedom is None else score.degrees_of_freedom
+    prior_mean, scale = by_column(score.prior_mean, nodes), by_column(score.prior_scale, nodes)
+    centred = tables - tables.mean(axis=1, keepdims=True)
+    distance = tables.mean(axis=1) - prior_mean
+    matrices = weight * (degrees - nodes - 1) / (weight + 1) * np.diag(scale**2)
+    matrices = matrices + np.einsum("tri,trj->tij", centred, centred)
+    matrices = matrices + rows * weight / (rows + weight) * np.einsum("ti,tj->tij", distance, distance)
+    total = np.zeros(len(tables))
+    for node in range(nodes):
+        parents = parents_of(families, node, nodes)
+        for members, sign in (([*parents, node], -1.0), (parents, 1.0)):
+            after = (degrees - nodes + len(members) + rows) / 2
+            if members:
+                total += sign * after * np.linalg.slogdet(matrices[:, members][:, :, members])[1]
+    return total

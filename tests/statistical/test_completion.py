@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import chi2
+from scipy.stats import t as student
 from tests.naive import completion as naive
 
-from dagpost import BIC, K2, BDe, BDeu, Score
+from dagpost import BIC, K2, BDe, BDeu, BGe, Score
 from dagpost.data import as_table
 from dagpost.data.table import Table
 
@@ -49,10 +50,54 @@ def test_a_round_leaves_the_exact_distribution_of_the_cells(score: Score) -> Non
         cells = every[start].copy()
         completer.redraw(cells, families, generator, RUNNING)
         found[number_of[tuple(cells.tolist())]] += 1
-    # Completions that are expected less than ten times are counted together.
-    rare = draws * shares < 10
+    assert_agrees(found, shares * draws)
+
+
+def assert_agrees(found: np.ndarray, expected: np.ndarray) -> None:
+    """A chi-square test; cases that are expected less than ten times are counted together."""
+    rare = expected < 10
     observed = np.append(found[~rare], found[rare].sum())
-    expected = np.append(shares[~rare], shares[rare].sum()) * draws
+    expected = np.append(expected[~rare], expected[rare].sum())
     kept = expected > 0
     statistic = ((observed[kept] - expected[kept]) ** 2 / expected[kept]).sum()
     assert statistic < chi2.isf(FALSE_ALARM, kept.sum() - 1)
+
+
+@pytest.mark.parametrize("gaps", [((2, 4), (0, 4)), ((1, 3), (2, 5))], ids=["in one row", "in two rows"])
+def test_a_round_leaves_the_exact_distribution_of_two_numbers(gaps: tuple[tuple[int, int], ...]) -> None:
+    generator = np.random.default_rng(2)
+    data = generator.standard_normal((7, 3))
+    data[:, 2] += data[:, 0] + 0.5 * data[:, 1]
+    where = np.zeros((3, 7), dtype=bool)
+    for column, row in gaps:
+        where[column, row] = True
+    score = BGe(0.5, 5.5, prior_mean=(0.1, -0.2, 0.3), prior_scale=(0.8, 1.0, 1.5))
+    table = naive.with_gaps(as_table(data), where)
+    families = np.array([[3, 3], [0, 3], [0, 1]], dtype=np.int16)
+    # A grid by the quantiles of Student's distribution, whose tails are heavier than those of the cells.
+    quantiles = student.ppf((np.arange(250) + 0.5) / 250, 3)
+    grid = np.array([[first, second] for first in 2 * quantiles for second in 2 * quantiles])
+    tables = np.repeat(data[np.newaxis], len(grid), axis=0)
+    columns, rows = np.nonzero(where)
+    tables[:, rows, columns] = grid
+    logs = naive.gaussian_log_scores(tables, families, score) - student.logpdf(grid / 2, 3).sum(axis=1)
+    shares = naive.shares(logs.tolist())
+    completer = score.completer(table, 2)
+    draws = 6_000
+    found = np.empty((draws, 2))
+    for place, start in enumerate(generator.choice(len(grid), draws, p=shares)):
+        found[place] = grid[start]
+        completer.redraw(found[place], families, generator, RUNNING)
+    bins = [_borders(grid[:, axis], shares, 7) for axis in range(2)]
+    cases, expected_cases = (
+        7 * np.searchsorted(bins[0], points[:, 0]) + np.searchsorted(bins[1], points[:, 1]) for points in (found, grid)
+    )
+    assert_agrees(np.bincount(cases, minlength=49), np.bincount(expected_cases, shares, 49) * draws)
+
+
+def _borders(values: np.ndarray, shares: np.ndarray, count: int) -> np.ndarray:
+    """Halfway between points of a grid, such that each of `count` bins has about the same share."""
+    points, which = np.unique(values, return_inverse=True)
+    sums = np.cumsum(np.bincount(which, shares))
+    at = np.searchsorted(sums, np.arange(1, count) / count)
+    return np.asarray((points[at] + points[at + 1]) / 2)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dagpost import DagPosterior, DagSample
+from dagpost.errors import DagpostWarning
 from dagpost.methods.augmentation import Augmentation
 
 #: Short chains that never stop early.
@@ -38,10 +40,12 @@ def numbers_with_gaps(rows: int = 40, seed: int = 1) -> pd.DataFrame:
 
 
 def fitted_to(table: Any, samples: int = 250, **settings: Any) -> DagPosterior:
-    """A model of it, from short chains."""
+    """A model of it, from chains that are too short to be trusted, as they would say."""
     given = {"counts": settings.pop("counts", None), "interventions": settings.pop("interventions", None)}
     own = {"score": "bdeu", "method": SHORT, "seed": 1, "threads": 1, "progress": False, **settings}
-    return DagPosterior(samples=samples, **own).fit(table, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DagpostWarning)
+        return DagPosterior(samples=samples, **own).fit(table, **given)
 
 
 def same_chains(one: DagSample, other: DagSample) -> bool:

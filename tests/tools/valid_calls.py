@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 import pandas as pd
+from tests.tools.gapped import fitted_to
 
 import dagpost
 from dagpost import DagPosterior, plots
@@ -38,7 +39,12 @@ _NOT_INPUT = frozenset(
         *("StructurePrior.log_weights", "StructurePrior.log_weights_of_sets", "SizePrior.log_weight_of_size"),
         *("Method", "Method.summed", "Method.draw", "Method.at_fit", "Method.usual_count", "Method.cost_of_draws"),
         *("ChainMethod", "ChainMethod.prepare", "StepCost", "Wanted", "Draws", "Target"),
-        *("mcmc.chains.ChainRecord", "mcmc.diagnostics.ChainDiagnostics", "mcmc.diagnostics.r_hat"),
+        *(
+            "mcmc.chains.ChainRecord",
+            "Table.refuse_other_than",
+            "mcmc.diagnostics.ChainDiagnostics",
+            "mcmc.diagnostics.r_hat",
+        ),
         *("mcmc.diagnostics.effective_sizes", "mcmc.candidates.choose_candidates", "mcmc.growth.missed_share"),
         *("families.pruning.that_stay", "families.pruning.node_without_core"),
         *("Engine", "Engine.run", "Engine.holds", "Engine.sum_cells", "Engine.suits", "Engine.from_name"),
@@ -138,6 +144,7 @@ class Made:
         self.model = DagPosterior(score="bdeu", seed=1, samples=50, threads=1, progress=False).fit(self.frame)
         self.bge = DagPosterior(score="bge", seed=1, samples=50, threads=1, progress=False).fit(small_numbers())
         self.sample = self.model.sample(40, seed=1)
+        self.gapped = fitted_to(self.frame.mask(np.eye(24, 3, dtype=bool)), samples=40)
         regimes = dagpost.Regimes("C", reference=0)
         self.regimes = DagPosterior(score="bdeu", regimes=regimes, threads=1, progress=False).fit(self.frame)
         self.recipe = dagpost.Recipe().fit(self.frame)
@@ -201,6 +208,7 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "DagPosterior.top_families": (made.model.top_families, {"child": "A"}),
         "DagPosterior.log_joint": (made.model.log_joint, {"graph": dag}),
         "DagPosterior.standing": (made.model.standing, {"graph": dag}),
+        "DagPosterior.completed": (made.gapped.completed, {"count": 1}),
         "DagPosterior.score_samples": (made.model.score_samples, {"X": made.frame}),
         "DagPosterior.predict_proba": (made.model.predict_proba, {"X": made.frame, "target": "A"}),
         "DagPosterior.to_bayesian_network": (made.model.to_bayesian_network, {}),
@@ -256,6 +264,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
         "plots.comparison": (plots.comparison, {"first": made.model, "second": made.sample}),
         "Table": (lambda **fields: replace(made.table, **fields), _fields(made.table)),
         "Table.with_counts": (made.table.with_counts, {"counts": np.ones(24, dtype=np.int64)}),
+        "Table.of_rows": (made.table.of_rows, {"rows": np.arange(3)}),
+        "Table.filled": (made.table.filled, {"cells": np.zeros(0)}),
         "as_table": (dagpost.as_table, {"data": made.frame}),
         "read_table": (dagpost.read_table, {"path": made.csv}),
         "discretise": (dagpost.discretise, {"table": small_numbers()}),

@@ -41,7 +41,7 @@ def complete(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write completed tables of a model that was fitted to a table with gaps.
+    """Write completed tables of a model with gaps.
 
     The tables stand one below the other: column .imp numbers them from 1 on, .id says which row of the data it is, the
     first being row 0. A row that counts several times stands there as many times; a number that was cut is its bin.

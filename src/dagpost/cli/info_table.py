@@ -57,7 +57,9 @@ class AboutTable:
         if self.problem:
             typer.echo(f"As it is, it cannot be fitted. {printable_lines(self.problem)}")
             return
-        typer.echo("What exact edges cost, roughly, and what fit would do:")
+        gaps = self.table is not None and self.table.gap_count > 0
+        what = "a fit takes" if gaps else "exact edges cost"
+        typer.echo(f"What {what}, roughly, and what fit would do:")
         print_columns([_cost_row(cost) for cost in costs], indent="  ")
 
 
@@ -115,7 +117,7 @@ def _facts(table: Table) -> dict[str, Any]:
 
 
 def costs_of(table: Table, max_parents: int, threads: int | None) -> list[dict[str, Any]]:
-    """Time and memory of exact answers under both priors, and what `--method auto` would do instead."""
+    """Time and memory of exact answers, or of a fit with gaps, under both priors, and what `--method auto` does."""
     from dagpost._tools.memory import available_bytes
     from dagpost.engines import ThreadEngine
     from dagpost.methods.targets import MODULARITIES
@@ -130,13 +132,14 @@ def costs_of(table: Table, max_parents: int, threads: int | None) -> list[dict[s
         model = DagPosterior(modularity=modularity, max_parents=max_parents, threads=threads)  # type: ignore[arg-type]
         plan = model.plan(table)
         summed = len(table.names) - (given if modularity == "structure" else 0)
-        exact = cost_of_exact_edges(modularity, summed, max_parents, ThreadEngine(threads))
+        # With gaps there are exact edges of a completed table only, and as many such tables as the plan says.
+        cost = plan if table.gap_count else cost_of_exact_edges(modularity, summed, max_parents, ThreadEngine(threads))
         costs.append(
             {
                 "modularity": modularity,
-                "seconds": exact.seconds,
-                "bytes": exact.size,
-                "fits": exact.size <= available_bytes(),
+                "seconds": cost.seconds,
+                "bytes": cost.size,
+                "fits": cost.size <= available_bytes(),
                 "method": plan.method,
                 "reason": plan.reason,
                 "edges": "exact" if plan.exact else "sampled",

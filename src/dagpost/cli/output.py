@@ -78,11 +78,12 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
     """A model's results as JSON can hold them; those of pairs are added by `pairs_content`."""
     from dagpost.posterior.lists import mixture_facts
 
+    results = model.fitted_.results
     return {
         "names": list(model.names_),
         "exogenous": list(model.fitted_.exogenous),
         "modularity": model.modularity,
-        "log_evidence": None if math.isnan(model.log_evidence_) else model.log_evidence_,
+        "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "exact": model.exact_,
         "method": model.method_,
         "method_reason": model.method_reason_,
@@ -90,7 +91,8 @@ def as_content(model: DagPosterior, edges: EdgeList, model_file: Path | None) ->
         "verdict": model.verdict_,
         "model": None if model_file is None else str(model_file),
         "mixture": mixture_facts(model.fitted_),
-        "edges": _edges_content(edges),
+        **({"completed_tables": results.tables} if results.tables else {}),
+        "edges": _edges_content(edges, None if results.edge_errors is None else model.edge_errors_),
     }
 
 
@@ -99,8 +101,12 @@ def sample_content(sample: DagSample, edges: EdgeList) -> dict[str, Any]:
     return {"names": list(sample.names), "exact": False, **sample.summary(), "edges": _edges_content(edges)}
 
 
-def _edges_content(edges: EdgeList) -> list[dict[str, Any]]:
-    return [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
+def _edges_content(edges: EdgeList, errors: pd.DataFrame | None = None) -> list[dict[str, Any]]:
+    """Edges as JSON can hold them; averages over completed tables with their standard errors."""
+    if errors is None:
+        return [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
+    known = {(a, b): error for a, b, error in edge_list(errors)}
+    return [{"parent": a, "child": b, "probability": p, "error": known[a, b]} for a, b, p in edges]
 
 
 def about_sample(sample: DagSample) -> list[str]:
@@ -114,6 +120,11 @@ def summary(model: DagPosterior) -> list[str]:
     if model.exact_:
         evidence = "" if math.isnan(model.log_evidence_) else f"; log evidence {model.log_evidence_:.4f}"
         return [f"Exact ({words}){evidence}.", *_averaged(model)]
+    if model.fitted_.results.tables:
+        from dagpost.plots.sources import averaged_words
+
+        how = f"{averaged_words(model.fitted_.results)} ({words})"
+        return [f"{how}: {model.method_reason_}.", *_averaged(model), model.verdict_ or ""]
     reason = "" if model.method_reason_.startswith(AS_ASKED) else f": {model.method_reason_}"
     lines = [f"Estimated from graphs by {model.method_} ({words}){reason}.", *_averaged(model)]
     trust = model.verdict_ or _trust(model)

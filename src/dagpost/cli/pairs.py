@@ -32,14 +32,16 @@ def print_pairs(
     edges: Floats | None = None,
     *,
     tried: Sensitivity | None = None,
+    errors: Floats | None = None,
 ) -> None:
     """One pair a line: with a bar, or with the probabilities of the two edges where these are given.
 
-    Clear directions that do not survive other choices are marked so, where these were tried.
+    Beside the latter stand the standard errors of being joined, where there are `errors`. Clear directions that do not
+    survive other choices are marked so, where these were tried.
     """
     plain = _plain()
-    numbers = ("", "") if edges is None else ("->", "<-")
-    heading = ("pair", "", "", "joined", *numbers[edges is None :], "direction")
+    numbers = ("",) if edges is None else ("->", "<-") if errors is None else ("error", "->", "<-")
+    heading = ("pair", "", "", "joined", *numbers, "direction")
     rows = []
     for pair in shown:
         ends = [printable(found.names[node]) for node in (pair.source, pair.target)]
@@ -47,9 +49,10 @@ def print_pairs(
             cells = [f"{pair.joined:.2f}", _BLOCK[plain] * round(_BAR * pair.joined)]
         else:
             ways = (edges[pair.source, pair.target], edges[pair.target, pair.source])
-            cells = [f"{number:.4f}" for number in (pair.joined, *ways)]
+            own = () if errors is None else (errors[pair.source, pair.target],)
+            cells = [f"{number:.4f}" for number in (pair.joined, *own, *ways)]
         rows.append((ends[0], pair.mark(plain=plain), ends[1], *cells, label_under_choices(pair, tried)))
-    print_columns([heading, *rows], right=(3,) if edges is None else (3, 4, 5))
+    print_columns([heading, *rows], right=(3,) if edges is None else tuple(range(3, len(heading) - 1)))
 
 
 def print_pairs_left_out(found: Directions, shown: Sequence[PairDirection], least: float) -> None:

@@ -50,10 +50,11 @@ def edges(
     folded = folded_edges(origin, minimum)
     if isinstance(origin, DagSample):
         table, found, about = origin.edge_frequencies(), directions_of_sample(origin), about_sample(origin)
-        tried = recipe = None
+        tried = recipe = errors = None
     else:
         table, found, about = origin.edge_probabilities_, quick_directions(origin.fitted_), summary(origin)
         tried, recipe = known_sensitivity(origin.fitted_), origin.fitted_.data.recipe
+        errors = None if origin.fitted_.augmented is None else origin.fitted_.augmented.joined_errors
     if as_json:
         likely = [edge for edge in edge_list(table) if edge[2] >= minimum]
         content = (
@@ -70,7 +71,7 @@ def edges(
     # Of very many columns, improbable pairs would fill thousands of lines; a smaller --minimum, and --json, have them.
     least = minimum or (_LEAST_OF_MANY if len(found.names) > MAX_NODES else 0.0)
     shown = found.pairs(least)
-    print_pairs(found, shown, table.to_numpy(), tried=tried)
+    print_pairs(found, shown, table.to_numpy(), tried=tried, errors=errors)
     print_pairs_left_out(found, shown, least)
     if not isinstance(origin, DagSample):
         print_regimes(origin.fitted_)

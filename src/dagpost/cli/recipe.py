@@ -193,4 +193,4 @@ def show_recipe(source: str, table: Table) -> None:
         typer.echo(f"  and {len(told) - _TOLD} more, which dagpost info shows", err=True)
     typer.echo(f"{recipe.summary()}. Other ways: --drop, --keep, --cut, --missing, --recipe.", err=True)
     if 2 * recipe.dropped_rows_ > recipe.rows_:
-        warn(notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, recipe.missing, decided=False))
+        warn(notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, decided=False))

@@ -93,7 +93,7 @@ def warn_about(table: Table, *, decided: bool = True) -> None:
 
     if table.recipe is not None:
         recipe = table.recipe
-        said = notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, recipe.missing, decided=decided)
+        said = notice_of_reading(recipe.steps_, recipe.dropped_rows_, recipe.rows_, decided=decided)
         if said:
             warn(said)
     if decided:

@@ -27,9 +27,9 @@ Gaps = NDArray[np.bool_]
 
 
 def complete_rows(gaps: Sequence[tuple[str, Gaps]], rows: int, missing: str, least: int) -> Gaps:
-    """The rows without gaps, where these are dropped or refused; fewer than `least` are an error."""
+    """The rows that stay: those without gaps, where these are dropped or refused; fewer than `least` are an error."""
     incomplete = np.zeros(rows, dtype=bool)
-    for _, gap in gaps:
+    for _, gap in gaps if missing in ("drop", "refuse") else ():
         incomplete |= gap
     if not incomplete.any():
         return ~incomplete
@@ -42,15 +42,15 @@ def complete_rows(gaps: Sequence[tuple[str, Gaps]], rows: int, missing: str, lea
             f"completed ({setting('missing', 'augment')}), drop the incomplete rows ({setting('missing', 'drop')}), "
             f"or give gaps a level of their own ({setting('missing', 'level')})."
         )
-    left, completed = rows - int(incomplete.sum()), setting("missing", "augment")
+    left = rows - int(incomplete.sum())
     if left < least:
         most = sorted(((int(gap.sum()), name) for name, gap in gaps), reverse=True)
         worst = [f"{name!r} ({gaps_of:,} gaps)" for gaps_of, name in most if gaps_of]
         raise InputError(
             f"Of {rows:,} rows, {left} {'has' if left == 1 else 'have'} a value in every column: too few. Most gaps "
-            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')})"
-            f"{'' if missing == 'augment' else f', have gaps completed ({completed})'}, or give them a level of their "
-            f"own ({setting('missing', 'level')})."
+            f"are in {shortened(worst)}. Leave such columns out ({either('Recipe(drop=[...])', '--drop')}), have gaps "
+            f"completed ({setting('missing', 'augment')}), or give them a level of their own "
+            f"({setting('missing', 'level')})."
         )
     return ~incomplete
 
@@ -166,7 +166,7 @@ def without_unmodelled_gaps(table: Table, exogenous: Sequence[str]) -> Table:
         f"{table.rows - len(left):,} of {table.rows:,} rows were left out, for gaps in exogenous columns: {listed}. "
         f"{why}."
     )
-    return table.of_rows(left)
+    return _settled(table.of_rows(left), "augment", table.rows - len(left))
 
 
 def refuse_empty_columns(table: Table) -> None:

@@ -168,8 +168,8 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
         )
     read = [(step, source.cells(step.name, as_text=step.as_text)) for step in used]
     incomplete = np.zeros(source.rows, dtype=bool)
-    for step, cells in read if choices.missing != "refuse" else ():
-        incomplete |= cells.missing & _drops_rows(step, source, choices)
+    for _, cells in read if choices.missing == "drop" else ():
+        incomplete |= cells.missing
     columns: list[tuple[Step, NDArray[Any]]] = []
     gaps: list[tuple[str, NDArray[np.bool_]]] = []
     unlisted: dict[str, Cells] = {}
@@ -198,8 +198,7 @@ def follow(source: Source, steps: Sequence[Step], choices: Choices) -> Reading:
             refuse_gaps_in_regimes(step.name, gap)
         columns.append((replace(step, gaps=int(gap.sum())), column))
         gaps.append((step.name, gap))
-    dropping = [own for own, step in zip(gaps, used, strict=True) if _drops_rows(step, source, choices)]
-    complete = complete_rows(dropping, source.rows, choices.missing, least=1)
+    complete = complete_rows(gaps, source.rows, choices.missing, least=1)
     kept = [
         _read(step, unlisted[step.name].occurring(complete), choices)
         if step.name in unlisted
@@ -251,7 +250,7 @@ def _settled(
     """The rows that stay, and the columns, without those that are constant in these rows."""
     while True:
         used = [(step, cells) for step, cells in decided if step.used and cells is not None]
-        gaps = [(step.name, cells.missing) for step, cells in used if _drops_rows(step, source, choices)]
+        gaps = [(step.name, cells.missing) for step, cells in used]
         complete = complete_rows(gaps, source.rows, choices.missing, least=2)
         seen = complete if source.counts is None else complete & (source.counts > 0)
         emptied = {
@@ -260,7 +259,7 @@ def _settled(
             if not complete.all()
             and cells.kind != "declared"
             and step.name not in {*choices.keep, *choices.cut, *choices.regimes}
-            and len(np.unique(cells.places[seen & ~cells.missing])) < 2
+            and len(np.unique(cells.places[seen])) < 2
         }
         if not emptied:
             return decided, complete
@@ -269,13 +268,6 @@ def _settled(
             (replace(step, use="left out", why=constant) if step.name in emptied else step, cells)
             for step, cells in decided
         ]
-
-
-def _drops_rows(step: Step, source: Source, choices: Choices) -> bool:
-    """Whether rows in which a column has no value do not stay."""
-    # Earlier values are not modelled, so that nothing says what they were.
-    earlier = source.time is not None and step.name in source.time.exogenous
-    return choices.missing in ("drop", "refuse") or (choices.missing == "augment" and earlier)
 
 
 def _decided(name: str, source: Source, choices: Choices) -> tuple[Step, Cells | None]:
@@ -354,7 +346,7 @@ def _assembled(
         interventions=masks if masks is not None and masks.any() else None,
         regimes=regimes,
         time=source.time,
-        gaps=gaps_of(names, {name: gap[kept] for name, gap in gaps.items()}),
+        gaps=gaps_of(names, gaps),
     )
     refuse_set_gaps(table)
     return Reading(table, steps, int((~kept).sum()))

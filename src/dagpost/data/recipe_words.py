@@ -91,7 +91,7 @@ def to_html(steps: Sequence[Step], caption: str, exogenous: Sequence[str] = ()) 
     return f"<table><caption>{html.escape(caption)}</caption>{row(_HEADER, 'th')}{body}{more}</table>"
 
 
-def notice_of_reading(steps: Sequence[Step], dropped: int, rows: int, missing: str, *, decided: bool) -> str:
+def notice_of_reading(steps: Sequence[Step], dropped: int, rows: int, *, decided: bool) -> str:
     """What was left out and dropped without being asked for; empty if nothing was."""
     left_out = [step for step in steps if decided and not step.used and ":" in step.why]
     parts = []
@@ -103,8 +103,6 @@ def notice_of_reading(steps: Sequence[Step], dropped: int, rows: int, missing: s
         gaps = sorted(((step.gaps, step.name) for step in steps if step.used and step.gaps), reverse=True)
         where = _few([f"{name!r} has {count:,}" for count, name in gaps])
         text = f"{dropped:,} of {rows:,} rows have gaps and were dropped ({where})."
-        if missing == "augment":
-            text = f"{dropped:,} of {rows:,} rows lack an earlier or static value, which is not modelled: dropped."
         if 2 * dropped > rows:
             text = (
                 f"MORE THAN HALF OF THE ROWS WERE DROPPED: {text} What is left may not stand for the rest: leave out "

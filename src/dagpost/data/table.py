@@ -63,6 +63,8 @@ class Table:
     limits: tuple[int, int] | None = None
     #: Where a cell has no value (columns, rows), with the code 0, or nan, in its place; None: nowhere.
     gaps: NDArray[np.bool_] | None = None
+    #: Which row of the data each row is, from 0 on, where some were left out or repeated; None: one after the other.
+    row_numbers: NDArray[np.intp] | None = None
 
     @property
     def rows(self) -> int:
@@ -113,6 +115,9 @@ class Table:
         >>> replace(table, gaps=gaps).filled(np.array([1.0])).codes()[1].tolist()
         [1, 1, 1, 0]
         """
+        whole = isinstance(cells, np.ndarray) and cells.dtype.kind in "fiu" and cells.shape == (self.gap_count,)
+        if not whole or not np.isfinite(cells).all():
+            raise refusal(cells, "cells", "filled", f"an array of {self.gap_count:,} finite numbers")
         if self.gaps is None:
             return self
         columns, places = list(self.columns), np.cumsum([0, *self.gaps.sum(axis=1)])
@@ -161,6 +166,21 @@ class Table:
                 f"needs numbers. Have them completed ({setting('missing', 'augment')}), drop the incomplete rows "
                 f"({setting('missing', 'drop')}), or use a discrete score such as {setting('score', 'bdeu')}."
             )
+
+    def with_number_columns(self) -> Table:
+        """A table with gaps whose levels are numbers, as numbers: a gap may then hold any, not only one of the levels.
+
+        >>> from dagpost.data import as_table
+        >>> as_table(np.array([[1, 5], [2, np.nan], [1, 7.5]])).with_number_columns().columns[1].tolist()
+        [5.0, nan, 7.5]
+        """
+        if self.gaps is None or self._not_numeric() or self._with_gaps():
+            return self
+        columns = tuple(
+            column if levels is None else np.where(gap, np.nan, np.array(levels, dtype=np.float64)[column])
+            for column, levels, gap in zip(self.columns, self.levels, self.gaps, strict=True)
+        )
+        return replace(self, columns=columns, levels=(None,) * len(columns))
 
     def _refuse_gaps(self) -> None:
         """Refuse to hand out cells as if each had a value."""
@@ -221,6 +241,9 @@ class Table:
         >>> as_table(np.array([[0, 1], [1, 1], [0, 0]])).of_rows(np.array([2, 0, 0])).columns[1].tolist()
         [0, 1, 1]
         """
+        numbers = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu" and rows.ndim == 1
+        if not numbers or (len(rows) and not 0 <= rows.min() <= rows.max() < self.rows):
+            raise refusal(rows, "rows", "of_rows", f"an array of whole numbers from 0 to {self.rows - 1}")
         gaps = None if self.gaps is None else self.gaps[:, rows]
         return replace(
             self,
@@ -229,6 +252,7 @@ class Table:
             interventions=None if self.interventions is None else self.interventions[rows],
             gaps=gaps if gaps is not None and gaps.any() else None,
             numbers=tuple(None if numbers is None else numbers[rows] for numbers in self.numbers),
+            row_numbers=np.asarray(rows) if self.row_numbers is None else self.row_numbers[rows],
         )
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from dagpost._tools.arrays import Integers
 from dagpost._tools.memory import require
 from dagpost._tools.spelling import setting
 from dagpost.data.table import Table
@@ -27,22 +26,13 @@ def written_out(table: Table) -> Table:
     """
     if table.gaps is None or table.counts is None:
         return table
-    _require_memory(table, int(_times(table).sum()))
-    rows = rows_written_out(table)
-    counts = np.where(table.gaps.any(axis=0), 1, table.counts)[rows]
-    return replace(table.of_rows(rows), counts=None if (counts == 1).all() else counts)
-
-
-def rows_written_out(table: Table) -> Integers:
-    """Of every row of `written_out`, which row of the table it is."""
-    return np.repeat(np.arange(table.rows), _times(table))
-
-
-def _times(table: Table) -> Integers:
-    """How often each row is there: one without gaps at most once, with the count that it had."""
-    if table.gaps is None or table.counts is None:
-        return np.ones(table.rows, dtype=np.int64)
-    return np.where(table.gaps.any(axis=0), table.counts, np.minimum(table.counts, 1))
+    incomplete = table.gaps.any(axis=0)
+    times = np.where(incomplete, table.counts, np.minimum(table.counts, 1))
+    _require_memory(table, int(times.sum()))
+    # Of a complete row there is at most one, with the count that it had.
+    counts = np.repeat(np.where(incomplete, 1, table.counts), times)
+    result = table.of_rows(np.repeat(np.arange(table.rows), times))
+    return replace(result, counts=None if (counts == 1).all() else counts)
 
 
 def _require_memory(table: Table, rows: int) -> None:

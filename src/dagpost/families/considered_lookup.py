@@ -17,6 +17,7 @@ from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.families.considered_sets import ConsideredSets, Members
 from dagpost.families.edge_counts import blocks_of_words
 from dagpost.families.graph_lists import place_of_bit
+from dagpost.families.grouped_lists import GroupedLists
 from dagpost.families.masks import UnsignedMasks
 
 
@@ -29,7 +30,7 @@ class SetIndex(NamedTuple):
     order: Integers
 
 
-def index_sets(considered: ConsideredSets) -> SetIndex:
+def index_sets(considered: ConsideredSets | GroupedLists) -> SetIndex:
     """Sort the sets of each node so that they can be found."""
     keys = np.empty(len(considered.members), dtype=np.uint64)
     members = np.ascontiguousarray(considered.members, dtype=np.int16)

@@ -22,13 +22,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost._tools.log_sums import add_logs
 from dagpost.families.considered_sets import ConsideredSets, Members
 
 #: A group has at least about as many sets.
-_IN_GROUP = 32
+IN_GROUP = 32
 #: A set leads the union if it leads this part of the lists.
 _OFTEN = 0.25
 #: The likeliest of them, where they are more than this.
@@ -54,16 +54,21 @@ class GroupedLists(NamedTuple):
         """Number of columns."""
         return len(self.start) - 1
 
+    @property
+    def counts(self) -> Integers:
+        """How many sets each node has."""
+        return np.diff(self.start)
+
 
 class Active(NamedTuple):
-    """The sets in play: their places in the lists, where those of each node begin, and what their groups add to logs."""
+    """The sets in play: where those of each node begin, their places in the lists, and what groups add to logs."""
 
     start: Integers
     places: Integers
     log_factors: Floats
 
 
-def grouped_lists(found: Sequence[ConsideredSets], in_group: int = _IN_GROUP) -> GroupedLists:
+def grouped_lists(found: Sequence[ConsideredSets], in_group: int = IN_GROUP) -> GroupedLists:
     """The union of some lists; a group has about as many sets as lead, or `in_group`.
 
     >>> start, logs, nothing = np.array([0, 1, 3]), np.log([1.0, 8.0, 4.0]), np.zeros((2, 2))
@@ -132,7 +137,7 @@ def lost_of(lists: GroupedLists, fresh: ConsideredSets) -> Floats:
 _KEYS = np.append(np.random.Generator(np.random.PCG64(14)).integers(0, 2**62, 1 << 11, dtype=np.uint64), np.uint64(0))
 
 
-def _keyed(lists: GroupedLists | ConsideredSets) -> Iterator[Integers]:
+def _keyed(lists: GroupedLists | ConsideredSets) -> Iterator[Masks]:
     """The keys of the sets of each node."""
     keys = _KEYS.copy()
     keys[lists.nodes] = 0
@@ -147,10 +152,10 @@ def _sum_shares(
     members: Members,
     nodes: int,
     log_weights: Floats,
-    keys: Integers,
-    rising: Integers,
+    keys: Masks,
+    rising: Masks,
     order: Integers,
-    column_keys: Integers,
+    column_keys: Masks,
 ) -> float:
     """The sum of the shares of some sets; `rising` has the keys of all sets in order."""
     total = 0.0

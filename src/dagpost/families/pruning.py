@@ -40,6 +40,7 @@ from dagpost.families.parent_lists import ParentLists, all_others, members_of_se
 
 if TYPE_CHECKING:
     from dagpost.families.family_sums import FamilyWeights
+    from dagpost.families.grouped_lists import GroupedLists
 
 #: What all sets that go may hold of the posterior, over all nodes together.
 ALLOWANCE = 1e-3
@@ -176,7 +177,7 @@ def that_stay(
     )
 
 
-def node_without_core(considered: ConsideredSets) -> int | None:
+def node_without_core(considered: ConsideredSets | GroupedLists) -> int | None:
     """The first node none of whose considered sets lies in all the others; None if every node has such a set.
 
     Where every node has one, a graph becomes any other by redrawing node after node: each gives up all parents but

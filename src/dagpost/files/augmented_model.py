@@ -7,6 +7,7 @@ the data.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,18 +16,26 @@ from numpy.typing import NDArray
 
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import require
+from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
+from dagpost.families.numbering import family_count
+from dagpost.mcmc.augmentation import limits_of_cells
+from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
+from dagpost.posterior.augmented import Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.augmenting import augmented
 from dagpost.posterior.regime_rules import with_regimes
+from dagpost.posterior.results import Results
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.weighing import families_of
 from dagpost.priors import StructurePrior, resolve_prior
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import Score, resolve_score
+from dagpost.priors.registry import PRIORS
+from dagpost.scores import resolve_score
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -54,24 +63,42 @@ def workspace_of(
 ) -> AugmentedWorkspace:
     """The workspace of the chains, made again from the rows and the settings."""
     require(isinstance(method, Augmentation), f"gaps that {method.name!r} completes")
-    score, prior = _own("score", chosen["score"], resolve_score), _own("prior", chosen["prior"], resolve_prior)
+    assert isinstance(method, Augmentation)
+    prior = chosen["prior"]
+    known = isinstance(prior, StructurePrior) or prior in PRIORS.names()
     rules = {name: settings[name] for name in ("required", "forbidden", "tiers")}
     rules |= {name: settings.get(name, ()) for name in ("exogenous", "apart")}
-    study = Study(table, score, prior, Constraints(**rules), int(settings["max_parents"]))
+    study = Study(
+        table,
+        resolve_score(chosen["score"]),
+        resolve_prior(prior if known else "uniform"),
+        Constraints(**rules),
+        int(settings["max_parents"]),
+    )
     given = SimpleNamespace(regimes=chosen.get("regimes"), max_parents=settings["max_parents"])
-    assert isinstance(method, Augmentation)
-    return augmented(method, settings["modularity"], with_regimes(given, study), engine, reporter)
+    workspace = augmented(method, settings["modularity"], with_regimes(given, study), engine, reporter)
+    return workspace if known else _without_prior(workspace, str(prior))
 
 
-def _own(what: str, described: Any, resolve: Any) -> Any:
-    """The score or prior of a file; one of the user's own has to be known here."""
-    try:
-        return described if isinstance(described, Score | StructurePrior) else resolve(described)
-    except InputError as error:
+def _without_prior(workspace: AugmentedWorkspace, prior: str) -> AugmentedWorkspace:
+    """The workspace of a model whose prior is code of the user's, which no file holds: no table can be weighed."""
+
+    def refuse(_: AugmentedWorkspace) -> Any:
         raise InputError(
-            f"The {what} of this model, {described!r}, is not known here, and a model with gaps needs it. Import the "
-            "module that brings it before loading the model."
-        ) from error
+            f"The prior of this model, {prior}, is code of your own, which its file does not hold. What was found can "
+            "be asked; to weigh or draw more, fit it again."
+        )
+
+    study, modularity = workspace.study, workspace.modularity
+    return AugmentedWorkspace(study, modularity, refuse, workspace.engine, workspace.reporter)
+
+
+def with_averages(results: Results, found: Augmented | None, arrays: Arrays) -> Results:
+    """The results of a file with what is known of averages over completed tables, where they are such averages."""
+    if found is None:
+        return results
+    errors = arrays["edge_errors"].astype(np.float64) if "edge_errors" in arrays else None
+    return replace(results, shares=found.shares, tables=found.tables, edge_errors=errors)
 
 
 def check_completions(workspace: AugmentedWorkspace, method: Method, sample: DagSample | None) -> None:
@@ -80,7 +107,27 @@ def check_completions(workspace: AugmentedWorkspace, method: Method, sample: Dag
     require(record is not None, "no chains")
     assert record is not None
     assert isinstance(method, Augmentation)
+    context = _facts_of(workspace, method, record)
     for chain in range(len(record.lengths)):
         series = {name: record.series_of(name)[chain] for name in record.series}
         for beside in (series, {name: array[chain] for name, array in record.sums.items()}):
-            method.check_beside(workspace.passes, workspace.nodes, beside)
+            method.check_beside(context, workspace.nodes, beside)
+
+
+def _facts_of(workspace: AugmentedWorkspace, method: Augmentation, record: ChainRecord) -> Any:
+    """What chains read, as far as it says what they keep: their parent sets are made when they go on."""
+    table = workspace.table
+    families = 0
+    if method.exact_given_table:
+        lists = workspace.study.constraints.parent_lists(table.names, workspace.max_parents)
+        allowed, every = families_of(lists), workspace.nodes * family_count(workspace.nodes - 1, workspace.max_parents)
+        # Where rules divide the table, the families that they allow; else all.
+        families = allowed if record.sums["families"].shape[-1] == allowed else every
+    return SimpleNamespace(
+        cell_count=table.gap_count,
+        cell_type=code_type(max(table.arities)) if table.discrete else np.float64,
+        cell_limits=limits_of_cells(table),
+        log_priors=np.zeros(len(workspace.scores)),
+        family_count=families,
+        keeps_pairs=len(record.series["edges"]) > 0,
+    )

@@ -62,11 +62,12 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
 ROWS_FIELDS: Mapping[str, Rule] = {
     "names": NAMES,
     "levels": list_of(optional(LEVELS), "nodes"),
-    "labels": list_of(level, "rows"),
+    "labels": list_of(level, "rows of the data"),
 }
 ROWS_ARRAYS: Mapping[str, ArrayRule] = {
     "counts": wholes("rows", optional=True),
     "interventions": masks("rows", optional=True),
+    "row_numbers": wholes("rows", optional=True),
     #: Eight cells of a column a byte.
     "gaps": ArrayRule(("nodes", "bytes of a column"), "u", 0, 255, optional=True),
 }
@@ -117,6 +118,9 @@ def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
         require(0 < total < 2**53, f"its rows stand for {total} observations")
     if "gaps" in arrays:
         _check_gaps(arrays, sizes)
+    if "labels" in about:
+        last = int(arrays["row_numbers"].max()) if "row_numbers" in arrays else sizes["rows"] - 1
+        require(last < sizes["rows of the data"], f"{sizes['rows of the data']} labels of {last + 1} rows")
 
 
 def _check_gaps(arrays: Arrays, sizes: Sizes) -> None:

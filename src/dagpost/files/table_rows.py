@@ -23,6 +23,8 @@ def rows_of(table: Table, labels: Sequence[Any] | None = None) -> tuple[dict[str
         arrays["interventions"] = table.interventions
     if table.gap_count:
         arrays["gaps"] = np.packbits(np.asarray(table.gaps), axis=1)
+    if table.row_numbers is not None:
+        arrays["row_numbers"] = table.row_numbers.astype(np.int64)
     about: dict[str, Any] = {"names": list(table.names), "levels": levels}
     about |= {"regimes": list(table.regimes)} if table.regimes else {}
     return {**about, "labels": list(labels)} if labels is not None else about, arrays
@@ -59,4 +61,5 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
         numbers=tuple(None if own is None else own.astype(np.float64) for own in numbers),
         regimes=tuple(map(str, about.get("regimes", ()))),
         gaps=gaps,
+        row_numbers=arrays["row_numbers"].astype(np.intp) if "row_numbers" in arrays else None,
     )

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
+from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.masks import matrices_of_masks, shape_of_sets
 from dagpost.mcmc.records import Beside, Round
@@ -202,6 +203,12 @@ def _count_paths(graphs: Masks, counts: Floats) -> None:
             for source in range(nodes):
                 if above[node, source >> 6] >> np.uint64(source & 63) & np.uint64(1):
                     counts[source, node] += 1.0
+
+
+def limits_of_cells(table: Table) -> Integers:
+    """How many levels the column of each missing cell has; 0: it holds numbers."""
+    assert table.gaps is not None
+    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
 
 
 def members_of_masks(masks: Masks, width: int) -> Members:

@@ -47,6 +47,11 @@ class SweepAgreement(NamedTuple):
         """How far the average that is known worst may be off: two standard errors."""
         return 2.0 * self.largest_error
 
+    def is_enough(self, error: float) -> bool:
+        """Whether chains agree, are worth enough to say so, and every average is as sure as asked for."""
+        agree = self.largest_r_hat <= LARGEST_R_HAT and self.smallest_effective >= SMALLEST_EFFECTIVE
+        return agree and self.largest_error <= error
+
 
 def agreement_of(*series: SeriesByChain) -> SweepAgreement:
     """The agreement of chains from what each has written so far, such as its edges and its paths.
@@ -62,6 +67,9 @@ def agreement_of(*series: SeriesByChain) -> SweepAgreement:
     worst, smallest, error, telling = 1.0, math.inf, 0.0, 0
     for own in series:
         values = stacked(own)
+        if not values.shape[1]:
+            # Of very many columns no series are kept.
+            return SweepAgreement(math.inf, 0.0, math.inf)
         smallest = min(smallest, float(values.shape[0] * values.shape[1]))
         flat = values.reshape(*values.shape[:2], -1)
         spreads = flat.std(axis=(0, 1), dtype=np.float64)
@@ -73,6 +81,16 @@ def agreement_of(*series: SeriesByChain) -> SweepAgreement:
         worst = max(worst, float(found.r_hats.max(initial=1.0, where=tells)))
         smallest = min(smallest, float(found.effective.min(initial=smallest, where=tells)))
     return SweepAgreement(worst, smallest, error, telling)
+
+
+def sweep_agreement(edges: SeriesByChain, paths: SeriesByChain | None) -> SweepAgreement:
+    """The agreement about every edge, every pair to be joined whichever way and, where these are known, every path.
+
+    An edge and its reverse may be wrong together: of a pair, both are asked.
+    """
+    own = stacked(edges)
+    joined = own + own.transpose(0, 1, 3, 2)
+    return agreement_of(own, joined[:, :, *np.triu_indices(own.shape[2], 1)], *([] if paths is None else [paths]))
 
 
 def stacked(series: SeriesByChain) -> NDArray[np.floating[Any]]:
@@ -99,9 +117,9 @@ def diagnose_sweeps(
     """
     import pandas as pd
 
-    stacks = [stacked(edges), *([] if paths is None else [stacked(paths)])]
-    agreement, own = agreement_of(*stacks), averages_of(stacks[0])
-    chains, sweeps = stacks[0].shape[:2]
+    series = stacked(edges)
+    agreement, own = sweep_agreement(series, paths), averages_of(series)
+    chains, sweeps = series.shape[:2]
     child, parent = np.nonzero((own.means > 0.0).T)
     verdict, trusted, agreed = _verdict(agreement, _worst(own, names), chains, sweeps, exact=exact)
     varies = own.spreads[parent, child] > _NEGLIGIBLE

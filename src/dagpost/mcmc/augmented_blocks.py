@@ -11,178 +11,148 @@ Cost: one score for each set in play, some microseconds each at 1,000 rows, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
+from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
+from dagpost.families.considered_lookup import index_sets, numbers_of_parents
 from dagpost.families.considered_sets import ConsideredSets, Members
-from dagpost.families.grouped_lists import Active, choose_active, grouped_lists
+from dagpost.families.grouped_lists import IN_GROUP, Active, choose_active, grouped_lists
 from dagpost.families.masks import shape_of_sets
 from dagpost.families.set_tables import SetTables, heated
 from dagpost.mcmc import block_gibbs
-from dagpost.mcmc.annealed_blocks import POWERS
-from dagpost.mcmc.block_choice import Partners, check_spans, edge_shares, partners_of
+from dagpost.mcmc.augmentation import Pass, limits_of_cells
+from dagpost.mcmc.block_choice import check_spans, edge_shares, partners_of
 from dagpost.mcmc.block_gibbs import BlockState
 from dagpost.mcmc.block_scratch import BlockContext
-from dagpost.mcmc.chains import Round
+from dagpost.mcmc.records import Round
 from dagpost.priors import StructurePrior
 from dagpost.priors.constraints import Constraints
 from dagpost.scores import Score
+from dagpost.scores.base import Completer, ListScorer
 
 #: The most variables of a block.
 _BLOCK_SIZE = 8
-#: Sweeps at each power while a first graph cools.
-_COOLING_SWEEPS = 5
+#: Sweeps of blocks for each graph that is kept.
+_SWEEPS_A_GRAPH = 5
+#: Exact edges and paths of every sweep are kept for up to this many columns.
+_MOST_PAIRED = 64
 
 
-class Drawn(NamedTuple):
-    """Graphs that a pass keeps, with their log weights, the edges given each of them, and the state it ends in."""
+class Incomplete(NamedTuple):
+    """A table with gaps, and what scores and completes it: an entry for each value that the score averages over."""
 
-    parents: Masks
-    log_joint: Floats
-    #: The mean probability of each edge (parent, child) given the rest of the graph.
-    edges: Floats
-    numbers: Integers
+    table: Table
+    scores: Sequence[Score]
+    log_priors: Floats
+    prior: StructurePrior
+    constraints: Constraints
+    max_parents: int
+    completers: Sequence[Completer]
+    scorers: Sequence[ListScorer]
 
 
-class AugmentedBlocks:
-    """What chains over graphs and cells read: fixed lists, and the function that scores them given the cells.
+class BlockPasses:
+    """What chains over graphs and cells read (`Passes`): fixed lists, which are scored given the cells."""
 
-    `scores` are those of the values that a score averages over, or one.
-    """
+    family_count = 0
+    #: What the lists lacked at most of the posterior of a completed table that they were not made from.
+    lost = 1.0
 
-    def __init__(
-        self,
-        table: Table,
-        scores: Sequence[Score],
-        prior: StructurePrior,
-        constraints: Constraints,
-        max_parents: int,
-        found: Sequence[ConsideredSets],
-        workers: int,
-    ) -> None:
+    def __init__(self, incomplete: Incomplete, found: Sequence[ConsideredSets], in_group: int = IN_GROUP) -> None:
         for own in found:
             check_spans(own)
-        names = table.names
-        self.lists = lists = grouped_lists(found)
-        self.nodes = lists.nodes
-        self._scorers = [score.list_scorer(table, max_parents, workers) for score in scores]
-        self._modelled = np.array([name not in constraints.exogenous for name in names])
-        own_rows = np.repeat(np.arange(self.nodes), np.diff(lists.start))
-        self._log_prior = np.zeros(len(lists.members))
+        self.incomplete, self.lists, self.looks = incomplete, grouped_lists(found, in_group), len(found)
+        table, lists = incomplete.table, self.lists
+        self.nodes, self.max_parents = lists.nodes, incomplete.max_parents
+        self.cell_count = table.gap_count
+        self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
+        self.cell_limits = limits_of_cells(table)
+        self.completers, self.log_priors = incomplete.completers, incomplete.log_priors
+        self.keeps_pairs = self.nodes <= _MOST_PAIRED
+        node_of = np.repeat(np.arange(self.nodes), lists.counts)
+        self._modelled = np.array([name not in incomplete.constraints.exogenous for name in table.names])
+        self._log_prior = np.zeros(len(node_of))
         for node in np.flatnonzero(self._modelled).tolist():
             places = slice(lists.start[node], lists.start[node + 1])
-            self._log_prior[places] = prior.log_weights_of_members(names, node, lists.members[places])
-        incomplete = np.zeros(self.nodes + 1, dtype=np.bool_)
-        incomplete[:-1] = False if table.gaps is None else table.gaps.any(axis=1)
-        changes = incomplete[lists.members].any(axis=1) | incomplete[own_rows]
-        #: Scores of families that no cell changes, by value, nan until they are known; what is not modelled has none.
-        self._kept = np.where(changes, np.nan, np.full((len(scores), len(changes)), np.nan))
-        self._kept[:, ~self._modelled[own_rows]] = 0.0
-        self._changes = changes & self._modelled[own_rows]
-        shares = np.mean([edge_shares(own) for own in found], axis=0)
-        self._partners: Partners = partners_of(shares, np.diff(lists.start))
+            log_prior = incomplete.prior.log_weights_of_members(table.names, node, lists.members[places])
+            self._log_prior[places] = log_prior
+        self._scorers = [scorer.on(lists.start, lists.members) for scorer in incomplete.scorers]
+        self._unscored: Flags = ~self._modelled[node_of]
+        self._partners = partners_of(np.mean([edge_shares(own) for own in found], axis=0), lists.counts)
+        self._index = index_sets(lists)
 
-    def start(
+    @property
+    def words(self) -> str:
+        """Which parent sets are considered, and how much others may hold."""
+        fewest, most = int(self.lists.counts.min()), int(self.lists.counts.max())
+        sets = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        return (
+            f"those that matter in one of {self.looks} completed tables ({sets} for a variable); others held at most "
+            f"{self.lost:.2g} of the posterior of the last of these"
+        )
+
+    def over(
         self,
         cells: Floats,
         value: int,
-        generator: np.random.Generator,
-        cancel: Integers,
-        wanted: Integers | None = None,
-    ) -> Integers:
-        """A graph that cooled, as numbers in the lists; it began with one that fits an order, if one is `wanted`."""
-        numbers = np.zeros(self.nodes, dtype=np.int64)
-        active, context, _ = self._weighed(cells, value, numbers, generator, cancel)
-        state = block_gibbs.start(context, generator, wanted)
-        for power in POWERS:
-            hot = context._replace(tables=heated(context.tables, power))
-            self._advance(hot, state, _COOLING_SWEEPS, 1, generator, cancel)
-        return self._in_lists(active, state)
-
-    def move(
-        self,
-        cells: Floats,
-        value: int,
-        numbers: Integers,
+        before: Masks,
         graphs: int,
         generator: np.random.Generator,
         cancel: Integers,
-        sweeps: int = 1,
-    ) -> Drawn:
-        """Move a graph, given as numbers in the lists, on: `graphs` are kept, each after some sweeps."""
-        active, context, state = self._weighed(cells, value, numbers, generator, cancel)
-        output = self._advance(context, state, sweeps, graphs, generator, cancel)
-        return Drawn(output.parents, output.log_joint, output.edges / graphs, self._in_lists(active, state))
-
-    def families_of(self, numbers: Integers) -> Members:
-        """The parents of each node, a row each, padded with the number of columns."""
-        return self.lists.members[self.lists.start[:-1] + numbers]
-
-    def log_joint(self, cells: Floats, value: int, numbers: Integers, cancel: Integers) -> float:
-        """Log p(graph) and the score of a graph given the cells."""
-        places = self.lists.start[:-1] + numbers
-        start = np.arange(self.nodes + 1)
-        scores = self._scorers[value](cells, start, np.ascontiguousarray(self.lists.members[places]), cancel)
-        return float(scores[self._modelled].sum() + self._log_prior[places].sum())
-
-    def _advance(
-        self,
-        context: BlockContext,
-        state: BlockState,
-        sweeps: int,
-        graphs: int,
-        generator: np.random.Generator,
-        cancel: Integers,
-    ) -> Round:
-        parents = np.zeros((graphs, *shape_of_sets(self.nodes)), dtype=np.uint64)
-        moves = np.zeros(1, dtype=np.int64)
-        edges = np.zeros((self.nodes, self.nodes))
-        output = Round(sweeps, parents, np.zeros(graphs), np.zeros(graphs), edges, moves, moves.copy())
+    ) -> Pass:
+        """Move the graph on, given a completed table: a sweep of blocks for each graph that is kept."""
+        numbers = numbers_of_parents(self._index, before[np.newaxis])[0] - self.lists.start[:-1]
+        begins = bool((numbers < 0).any())
+        context, state = self._weighed(cells, value, np.maximum(numbers, 0), generator, cancel)
+        if begins:
+            # A graph that is not in the lists is one that lacks required edges, where chains begin.
+            state = block_gibbs.start(context, generator)
+        parents = np.zeros((graphs, self.nodes, *shape_of_sets(self.nodes)), dtype=np.uint64)
+        moves, edges = np.zeros(1, dtype=np.int64), np.zeros((self.nodes, self.nodes))
+        output = Round(_SWEEPS_A_GRAPH, parents, np.zeros(graphs), np.zeros(graphs), edges, moves, moves.copy())
         block_gibbs.advance(context, state, _BLOCK_SIZE, generator, output, cancel)
-        return output
+        log_state = float(output.log_joint[-1] + self.log_priors[value])
+        return Pass(parents, output.log_joint, log_state, edges / graphs)
+
+    def log_joints(self, cells: Floats, parents: Masks) -> Floats:
+        """Log p(value, graph, completed table) of one graph, for each value."""
+        places = numbers_of_parents(self._index, parents[np.newaxis])[0]
+        go_on = np.zeros(1, dtype=np.int64)
+        logs = [self._log_weights(places, cells, value, go_on).sum() for value in range(len(self._scorers))]
+        return np.array(logs) + self.log_priors
 
     def _weighed(
         self, cells: Floats, value: int, numbers: Integers, generator: np.random.Generator, cancel: Integers
-    ) -> tuple[Active, BlockContext, BlockState]:
-        """The sets in play by falling weight, what chains read, and the state among these sets."""
+    ) -> tuple[BlockContext, BlockState]:
+        """What chains of blocks read, the sets in play by falling weight, and the state among these sets."""
         active = choose_active(self.lists, numbers, generator)
-        log_weights = self._scored(active, cells, value, cancel) + self._log_prior[active.places] + active.log_factors
+        log_weights = self._log_weights(active.places, cells, value, cancel)
+        in_play = log_weights + active.log_factors
         order = np.empty(len(log_weights), dtype=np.int64)
-        _sort_falling(active.start, log_weights, order)
+        _sort_falling(active.start, in_play, order)
         active = Active(active.start, active.places[order], active.log_factors[order])
         width = self.lists.members.shape[1]
         members = np.full((len(order), width + width % 2), self.nodes, dtype=np.uint16)
         members[:, :width] = self.lists.members[active.places]
         nothing, bits = np.empty(0, dtype=np.int64), np.zeros(self.nodes, dtype=np.int64)
-        # All of them lead: there is nothing in groups any more.
-        tables = SetTables(active.start, np.diff(active.start), bits, members, log_weights[order], nothing, nothing)
-        candidates = _columns_of(active.start, members)
-        context = BlockContext(heated(tables, 1.0), candidates, *self._partners)
+        # All of them lead: there is nothing in groups any more. Graphs are kept with weights that no group multiplied.
+        tables = SetTables(active.start, np.diff(active.start), bits, members, in_play[order], nothing, nothing)
+        tables = heated(tables, 1.0)._replace(log_weights=log_weights[order])
+        context = BlockContext(tables, _columns_of(active.start, members), *self._partners)
         among = np.zeros(self.nodes, dtype=np.int64)
         _find_numbers(active, self.lists.start, numbers, among)
-        return active, context, BlockState(among)
+        return context, BlockState(among)
 
-    def _scored(self, active: Active, cells: Floats, value: int, cancel: Integers) -> Floats:
-        """The scores of the sets in play: those that cells change are scored anew, others if nobody did before."""
-        scores = self._kept[value, active.places]
-        stale: Flags = np.isnan(scores)
-        if stale.any():
-            count = np.concatenate([[0], np.cumsum(stale)])
-            places = active.places[stale]
-            found = self._scorers[value](cells, count[active.start], self.lists.members[places], cancel)
-            scores[stale] = found
-            lasting = ~self._changes[places]
-            self._kept[value, places[lasting]] = found[lasting]
-        return scores
-
-    def _in_lists(self, active: Active, state: BlockState) -> Integers:
-        """The numbers in the lists of the sets of a state."""
-        numbers: Integers = active.places[active.start[:-1] + state.numbers] - self.lists.start[:-1]
-        return numbers
+    def _log_weights(self, places: Integers, cells: Floats, value: int, cancel: Integers) -> Floats:
+        """The log weights of some sets; columns that are not modelled have the weight 1 without parents."""
+        scores = self._scorers[value](cells, places, cancel)
+        scores[self._unscored[places]] = 0.0
+        return scores + self._log_prior[places]
 
 
 @kernel

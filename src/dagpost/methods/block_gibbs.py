@@ -98,15 +98,10 @@ class BlockGibbs(ChainMethod):
     def draw(self, workspace: Workspace, wanted: Wanted) -> Draws:
         """Run the chains, if they can reach every graph that has any weight."""
         from dagpost.families.pruning import node_without_core
-        from dagpost.methods.partition_mcmc import PartitionMCMC
 
         node = node_without_core(workspace.considered)
         if node is not None:
-            raise InputError(
-                f"{self.name!r} may not reach every graph: the prior or the scores leave {wanted.names[node]!r} parent "
-                "sets none of which is part of all the others. Let the set of what they have in common have a weight, "
-                f"or use {setting('method', PartitionMCMC.name)}."
-            )
+            raise without_core(wanted.names[node])
         return super().draw(workspace, wanted)
 
     def warming_up(self, context: Any, number: int, rounds: int) -> Any:
@@ -153,3 +148,14 @@ class BlockGibbs(ChainMethod):
 
         sets = min(nodes * family_count(nodes - 1, max_parents), MOST_FAMILIES)
         return Cost("tables", "lists of the parent sets to consider", _TO_CONSIDER * sets / workers, 40 * sets)
+
+
+def without_core(name: str) -> InputError:
+    """Why blocks may not reach every graph: no parent set of a variable is part of all its others."""
+    from dagpost.methods.partition_mcmc import PartitionMCMC
+
+    return InputError(
+        f"{BlockGibbs.name!r} may not reach every graph: the prior or the scores leave {name!r} parent sets none of "
+        "which is part of all the others. Let the set of what they have in common have a weight, or use "
+        f"{setting('method', PartitionMCMC.name)}."
+    )

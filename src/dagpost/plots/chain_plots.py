@@ -11,6 +11,7 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost._tools.text import printable
 from dagpost.errors import InputError
+from dagpost.methods.augmentation import Augmentation
 from dagpost.plots.figures import COLOURS, DASHES, SHAPES, SMALL, axes_for, edge_text, escaped, one_a_row, say
 from dagpost.posterior.sources import sample_of
 
@@ -51,7 +52,8 @@ def traces(source: GraphSource, *, statement: Any = None, ax: Axes | None = None
     from dagpost.mcmc.diagnostics import by_chain
 
     if statement is None:
-        values, label = sample.log_joint, "log p(graph, data)"
+        completed = sample.method == Augmentation.name
+        values, label = sample.log_joint, f"log p(graph, {'completed table' if completed else 'data'})"
     else:
         query = resolve(statement, sample.names, None)
         if query.given is not None:

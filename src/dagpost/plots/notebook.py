@@ -9,6 +9,7 @@ from dagpost._tools.setting_text import given_columns
 from dagpost._tools.text import printable
 from dagpost.plots.marks import mark
 from dagpost.plots.small_graph import small_graph
+from dagpost.plots.sources import averaged_words
 from dagpost.posterior.directions import Directions, about_cuts, directions_of_sample, quick_directions
 from dagpost.posterior.sensitivity import Sensitivity, label_under_choices
 from dagpost.posterior.variations import known_sensitivity
@@ -30,6 +31,8 @@ def model_html(fitted: Fitted, title: str) -> str:
         later = "Evidence and edges are computed when they are first used."
         return f"<p>{html.escape(title)}</p><p>{html.escape(f'{fitted.method.name} ({words})')}. {later}</p>"
     how = "Exact" if results.exact else f"Estimated from graphs by {fitted.method.name}"
+    if results.tables:
+        how = averaged_words(results)
     sentence = f"{how} ({words}). {results.verdict or ''}"
     directions = quick_directions(fitted)
     if not directions.computed:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dagpost.model import DagPosterior
+    from dagpost.posterior.results import Results
 
     Source: TypeAlias = DagPosterior | DagSample | pd.DataFrame
 
@@ -80,6 +81,12 @@ def probabilities_of(source: Any, relation: str = "->") -> Probabilities:
         )
     names, matrix = _checked(source)
     return Probabilities(names, matrix, "Probabilities as given.", "probability")
+
+
+def averaged_words(results: Results) -> str:
+    """What the edges of a table with gaps are: averages, and how well they are known."""
+    error = 0.0 if results.edge_errors is None else float(results.edge_errors.max())
+    return f"Averaged over {results.tables:,} completed tables, with standard errors of at most {error:.4f}"
 
 
 def directions_at_hand(source: Any, shown: Probabilities) -> tuple[Directions, str]:
@@ -151,6 +158,9 @@ def _sentence(source: Any, relation: str) -> str:
     words = "; ".join(filter(None, (words, given_columns(fitted.exogenous))))
     if exact_matrix(relation, fitted) is not None:
         return f"Exact ({words})."
+    if fitted.results.tables and relation in ("->", "--", "~>"):
+        trust = "to be trusted" if fitted.own_sample().diagnostics().trusted else "not to be trusted yet"
+        return f"{averaged_words(fitted.results)}, {trust} ({words})."
     if fitted.drawn is not None:
         return _of_sample(fitted.drawn)
     # A model from a file may have no sample yet, and drawing one takes its time.

@@ -115,8 +115,13 @@ def exact_families(fitted: Fitted, child: str, count: int | None = None) -> list
         return None
     workspace, sums = found
     node = position_of(child, fitted.names)
-    probabilities = sums.families[node]
-    part = workspace.parts[0]
+    return listed_families(workspace.parts[0], node, sums.families[node], count)
+
+
+def listed_families(
+    part: SummingWorkspace, node: int, probabilities: Floats, count: int | None
+) -> list[tuple[tuple[int, ...], float]]:
+    """The allowed parent sets of a node with these probabilities, by their numbers, most probable first."""
     best_first = np.argsort(-probabilities, kind="stable")
     best_first = best_first[np.isfinite(part.own_weights(node)[best_first])][:count]
     return list(zip(part.parents_of_sets(node, best_first), probabilities[best_first].tolist(), strict=True))

@@ -8,9 +8,11 @@ Carlo error, from the series of each chain (mcmc/number_series.py).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +20,11 @@ from numpy.typing import NDArray
 from dagpost._tools.arrays import Floats, Integers
 from dagpost.mcmc.augmented_agreement import stacked
 from dagpost.mcmc.number_series import Averages, averages_of
-from dagpost.mcmc.records import ChainRecord
+from dagpost.mcmc.records import ROUND_GRAPHS, ChainRecord
 
-#: What chains over completed tables keep beside graphs (mcmc/augmentation.py).
-CELLS, EDGES, PATHS, VALUES, FAMILIES = "cells", "edges", "paths", "values", "families"
-
+#: What chains over completed tables keep beside graphs, and what they add up (mcmc/augmentation.py).
+CELLS, EDGES, PATHS, VALUES = "cells", "edges", "paths", "values"
+FAMILIES, SHARES = "families", "shares"
 #: Edges whose probability varies by less than this from table to table do not show how fast cells move.
 _TELLING = 1e-3
 
@@ -32,15 +34,31 @@ class Augmented:
     """The completed tables of a fitted model and what was averaged over them.
 
     Everything comes from the record of the chains. `edges[a, b]` is the probability of `a -> b`, `paths[a, b]` that of
-    a directed path (None where none were summed, nan for a pair without); `..._errors` are Monte Carlo standard errors.
+    a directed path; `..._errors` are Monte Carlo standard errors. Of very many columns no series are kept: then paths
+    are None, and errors come from the differences between chains.
     """
 
     record: ChainRecord
 
+    @cached_property
+    def sweeps(self) -> tuple[int, ...]:
+        """How many sweeps each chain made, each with a completed table of its own."""
+        return tuple(self.record.series_lengths[VALUES])
+
     @property
     def tables(self) -> int:
         """How many completed tables the averages are over."""
-        return len(self.record.series[EDGES])
+        return sum(self.sweeps)
+
+    @property
+    def has_series(self) -> bool:
+        """Whether what was found given each table is kept, and not only its average."""
+        return len(self.record.series[EDGES]) > 0
+
+    @property
+    def exact_given_table(self) -> bool:
+        """Whether all graphs were summed over, given each table."""
+        return self.record.sums[FAMILIES].size > 0
 
     @property
     def edges(self) -> Floats:
@@ -51,6 +69,12 @@ class Augmented:
     def edge_errors(self) -> Floats:
         """The standard errors of these."""
         return self._edges.errors
+
+    @cached_property
+    def joined_errors(self) -> Floats:
+        """The standard errors of the probability that two columns are joined, whichever way."""
+        own = self.series(EDGES) if self.has_series else np.asarray(self.record.edges)[:, None]
+        return averages_of(own + own.transpose(0, 1, 3, 2)).errors
 
     @property
     def paths(self) -> Floats | None:
@@ -64,11 +88,15 @@ class Augmented:
 
     @cached_property
     def families(self) -> Floats | None:
-        """The probability of every parent set of every node, by their numbers; None where these were not summed."""
-        found = self.record.sums.get(FAMILIES)
-        return None if found is None else np.asarray(found).sum(axis=0) / self.tables
+        """The probabilities of all parent sets, those of the first node first; None where these were not summed."""
+        return self.record.sums[FAMILIES].sum(axis=0) / self.tables if self.exact_given_table else None
 
-    def series(self, name: str) -> Floats:
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The posterior probability of each value that the score averages over."""
+        return tuple((self.record.sums[SHARES].sum(axis=0) / self.tables).tolist())
+
+    def series(self, name: str) -> NDArray[np.floating[Any]]:
         """What was found given each completed table, as (chains, sweeps, ...), cut to the shortest chain."""
         return stacked(self.record.series_of(name))
 
@@ -83,22 +111,31 @@ class Augmented:
         lengths = self.record.series_lengths[CELLS]
         return np.repeat(np.arange(len(lengths)), lengths)
 
-    @property
+    @cached_property
     def value_of(self) -> Integers:
         """Which value of the setting that the score averages over goes with each of these: 0 where it does not."""
-        own = self.record.series.get(VALUES)
-        return np.zeros(len(self.completions), dtype=np.int64) if own is None else own.astype(np.int64)
+        pairs = zip(self.record.series_of(VALUES), self._kept_sweeps, strict=True)
+        return np.concatenate([own[sweeps] for own, sweeps in pairs]).astype(int)
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """The posterior probability of each value that the score averages over: how often chains were there."""
-        return tuple((np.bincount(self.value_of) / len(self.completions)).tolist())
+    @cached_property
+    def _kept_sweeps(self) -> list[list[int]]:
+        """The sweeps of each chain whose cells were kept."""
+        round_sweeps = ROUND_GRAPHS * self.sweeps[0] // max(self.record.lengths[0], 1)
+        pairs = zip(self.sweeps, self.record.series_lengths[CELLS], strict=True)
+        return [kept_sweeps(sweeps, cells, round_sweeps) for sweeps, cells in pairs]
+
+    def graphs_of(self, place: int, graphs: int) -> slice:
+        """Where in the sample the graphs stand that were drawn from one of these; `graphs` is how many a sweep draws."""
+        chain = int(self.chain_of[place])
+        sweep = self._kept_sweeps[chain][place - sum(map(len, self._kept_sweeps[:chain]))]
+        start, end = (sum(self.record.lengths[:count]) for count in (chain, chain + 1))
+        return slice(start + sweep * graphs, min(start + (sweep + 1) * graphs, end))
 
     def worth(self, children: Sequence[int]) -> float:
         """How many independent tables all of them are worth for the parents of some nodes: as for the worst edge."""
         sizes, spreads = self._edges.effective[:, children], self._edges.spreads[:, children]
         # An edge that hardly depends on the cells tells nothing of how fast these move.
-        return float(np.nanmin(sizes, initial=self.tables, where=spreads > _TELLING))
+        return float(np.min(sizes, initial=self.tables, where=spreads > _TELLING))
 
     def spread(self, count: int) -> Integers:
         """Which completed tables to take where `count` are enough, as (chains, tables): evenly from every chain."""
@@ -114,11 +151,17 @@ class Augmented:
 
     @cached_property
     def _edges(self) -> Averages:
-        return self._averages(EDGES)
+        if self.has_series:
+            return self._averages(EDGES)
+        assert self.record.edges is not None
+        # Each chain is one draw of a mean.
+        found = averages_of(self.record.edges[:, None])
+        weights = np.array(self.record.lengths) / sum(self.record.lengths)
+        return found._replace(means=np.tensordot(weights, self.record.edges, axes=1))
 
     @cached_property
     def _paths(self) -> Averages | None:
-        return self._averages(PATHS) if PATHS in self.record.series else None
+        return self._averages(PATHS) if self.has_series else None
 
     def _averages(self, name: str) -> Averages:
         found = averages_of(self.series(name))
@@ -128,4 +171,20 @@ class Augmented:
 
 def augmented_of(record: ChainRecord | None) -> Augmented | None:
     """What chains over completed tables found; None for other chains."""
-    return Augmented(record) if record is not None and CELLS in record.series and EDGES in record.series else None
+    return Augmented(record) if record is not None and {CELLS, EDGES, VALUES} <= record.series.keys() else None
+
+
+def kept_sweeps(sweeps: int, kept: int, round_sweeps: int) -> list[int]:
+    """The sweeps of a chain whose cells were kept: all, or in each round every so many, from its first one on.
+
+    >>> kept_sweeps(5, 5, 10), kept_sweeps(23, 5, 10)
+    ([0, 1, 2, 3, 4], [0, 5, 10, 15, 20])
+    """
+    rounds = [min(round_sweeps, sweeps - start) for start in range(0, sweeps, round_sweeps)]
+    for every in (1, 2, 5, round_sweeps):
+        counts = [math.ceil(own / every) for own in rounds]
+        if sum(counts) == kept:
+            starts = range(0, sweeps, round_sweeps)
+            places = zip(starts, rounds, counts, strict=True)
+            return [start + place for start, own, count in places for place in range(0, own, math.ceil(own / count))]
+    raise ValueError(f"{kept} completed tables of {sweeps} sweeps")

@@ -8,33 +8,41 @@ this is done in that thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import NO_PROGRESS, Reporter
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost.data.encoding import code_type
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
-from dagpost.mcmc.augmentation import Pass, Passes, members_of_masks
+from dagpost.families.pruning import node_without_core
+from dagpost.mcmc.augmentation import Pass, Passes, limits_of_cells, members_of_masks
+from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
+from dagpost.mcmc.union_lists import block_passes
 from dagpost.methods.base import Study, Wanted
+from dagpost.methods.block_gibbs import without_core
 from dagpost.methods.dds import draw_in_orders
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.weighing import weigh_allowed
 from dagpost.posterior.workspace import Workspace
 from dagpost.priors import log_prior
+from dagpost.priors.log_prior import log_prior_of_lists
 from dagpost.scores import Score, scores_within
 from dagpost.scores.base import Completer
 
 if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.posterior.workspace import SummingWorkspace
+    from dagpost.scores import Mixture
 
 #: Exact edges and paths of every sweep are kept for up to this many columns.
 _MOST_PAIRED = 64
@@ -43,11 +51,21 @@ _MOST_PAIRED = 64
 class AugmentedWorkspace(Workspace):
     """The table with gaps of one model, written out so that each gap is a cell of its own."""
 
-    passes: Passes
-
-    def __init__(self, study: Study, modularity: str, passes: Passes, engine: Engine, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        study: Study,
+        modularity: str,
+        way: Callable[[AugmentedWorkspace], Passes],
+        engine: Engine,
+        reporter: Reporter,
+    ) -> None:
         super().__init__(None, engine, reporter)
-        self.study, self.modularity, self.passes = study, modularity, passes
+        self.study, self.modularity, self._way = study, modularity, way
+
+    @cached_property
+    def passes(self) -> Passes:  # type: ignore[override]
+        """The way from a completed table to graphs, made when chains first need it."""
+        return self._way(self)
 
     @property
     def engine(self) -> Engine:
@@ -64,6 +82,11 @@ class AugmentedWorkspace(Workspace):
     def scores(self) -> tuple[Score, ...]:
         """One for each value of a setting that the score averages over."""
         return scores_within(self.study.score)
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The setting that the score averages over, if it does."""
+        return self.study.score.mixture()
 
     @property
     def nodes(self) -> int:
@@ -90,19 +113,24 @@ class AugmentedWorkspace(Workspace):
     @property
     def considered_words(self) -> str:
         """Which parent sets chains consider, in words."""
-        return "all"
+        return self.passes.words if isinstance(self.passes, BlockPasses) else "all"
 
     def log_joint(self, parents: Masks) -> Floats:
         """There is none: the probability of what was observed is a sum over all completed tables."""
         del parents
         raise InputError(
-            "With gaps there is no log p(graph, data): it would be a sum over all completed tables. Compare graphs by "
-            "how often they are drawn."
+            "With gaps there is no log p(graph, data): it would be a sum over all ways to fill them. How often a graph "
+            f"was drawn says how probable it is: {either('standing(graph), or top_graphs(model)', 'dagpost report')}."
         )
 
     def _all_weights(self) -> Sequence[Floats]:
-        # The fingerprint of the table stands for its cells.
-        return ()
+        table, _, prior, constraints, _ = self.study
+        if not isinstance(to_json(prior.chosen), str):
+            # The fingerprint of the table and the settings stand for all of it.
+            return ()
+        # What the user's own code says may have changed.
+        lists = constraints.parent_lists(table.names, self.max_parents)
+        return tuple(log_prior_of_lists(table.names, lists, prior, constraints))
 
 
 class ExactPasses:
@@ -110,7 +138,7 @@ class ExactPasses:
 
     def __init__(self, study: Study, modularity: str, workers: int, *, by_components: bool) -> None:
         table, score, prior, constraints, max_parents = study
-        self.study, self.modularity, self.by_components = study, modularity, by_components
+        self.study, self.modularity, self.workers, self.by_components = study, modularity, workers, by_components
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
         self.cell_count = table.gap_count
         self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
@@ -130,6 +158,10 @@ class ExactPasses:
         self.family_count = self.nodes * family_count(self.nodes - 1, self.max_parents)
         self._rescorers = [each.rescorer(table, self.max_parents, InlineEngine()) for each in self.scores]
         self._log_prior = log_prior(table.names, self.max_parents, prior, constraints)
+
+    def __reduce__(self) -> Any:
+        # What scores and completers keep between tables is made anew in another process.
+        return partial(ExactPasses, by_components=self.by_components), (self.study, self.modularity, self.workers)
 
     def weighed(self, cells: Floats, value: int, engine: Engine) -> SummingWorkspace:
         """The weights of one completed table."""
@@ -174,10 +206,19 @@ class ExactPasses:
         return total
 
 
-def limits_of_cells(table: Table) -> Integers:
-    """How many levels the column of each missing cell has; 0: it holds numbers."""
-    assert table.gaps is not None
-    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
+def by_blocks(workspace: AugmentedWorkspace) -> BlockPasses:
+    """Graphs that are moved by blocks, on lists that are found first."""
+    table, score, prior, constraints, _ = workspace.study
+    mixture, limit = score.mixture(), workspace.max_parents
+    log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
+    completers = [completer_of(each, table, limit) for each in workspace.scores]
+    scorers = [each.list_scorer(table, limit, workspace.engine.workers) for each in workspace.scores]
+    incomplete = Incomplete(table, workspace.scores, log_priors, prior, constraints, limit, completers, scorers)
+    passes = block_passes(incomplete, workspace.engine, workspace.reporter)
+    node = node_without_core(passes.lists)
+    if node is not None:
+        raise without_core(table.names[node])
+    return passes
 
 
 def completer_of(score: Score, table: Table, max_parents: int) -> Completer:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
+from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
@@ -22,7 +23,7 @@ from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses, by_blocks
 from dagpost.posterior.weighing import division_of, families_of
 from dagpost.scores import scores_within
 from dagpost.scores.scoring_time import seconds_of_scoring
@@ -42,13 +43,24 @@ def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
         return Augmentation()
     if isinstance(method, Augmentation):
         return method
-    if isinstance(method, ExactLayers | DDS | BlockGibbs):
+    if isinstance(method, ExactLayers | DDS):
         return Augmentation(given_table=method.name)
+    if isinstance(method, BlockGibbs):
+        return Augmentation(chains=method.chains, given_table=method.name)
     raise InputError(
         f"The table has {gaps:,} gaps, and the method {method.name!r} cannot complete them. Use "
         f"{setting('method', AUTO)}, or drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level "
         f"of their own ({setting('missing', 'level')})."
     )
+
+
+def require_gaps(method: Augmentation, table: Table) -> None:
+    """Refuse to complete a table that has no gaps."""
+    if not table.gap_count:
+        raise InputError(
+            f"The method {method.name!r} completes tables with gaps, and this one has none. Use "
+            f"{setting('method', AUTO)}, or keep the gaps ({setting('missing', 'augment')})."
+        )
 
 
 def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation:
@@ -75,9 +87,11 @@ def augmented(
     """The workspace of a table with gaps."""
     table = written_out(study.table)
     study = study._replace(table=table, score=study.score.settled(table))
+    if method.given_table == BlockGibbs.name:
+        return AugmentedWorkspace(study, modularity, by_blocks, engine, reporter)
     by_components = division_of(method, modularity, study, InlineEngine()) is not None
     passes = ExactPasses(study, modularity, engine.workers, by_components=by_components)
-    return AugmentedWorkspace(study, modularity, passes, engine, reporter)
+    return AugmentedWorkspace(study, modularity, lambda _: passes, engine, reporter)
 
 
 def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:

@@ -1,12 +1,13 @@
 """Statements about the graph of a table with gaps: averages of what is exact given each completed table.
 
 Edges, paths and pairs are answered from the series that chains have kept. Conditions on the parents of one node are
-sums of average family probabilities. Any other statement that has an exact answer for a complete table is answered for
-some hundred of the completed tables, evenly from all chains, and averaged; a conditional probability is the ratio of
-two such averages over the same tables. What has no exact answer, or would take too long, is left to samples.
+sums of average family probabilities. Any other statement is answered by the graphs that were drawn, and, where it has
+an exact answer for a complete table, by the average of these for some of the completed tables, evenly from all chains;
+a conditional probability is the ratio of two such averages over the same tables. The narrower interval wins: averages
+where tables differ little, or graphs in question are rare, and the many more tables behind the graphs elsewhere.
 
-Time: an exact pass for each table that is asked. How many are asked is settled by the time of the first ones: 400, or
-by halves as few as 50, within `PATIENCE_SECONDS` for all statements together.
+Time: an exact pass for each table that is asked. The first `_FEWEST` show how long one takes, and whether more of them
+would be known better than the graphs; then there are at most `_MOST`, within `PATIENCE_SECONDS` for all statements.
 """
 
 from __future__ import annotations
@@ -20,46 +21,65 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import position_of
+from dagpost.engines.inline import InlineEngine
 from dagpost.errors import PrecisionError, ResourceError
 from dagpost.exact.structure import LARGEST_ERROR
 from dagpost.features import And, Edge, Feature, Path, Query, projected_conditions
 from dagpost.features.feature import Not
 from dagpost.features.statements.adjacent import Adjacent
 from dagpost.features.statements.path_in_time import PathInTime
-from dagpost.posterior.answers import Answer, answer_of
+from dagpost.posterior.answers import Answer, answer_of, exact_families, listed_families
 from dagpost.posterior.augmented import EDGES, PATHS, Augmented
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.averaged_estimate import averaged_estimate, ratio_estimate, summed_estimate
 from dagpost.posterior.estimate import Estimate
 from dagpost.posterior.results import exact_results
 
 if TYPE_CHECKING:
     from dagpost.posterior.fitted import Fitted
+    from dagpost.posterior.workspace import SummingWorkspace
 
 #: All statements of one call together take no longer than this, or are left to samples.
 PATIENCE_SECONDS = 10.0
-#: How many completed tables are asked: the most that there is time for.
-_TABLES = (400, 200, 100, 50)
+#: How many completed tables are asked, at least and at most; more by doubling, so that speed hardly matters.
+_FEWEST, _MOST = 50, 400
+#: With so few columns, threads cost more than they bring.
+_SMALL = 12
 #: Passes that are timed, after a first one that may have to compile.
 _TIMED = 3
 
 
-def averaged_answers(
-    queries: Sequence[Query], fitted: Fitted, confidence: float, *, patience: float = PATIENCE_SECONDS
-) -> list[Estimate | None]:
-    """The probability of each statement for a table with gaps; None where only a sample of graphs can tell."""
+def averaged_answers(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate | None]:
+    """The probability of each statement that the chains have kept themselves; None for others."""
     augmented = fitted.augmented
     if augmented is None:
         return [None] * len(queries)
+    return [_from_series(_Asked.of(query, fitted), augmented, fitted, confidence) for query in queries]
+
+
+def better_answers(
+    queries: Sequence[Query],
+    drawn: Sequence[Estimate],
+    fitted: Fitted,
+    confidence: float,
+    *,
+    patience: float = PATIENCE_SECONDS,
+) -> list[Estimate]:
+    """The probability of each statement by completed tables, where that is known better than from the drawn graphs."""
+    augmented = fitted.augmented
+    if augmented is None or not augmented.exact_given_table:
+        return list(drawn)
     asked = [_Asked.of(query, fitted) for query in queries]
-    answers = [_from_series(one, augmented, fitted, confidence) for one in asked]
-    left = [one for one, answer in zip(asked, answers, strict=True) if answer is None]
-    if left and augmented.families is not None:
-        _ask_tables(left, augmented, fitted, patience)
-    return [
-        one.estimate(augmented, fitted, confidence) if answer is None else answer
-        for one, answer in zip(asked, answers, strict=True)
-    ]
+    found = _by_tables(asked, drawn, augmented, fitted, confidence, patience)
+    pairs = zip(drawn, found, strict=True)
+    return [own if other is None or _width(own) <= _width(other) else other for own, other in pairs]
+
+
+def _width(estimate: Estimate) -> float:
+    """How wide the interval is; infinite where nothing is known."""
+    return math.inf if math.isnan(estimate) and estimate.confidence < 1.0 else estimate.upper - estimate.lower
 
 
 def _from_series(asked: _Asked, augmented: Augmented, fitted: Fitted, confidence: float) -> Estimate | None:
@@ -77,11 +97,10 @@ def _series(feature: Feature, augmented: Augmented, names: Sequence[str]) -> Flo
     if isinstance(feature, Adjacent):
         onward, back = (_series(edge, augmented, names) for edge in feature.directions)
         return None if onward is None or back is None else onward + back
-    if isinstance(feature, Edge):
+    if isinstance(feature, Edge) and augmented.has_series:
         return _entry(augmented, EDGES, feature.parent, feature.child, names)
     if isinstance(feature, Path) and feature.longest is None and augmented.paths is not None:
-        series = _entry(augmented, PATHS, feature.source, feature.target, names)
-        return None if np.isnan(series).any() else series
+        return _entry(augmented, PATHS, feature.source, feature.target, names)
     return None
 
 
@@ -157,10 +176,10 @@ class _Asked:
 def _family_sum(feature: Feature, augmented: Augmented, fitted: Fitted) -> tuple[float, float] | None:
     """The probability of a statement about the parents of single nodes, over all tables, and what these are worth."""
     found = projected_conditions(feature, fitted.names)
-    families = augmented.families
-    if families is None or found is None or any(len(term.conditions) != 1 for term in found.conditions.terms):
+    if found is None or any(len(term.conditions) != 1 for term in found.conditions.terms):
         return None
-    part, value, nodes = _some_part(augmented, fitted), float(found.conditions.constant), []
+    part, families = some_completed(fitted), average_families(fitted)
+    value, nodes = float(found.conditions.constant), []
     for term in found.conditions.terms:
         ((node, condition),) = term.conditions.items()
         value += term.sign * float(families[node][condition(part.masks_of_sets(node, found.bits))].sum())
@@ -168,49 +187,103 @@ def _family_sum(feature: Feature, augmented: Augmented, fitted: Fitted) -> tuple
     return value, augmented.worth(nodes)
 
 
-def _some_part(augmented: Augmented, fitted: Fitted) -> Any:
+def average_families(fitted: Fitted) -> list[Floats]:
+    """The average probability of every parent set, an array a node, where all graphs were summed over."""
+    assert fitted.augmented is not None
+    families, part = fitted.augmented.families, some_completed(fitted)
+    assert families is not None
+    sizes = [len(part.own_weights(node)) for node in range(len(fitted.names))]
+    return np.split(families, np.cumsum(sizes)[:-1])
+
+
+def families_listed(fitted: Fitted, child: str, count: int | None = None) -> list[tuple[tuple[int, ...], float]] | None:
+    """The allowed parent sets of a variable with their probabilities, exact or averaged over completed tables.
+
+    None where the probabilities of whole parent sets are not computed.
+    """
+    if fitted.augmented is None:
+        return exact_families(fitted, child, count)
+    if not fitted.augmented.exact_given_table:
+        return None
+    node = position_of(child, fitted.names)
+    return listed_families(some_completed(fitted), node, average_families(fitted)[node], count)
+
+
+def pair_intervals(
+    fitted: Fitted, pairs: Sequence[tuple[int, int]], confidence: float
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """Between what the probability is that two columns are joined, for some pairs; none where no series are kept."""
+    found = fitted.augmented
+    if found is None or not found.has_series:
+        return {}
+    series = found.series(EDGES)
+    joined = {(i, j): series[:, :, i, j].astype(np.float64) + series[:, :, j, i] for i, j in pairs}
+    estimates = {pair: averaged_estimate(own, confidence, fitted.target, found.tables) for pair, own in joined.items()}
+    return {pair: (estimate.lower, estimate.upper) for pair, estimate in estimates.items()}
+
+
+def some_completed(fitted: Fitted) -> SummingWorkspace:
     """The workspace of one completed table: which families there are is the same for all."""
-    return fitted.once(
-        "a completed table",
-        lambda: fitted.workspace.weighed(  # type: ignore[attr-defined]
-            np.asarray(augmented.completions[0], dtype=np.float64), int(augmented.value_of[0])
-        ),
-    )
+    return fitted.once("a completed table", lambda: _weighed(fitted, 0))
 
 
-def _ask_tables(asked: Sequence[_Asked], augmented: Augmented, fitted: Fitted, patience: float) -> None:
-    """Answer statements for some of the completed tables; none, where not even the fewest are asked in time."""
-    chosen = augmented.spread(_TABLES[0])
-    seconds = []
-    trial = chosen.ravel()[: 1 + _TIMED]
-    for number in trial:
-        begun = time.perf_counter()
-        _ask_some(asked, np.array([[number]]), augmented, fitted, patience / _TABLES[-1])
-        seconds.append(time.perf_counter() - begun)
-    each = float(np.median(seconds[1:])) if len(seconds) > 1 else seconds[0]
-    count = next((count for count in _TABLES if count * each <= patience), None)
-    if count is None:
-        for one in asked:
-            one.answerable = False
-        return
-    _ask_some(asked, augmented.spread(count), augmented, fitted, patience)
+def _weighed(fitted: Fitted, number: int) -> SummingWorkspace:
+    """The workspace of one of the completed tables that are kept."""
+    found, workspace = fitted.augmented, fitted.workspace
+    assert found is not None
+    assert isinstance(workspace, AugmentedWorkspace)
+    part = workspace.weighed(found.completions[number], int(found.value_of[number]))
+    if len(fitted.names) <= _SMALL:
+        part.run_on(InlineEngine(), NO_PROGRESS)
+    return part
 
 
-def _ask_some(
-    asked: Sequence[_Asked], numbers: Integers, augmented: Augmented, fitted: Fitted, patience: float
-) -> None:
-    """Answer the statements that can be answered for the tables of these numbers, as (chains, tables)."""
+def _by_tables(
+    asked: Sequence[_Asked],
+    drawn: Sequence[Estimate],
+    augmented: Augmented,
+    fitted: Fitted,
+    confidence: float,
+    patience: float,
+) -> list[Estimate | None]:
+    """What completed tables say of statements; None where they have no exact answer, or not in time."""
+    first = augmented.spread(_FEWEST)
+    seconds = _ask_some(asked, first.ravel()[None, : 1 + _TIMED], fitted, patience)
+    if seconds * _FEWEST > patience:
+        return [None] * len(asked)
+    _ask_some(asked, first, fitted, patience)
+    found = [one.estimate(augmented, fitted, confidence) for one in asked]
+    count = _FEWEST
+    while 2 * count <= _MOST and 2 * count * seconds <= patience:
+        count *= 2
+    # Errors fall with the root of the number of tables; sums over families are over all of them already.
+    narrower = math.sqrt(_FEWEST / count)
+    for place, (one, own, other) in enumerate(zip(asked, drawn, found, strict=True)):
+        worth_it = other is not None and other.samples < augmented.tables and _width(other) * narrower < _width(own)
+        one.answerable = one.answerable and count > _FEWEST and worth_it
+        if other is not None and one.answerable:
+            found[place] = None
+    _ask_some([one for one in asked if one.answerable], augmented.spread(count), fitted, patience)
+    return [
+        one.estimate(augmented, fitted, confidence) if one.answerable else known
+        for one, known in zip(asked, found, strict=True)
+    ]
+
+
+def _ask_some(asked: Sequence[_Asked], numbers: Integers, fitted: Fitted, patience: float) -> float:
+    """Answer statements for the tables of these numbers, as (chains, tables); the seconds that one takes."""
     shape = (numbers.shape[0], numbers.shape[1])
     for one in asked:
         one.begin(shape)
-    values = augmented.value_of
+    seconds = []
     for place in np.ndindex(shape):
-        number = int(numbers[place])
-        if not any(one.answerable for one in asked):
-            return
-        cells = np.asarray(augmented.completions[number], dtype=np.float64)
-        part = fitted.workspace.weighed(cells, int(values[number]))  # type: ignore[attr-defined]
+        open_ones = [one for one in asked if one.answerable]
+        if not open_ones:
+            break
+        begun = time.perf_counter()
+        part = _weighed(fitted, int(numbers[place]))
         results = exact_results(fitted.modularity, part.summed(fitted.modularity))
-        for one in asked:
-            if one.answerable:
-                one.ask((place[0], place[1]), fitted.names, part, results, patience)
+        for one in open_ones:
+            one.ask((place[0], place[1]), fitted.names, part, results, patience / _FEWEST)
+        seconds.append(time.perf_counter() - begun)
+    return float(np.median(seconds[1:] or seconds or [0.0]))

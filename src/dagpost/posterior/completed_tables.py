@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from dagpost._tools import memory
 from dagpost._tools.arrays import Integers
-from dagpost._tools.checks import whole_number
+from dagpost._tools.checks import seed_number, whole_number
 from dagpost._tools.spelling import either, setting
 from dagpost._tools.text import readable_level
 from dagpost.data.encoding import is_number
-from dagpost.data.written_out import rows_written_out
 from dagpost.errors import InputError
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 
@@ -43,30 +42,33 @@ ROW_LABELS = "row labels"
 class Completions(NamedTuple):
     """The cells that chains kept, chain after chain: an array (completions, cells) as `Table.filled` takes a row of it.
 
-    `table` has the gaps. A row with gaps that counts more than once is written out there: `rows` says for every row of
-    it which row of the user's table it is, and `labels` what the rows of the user's table are called (None: numbers).
+    `table` has the gaps; a row with gaps that counts more than once is written out there. `labels` are what the rows of
+    the user's data are called, to which `Table.row_numbers` refers; None: numbers.
     """
 
     table: Table
-    rows: Integers
     cells: NDArray[Any]
     labels: Sequence[object] | None = None
 
+    @property
+    def rows(self) -> Integers:
+        """Of every row of the table, which row of the user's data it is."""
+        return np.arange(self.table.rows) if self.table.row_numbers is None else self.table.row_numbers
+
     def called(self, rows: Integers) -> Any:
-        """What some rows of the user's table are called."""
-        if self.labels is None:
-            return rows
-        return np.array([*self.labels, None], dtype=object)[rows]
+        """What some rows of the user's data are called."""
+        return rows if self.labels is None else np.array([*self.labels, None], dtype=object)[rows]
 
 
 def with_row_labels(fitted: Fitted, data: Any) -> Fitted:
     """The model, which remembers what the rows of a pandas table with gaps are called, if it is more than numbers."""
-    index, table = getattr(data, "index", None), fitted.table
-    if table is None or not table.gap_count or callable(index) or index is None or len(index) != table.rows:
-        return fitted
-    labels = [readable_level(label) for label in index]
-    if labels != list(range(table.rows)):
-        fitted.remember(ROW_LABELS, labels)
+    index, recipe = getattr(data, "index", None), fitted.data.recipe
+    rows = 0 if recipe is None or recipe.dropped_rows_ else recipe.rows_
+    # A list has an index too, but not one of rows.
+    if fitted.gaps and index is not None and not callable(index) and len(index) == rows:
+        labels = [readable_level(label) for label in index]
+        if labels != list(range(rows)):
+            fitted.remember(ROW_LABELS, labels)
     return fitted
 
 
@@ -82,15 +84,15 @@ def cells(fitted: Fitted) -> pd.DataFrame:
 
 def completions_of(fitted: Fitted) -> Completions:
     """The completed tables that the chains of a model kept."""
-    workspace, table = fitted.workspace, fitted.table
-    if not isinstance(workspace, AugmentedWorkspace) or table is None:
+    workspace = fitted.workspace
+    if not isinstance(workspace, AugmentedWorkspace):
         raise InputError(
             "Completed tables are those of a model that was fitted to a table with gaps and completed them "
             f"({setting('missing', 'augment')}). This one has no gaps."
         )
     record = fitted.own_sample().chains
     assert record is not None
-    return Completions(workspace.table, rows_written_out(table), record.series["cells"], fitted.recall(ROW_LABELS))
+    return Completions(workspace.table, record.series["cells"], fitted.recall(ROW_LABELS))
 
 
 def completed_tables(found: Completions, count: int, seed: int | None = None) -> list[pd.DataFrame]:
@@ -118,7 +120,7 @@ def places(kept: int, count: int, seed: int | None) -> list[int]:
     ends = np.arange(1, count + 1) * kept // count
     if seed is None:
         return [int(end) - 1 for end in ends]
-    whole_number(seed, "seed", "completed", least=0)
+    seed_number(seed)
     starts = np.concatenate([[0], ends[:-1]])
     return [int(place) for place in np.random.default_rng(seed).integers(starts, ends)]
 

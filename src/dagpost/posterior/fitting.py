@@ -44,7 +44,7 @@ from dagpost.methods.choice import check_modularity, choose_method, resolve_meth
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.augmenting import as_augmentation, augmented, reason_for, settled
+from dagpost.posterior.augmenting import as_augmentation, augmented, reason_for, require_gaps, settled
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -150,6 +150,8 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
+    if isinstance(method, Augmentation):
+        require_gaps(method, table)
     if table.gap_count:
         return _fit_with_gaps(model, as_augmentation(method, table.gap_count), table, checkpoint)
     study, engine = study_of(model, method, table)
@@ -172,9 +174,7 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     study, engine = study_of(model, method, table)
     table.refuse_other_than(study.score.columns)
     method = settled(method, model.modularity, study)
-    if model.missing is None:
-        # Whoever says what is done about gaps is not told so.
-        warn(notice_of_gaps(table))
+    notify_of_gaps(model, table)
     if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
@@ -182,11 +182,20 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
         workspace = augmented(method, model.modularity, study, engine, reporter_for(model.progress))
         with workspace.checkpointed(kept):
-            fitted = Fitted(data, settings, study.score, method, reason_for(method, study), workspace, table)
+            reason = reason_for(method, study)
+            if not method.exact_given_table:
+                reason += f"; parents considered: {workspace.considered_words}"
+            fitted = Fitted(data, settings, study.score, method, reason, workspace, table)
             # The chains run now.
             _ = fitted.results
     fitted.remember("prior", study.prior.chosen)
     return fitted
+
+
+def notify_of_gaps(model: Any, table: Table) -> None:
+    """Say that gaps are completed; whoever asked for it knows."""
+    if model.missing is None:
+        warn(notice_of_gaps(table))
 
 
 def _refuse_left_out(constraints: Constraints, table: Table) -> None:

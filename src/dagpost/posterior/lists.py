@@ -10,10 +10,12 @@ import numpy as np
 from dagpost._tools.arrays import Masks, labelled
 from dagpost._tools.checks import refusal
 from dagpost._tools.setting_text import given_columns
-from dagpost._tools.spelling import setting
+from dagpost._tools.spelling import either, setting
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
-from dagpost.posterior.answers import exact_families, exact_matrix, known_paths
+from dagpost.posterior.answers import exact_matrix, known_paths
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.averaged_answers import families_listed
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.wide_workspace import WideWorkspace
 
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
 def edge_table(fitted: Fitted) -> pd.DataFrame:
     """The probability of every edge: rows are parents, columns children."""
     return labelled(np.clip(fitted.results.edges, 0.0, 1.0), fitted.names, "parent", "child")
+
+
+def error_table(fitted: Fitted) -> pd.DataFrame:
+    """The Monte Carlo standard error of every edge probability, where these are averages over completed tables."""
+    errors = fitted.results.edge_errors
+    if errors is None:
+        raise AttributeError("edge_errors_ are those of averages over completed tables, and this table has no gaps.")
+    return labelled(errors, fitted.names, "parent", "child")
 
 
 def regime_effects(fitted: Fitted) -> RegimeEffects:
@@ -48,10 +58,12 @@ def in_one_line(fitted: Fitted) -> str:
     if data.observations is not None:
         size += f", {data.observations:,} observation{'' if data.observations == 1 else 's'}"
     if fitted.gaps:
-        size += f", {fitted.gaps:,} gap{'' if fitted.gaps == 1 else 's'} completed"
+        size += f", {gaps_words(fitted)} completed"
     if results is None:
         return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"
+    if results.tables:
+        how = f"averaged over {results.tables:,} completed tables"
     modelled = np.array([name not in fitted.exogenous for name in data.names])
     asked = np.triu(modelled[:, None] | modelled[None, :], 1)
     joined = (results.edges + results.edges.T)[asked]
@@ -68,6 +80,8 @@ def relation_table(fitted: Fitted, relation: str) -> pd.DataFrame:
     if matrix is None and relation in ("->", "--"):
         edges = np.clip(fitted.results.edges, 0.0, 1.0)
         matrix = edges if relation == "->" else edges + edges.T
+    if matrix is None and relation == "~>" and fitted.augmented is not None:
+        matrix = fitted.augmented.paths
     if matrix is None:
         table = fitted.own_sample().probability_matrix(relation)
         known = known_paths(fitted) if relation == "~>" else None
@@ -80,7 +94,7 @@ def family_table(fitted: Fitted, child: str, count: int | None) -> pd.Series[flo
     """The most probable parent sets of a variable, indexed by frozensets of names."""
     import pandas as pd
 
-    found = exact_families(fitted, child, count)
+    found = families_listed(fitted, child, count)
     if found is None:
         by_order = f", for more than some 20 variables with {setting('modularity', 'order')}"
         other = f", or use {setting('method', 'auto')}{by_order}" if len(fitted.names) <= MAX_NODES else ""
@@ -106,14 +120,19 @@ def mixture_table(fitted: Fitted) -> pd.Series[float]:
 def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
     """What the score averages over and how probable each value is, as JSON can hold it; None if it does not."""
     workspace = fitted.workspace
-    if not isinstance(workspace, MixedWorkspace):
+    mixture = workspace.mixture if isinstance(workspace, MixedWorkspace | AugmentedWorkspace) else None
+    if mixture is None:
         return None
-    mixture = workspace.mixture
     return {"setting": mixture.setting, "values": list(mixture.values), "shares": list(fitted.results.shares)}
 
 
 def parents_considered(fitted: Fitted) -> pd.DataFrame:
     """For each variable, how many parents and sets chains over graphs consider, and what the other sets may hold."""
+    if fitted.gaps:
+        raise InputError(
+            f"Which parent sets matter hangs on the cells, and here {gaps_words(fitted)} were completed anew in every "
+            f"sweep. Fit one completed table, as {either('completed(1)', 'dagpost complete')} gives it, and ask that."
+        )
     if isinstance(fitted.workspace, MixedWorkspace):
         raise InputError(
             f"Chains over graphs consider the parent sets of one {fitted.workspace.mixture.setting}, and this model "
@@ -135,6 +154,22 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
     if isinstance(fitted.workspace, WideWorkspace):
         _require_considered(fitted.workspace, masks, fitted.names)
     return float(fitted.workspace.log_joint(masks[None, :])[0])
+
+
+def log_evidence(fitted: Fitted) -> float:
+    """Log evidence of the data; nan where it is not known, and not there at all where the table has gaps."""
+    if fitted.gaps:
+        raise AttributeError(
+            f"There is no log_evidence_ with gaps: the evidence of what was observed is a sum over all ways to fill "
+            f"the {gaps_words(fitted)}, and a mean over some of them is not that sum. To compare models, fit them with "
+            "missing='drop', or see score_samples(rows) on rows that were kept apart."
+        )
+    return fitted.results.log_evidence
+
+
+def gaps_words(fitted: Fitted) -> str:
+    """How many cells have no value."""
+    return f"{fitted.gaps:,} gap{'' if fitted.gaps == 1 else 's'}"
 
 
 def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[str]) -> None:

@@ -17,7 +17,6 @@ from dagpost._tools.arrays import Floats
 from dagpost._tools.schema import truth
 from dagpost._tools.spelling import setting
 from dagpost.errors import warn
-from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import AS_ASKED
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -75,7 +74,7 @@ class Results:
 def compute(fitted: Fitted) -> Results:
     """The evidence and the edges of a model."""
     method, workspace = fitted.method, fitted.workspace
-    if fitted.has_gaps:
+    if fitted.gaps:
         return _averaged(fitted)
     if method.modularity is None:
         own = workspace.parts if isinstance(workspace, MixedWorkspace) else (workspace,)
@@ -145,16 +144,16 @@ def _averaged(fitted: Fitted) -> Results:
     found, workspace = fitted.augmented, fitted.workspace
     assert found is not None
     verdict, engine = fitted.own_sample().diagnostics().verdict, fitted.method.ran_on(workspace)
-    errors = found.edge_errors
-    return Results(math.nan, found.edges, False, None, engine, verdict, found.shares, found.tables, errors)
+    # Blocks estimate both ways of an edge apart, each given the rest of a graph: together they may exceed 1.
+    edges = found.edges / np.maximum(found.edges + found.edges.T, 1.0)
+    return Results(math.nan, edges, False, None, engine, verdict, found.shares, found.tables, found.edge_errors)
 
 
 def _estimated(fitted: Fitted) -> Results:
     """Edges from a sample; the evidence, where weighted draws tell it."""
     method, workspace, sample = fitted.method, fitted.workspace, fitted.own_sample()
     asked = fitted.reason.startswith(AS_ASKED)
-    told = (asked and method.draws == "chains") or isinstance(method, Augmentation)
-    if method.modularity is not None and not told:
+    if method.modularity is not None and not (asked and method.draws == "chains"):
         other = f"{setting('modularity', 'order')}, which counts a graph once for every order it fits,"
         hint = "" if method.draws == "chains" else f" With {other} they would be exact."
         if workspace.splitting_hint:

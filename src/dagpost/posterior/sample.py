@@ -27,10 +27,12 @@ from dagpost.errors import InputError
 from dagpost.families.masks import check_masks_of, graph_of_masks, matrices_of_masks
 from dagpost.features import Feature, Query, evaluate, resolve, weighted_matrix
 from dagpost.features.numbers import numbers_in
+from dagpost.mcmc.augmented_agreement import diagnose_sweeps
 from dagpost.mcmc.diagnostics import ChainDiagnostics, diagnose
 from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.choice import target_named
 from dagpost.methods.targets import MODULARITIES, STRUCTURE, Target
+from dagpost.posterior.augmented import EDGES, PATHS, augmented_of
 from dagpost.posterior.distinct import DistinctGraphs, distinct_graphs_in
 from dagpost.posterior.estimate import Estimate, check_confidence
 from dagpost.posterior.evidence_field import Evidence
@@ -297,6 +299,11 @@ class DagSample:
     def diagnosed(self) -> ChainDiagnostics:
         """The diagnostics, computed once."""
         acceptance = {} if self.chains is None else self.chains.acceptance
+        found = augmented_of(self.chains)
+        if found is not None and found.has_series:
+            edges, paths = (found.series(name) for name in (EDGES, PATHS))
+            exact = found.exact_given_table
+            return diagnose_sweeps(edges, paths, self.names, min(self.chain_lengths), acceptance, exact=exact)
         checks = None if self.chains is None else self.chains.checks
         return diagnose(self.parents, self.names, self.chain_lengths, acceptance, checks)
 

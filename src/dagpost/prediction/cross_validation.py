@@ -34,9 +34,11 @@ from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.base import CancelFlag
 from dagpost.errors import InputError, collected_warnings, warn
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import choose_method
-from dagpost.posterior.fitting import checked_method, rules_of, study_of, table_of
+from dagpost.posterior.augmenting import as_augmentation, settled
+from dagpost.posterior.fitting import checked_method, notify_of_gaps, rules_of, study_of, table_of
 from dagpost.posterior.plan import weightless
 from dagpost.posterior.weighing import work_of
 from dagpost.prediction.statistics import predicting_prior
@@ -139,9 +141,13 @@ def cross_validate(
     entropy = np.random.SeedSequence(model.seed if seed is None else int(seed)).entropy
     asked = checked_method(model)
     study, engine = study_of(model, asked, table)
-    workspace = weightless(asked, model.modularity, study, engine)
     # What "auto" means is decided once, and not by the worker that has the fold.
-    method = choose_method(asked, model.modularity, workspace)[0]
+    if table.gap_count:
+        method: Method = settled(as_augmentation(asked, table.gap_count), model.modularity, study)
+        notify_of_gaps(model, table)
+    else:
+        workspace = weightless(asked, model.modularity, study, engine)
+        method = choose_method(asked, model.modularity, workspace)[0]
     settings = {
         **model.get_params(deep=False),
         "score": study.score,
@@ -180,6 +186,13 @@ class _Task(NamedTuple):
         dealt = np.arange(self.table.observations, dtype=np.int64) % self.folds
         return generator.permutation(dealt)
 
+    def settings_for(self, training: Table) -> dict[str, Any]:
+        """The settings of the model of a fold; all gaps may be among what it holds out."""
+        method = self.settings["method"]
+        if isinstance(method, Augmentation) and not training.gap_count:
+            return {**self.settings, "method": method.given_table}
+        return self.settings
+
     def seed_of(self, fold: int) -> int:
         """The seed of the graphs that are drawn in a fold."""
         return int(np.random.SeedSequence(self.entropy, spawn_key=(1, fold)).generate_state(1, np.uint64)[0])
@@ -204,9 +217,9 @@ def _fold(task: _Task, fold: int, engine: Engine) -> tuple[Floats, list[str]]:
     counts = table.weights
     rows = np.repeat(np.arange(table.rows), counts)
     held_out = np.bincount(rows[task.folds_of_observations() == fold], minlength=table.rows)
-    model = task.kind(**task.settings, engine=engine, seed=task.seed_of(fold))
+    training = table.with_counts(counts - held_out)
+    model = task.kind(**task.settings_for(training), engine=engine, seed=task.seed_of(fold))
     with collected_warnings() as said:
-        training = table.with_counts(counts - held_out)
         model.fit(training)
         found = model.score_samples(table.with_counts(held_out))
     # The gaps of all rows were spoken of already.

@@ -21,6 +21,7 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
 from dagpost.errors import InputError
 from dagpost.prediction.discrete import DiscreteFamilies, log_probability
+from dagpost.prediction.gap_patterns import numbered
 from dagpost.prediction.strips import LANES
 
 #: Tables of more entries than this, for 64 rows each, are not made.
@@ -42,26 +43,24 @@ class Sums(NamedTuple):
 
 def sums_of(families: DiscreteFamilies, parents: Masks, parts: NDArray[np.int32], gaps: int) -> Sums:
     """Make the parts of a pattern ready; `parts` holds numbers of families, which have these parents."""
-    used, place = np.unique(parts, return_inverse=True)
-    absent = int(len(used) > 0 and used[0] == -1)
-    used, place = used[absent:], place.reshape(parts.shape).astype(np.int32) - absent
+    used, place = numbered(parts)
     chosen = families.chosen(used)
     members = (parents[used] | np.uint64(1) << chosen.children.astype(np.uint64)) & np.uint64(gaps)
     sizes = np.ones(len(used))
     for node, arity in enumerate(families.arities.tolist()):
         sizes[members >> np.uint64(node) & np.uint64(1) == 1] *= arity
-    entries = max(float(sizes.sum()), _largest_room(place, members, chosen.arities))
+    room = _largest_room(place, members, chosen.arities)
+    entries = max(float(sizes.sum()), room)
     if entries > _MOST_ENTRIES:
         raise InputError(
             f"To sum over the missing values of a row takes tables of {entries:.2g} entries in some graphs; "
             f"{int(_MOST_ENTRIES):,} are possible. Give more of the columns, merge levels, or fit with a smaller "
             "max_parents."
         )
-    room = int(_largest_room(place, members, chosen.arities))
     memory.require(
-        8 * LANES * (int(sizes.sum()) + room), "The sum over missing values", "Predict from fewer graphs, or columns."
+        8 * LANES * int(sizes.sum() + room), "The sum over missing values", "Predict from fewer graphs, or columns."
     )
-    return Sums(chosen, members, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), place, room)
+    return Sums(chosen, members, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), place, int(room))
 
 
 def fill_sums(sums: Sums, cells: NDArray[np.int32], result: Floats) -> None:
@@ -234,7 +233,7 @@ def _eliminate(
                             stride *= arities[other]
                     scopes[factor] = np.uint64(0)
             outer = joint & ~(one << np.uint64(node))
-            entries = np.int64(_size_of(outer, arities))
+            entries = int(_size_of(outer, arities))
             for lane in range(lanes):
                 largest[lane] = 0.0
             for entry in range(entries):

@@ -17,7 +17,7 @@ Time: a pass over the graphs for each pattern of gaps, and sorting what it finds
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +53,7 @@ def pattern_of(families: Families, weights: Floats, gaps: int, given: int) -> Pa
     numbers = families.numbers
     owner = np.empty(numbers.shape, dtype=np.int8)
     _find_owners(numbers, families.parents, np.uint64(gaps), np.uint64(given), owner)
-    plain, columns = np.unique(np.where(owner == _PLAIN, numbers, -1), return_inverse=True)
-    # Column -1 is there if any family is not plain.
-    absent = int(plain[0] == -1)
-    plain, columns = plain[absent:], columns.reshape(numbers.shape).astype(np.int32) - absent
+    plain, columns = numbered(np.where(owner == _PLAIN, numbers, -1))
     zeros = np.flatnonzero((owner != _PLAIN).any(axis=0))
     for place, node in enumerate(zeros):
         columns[owner[:, node] != _PLAIN, node] = len(plain) + place
@@ -73,6 +70,18 @@ def pattern_of(families: Families, weights: Floats, gaps: int, given: int) -> Pa
             total += len(found)
     nodes = np.concatenate([families.children[plain], zeros, *first_nodes]).astype(np.int64)
     return Pattern(plain, zeros, np.concatenate(parts), nodes, *_shared(columns, weights))
+
+
+def numbered(numbers: NDArray[Any]) -> tuple[Integers, NDArray[np.int32]]:
+    """The distinct numbers but for -1, and the place of each entry among them, -1 for -1.
+
+    >>> distinct, places = numbered(np.array([[7, -1], [3, 7]]))
+    >>> distinct.tolist(), places.tolist()
+    ([3, 7], [[1, -1], [0, 1]])
+    """
+    distinct, places = np.unique(numbers, return_inverse=True)
+    absent = int(len(distinct) > 0 and distinct[0] == -1)
+    return distinct[absent:].astype(np.int64), (places.reshape(numbers.shape) - absent).astype(np.int32)
 
 
 def _shared(columns: NDArray[np.int32], weights: Floats) -> tuple[Paths, Floats]:

@@ -43,7 +43,7 @@ def gap_masks(rows: NewRows) -> Masks:
 def without_prediction(rows: NewRows, masks: Masks, names: tuple[str, ...]) -> NDArray[np.bool_]:
     """The rows in which a column has no value that is exogenous, or was set: nothing says what it might be."""
     lacking = masks & rows.interventions
-    without = lacking != 0
+    without: NDArray[np.bool_] = lacking != 0
     # Rows without any cell stand for rows that could not be made; who made them has said so.
     told = without & ~rows.gaps.all(axis=0)
     if told.any():

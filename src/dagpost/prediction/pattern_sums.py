@@ -169,7 +169,7 @@ def _sum_over_graphs(pattern: Pattern, logs: Floats, cancel: Integers) -> Floats
     sums = np.zeros((1, LANES))
     sum_graphs(ratios, pattern.graphs, pattern.weights, np.zeros(len(pattern.weights), dtype=np.int64), sums, cancel)
     with np.errstate(divide="ignore"):
-        log_totals = np.log(sums[0]) + log_scale
+        log_totals: Floats = np.log(sums[0]) + log_scale
     lost = ~(sums[0] >= _SAFE)
     if lost.any():
         exact = np.empty(LANES)

@@ -53,7 +53,8 @@ class NewRows(NamedTuple):
 
     def chosen(self, rows: Integers) -> NewRows:
         """Some of the rows."""
-        return NewRows(np.ascontiguousarray(self.cells[:, rows]), self.interventions[rows], self.gaps[:, rows])
+        cells: Any = np.ascontiguousarray(self.cells[:, rows])
+        return NewRows(cells, self.interventions[rows], self.gaps[:, rows])
 
 
 def encode_rows(
@@ -214,7 +215,7 @@ def _not_known(step: Step, cells: Cells, unknown: NDArray[np.bool_]) -> InputErr
 
 def _refuse_gaps(gaps: Gaps, names: tuple[str, ...]) -> None:
     """Refuse rows in which some column has no value."""
-    incomplete = gaps.any(axis=0)
+    incomplete: Gaps = np.asarray(gaps.any(axis=0))
     if incomplete.any():
         counts = zip(names, gaps.sum(axis=1).tolist(), strict=True)
         raise InputError(

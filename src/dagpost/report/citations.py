@@ -19,6 +19,7 @@ _REGIMES = (
     "Eaton, D., & Murphy, K. (2007). Exact Bayesian structure learning from uncertain interventions. Proceedings of "
     "Machine Learning Research, 2 (AISTATS 11)."
 )
+_GAPS = "Rubin, D. B. (1976). Inference and missing data. Biometrika, 63."
 
 
 def citation(content: Content) -> str:
@@ -32,6 +33,9 @@ def citation(content: Content) -> str:
         works.append(MODULARITIES[content.target].citation)
     elif content.method in METHODS.names():
         works.append(METHODS.named(content.method).citation)
+    if content.gaps is not None:
+        works.append(_GAPS)
+        works += [MODULARITIES[content.target].citation] if content.gaps.exact_given_table else []
     score = content.settings.get("score")
     if isinstance(score, Mapping) and SCORES.knows(score):
         works.append(from_json(dict(score), SCORES).citation)

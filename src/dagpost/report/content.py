@@ -27,7 +27,8 @@ from dagpost.families.masks import distinct_rows, edges_of_pairs
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import columns_of
 from dagpost.methods.targets import STRUCTURE, Target
-from dagpost.posterior.answers import exact_families, exact_matrix, exact_sums
+from dagpost.posterior.answers import exact_matrix, exact_sums
+from dagpost.posterior.averaged_answers import families_listed, pair_intervals
 from dagpost.posterior.directions import LEAST_SHOWN, Directions, directions_of_sample, quick_directions
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.lists import mixture_facts
@@ -37,6 +38,7 @@ from dagpost.posterior.sensitivity import Sensitivity
 from dagpost.posterior.shares import estimate_share
 from dagpost.posterior.summaries import equivalence_classes, markov_blanket_table, top_graphs
 from dagpost.posterior.variations import sensitivity_if_quick
+from dagpost.report.gap_facts import GapFacts, gap_facts
 
 if TYPE_CHECKING:
     from dagpost.posterior.summaries import EquivalenceClasses, TopGraphs
@@ -114,6 +116,8 @@ class Content:
     omitted: Mapping[str, str] = field(default_factory=dict)
     #: What the score averages over: the setting, its values and their shares (posterior/lists.py).
     mixture: Mapping[str, Any] | None = None
+    #: Which cells of the table have no value, where that is so: then edges, parent sets and paths are averages.
+    gaps: GapFacts | None = None
 
     @property
     def exogenous(self) -> tuple[str, ...]:
@@ -129,10 +133,13 @@ def gather(source: Fitted | DagSample) -> Content:
 def _of_model(fitted: Fitted) -> Content:
     results, data, sample = fitted.results, fitted.data, fitted.quick_sample()
     edges, directions = np.clip(results.edges, 0.0, 1.0), quick_directions(fitted)
-    known = {"families": _exact_families(fitted), "paths": _exact_paths(fitted), "graphs": _best(fitted)}
+    known = {"families": _families(fitted), "paths": _known_paths(fitted), "graphs": _best(fitted)}
     parts = _parts(sample, known)
     sensitivity, why_not = sensitivity_if_quick(fitted)
-    about_sample = {} if sample is None else _about(sample, None if results.exact else edges)
+    about_sample = {} if sample is None else _about(sample, None if results.exact or results.tables else edges)
+    if results.tables:
+        intervals = pair_intervals(fitted, _pairs_with_intervals(edges), _CONFIDENCE)
+        about_sample |= {"intervals": intervals, "interval_confidence": _CONFIDENCE}
     missing = [part for part, found in parts.items() if found is None]
     missing += [] if directions.computed else ["directions"]
     return Content(
@@ -153,8 +160,9 @@ def _of_model(fitted: Fitted) -> Content:
         error_bound=math.nan if results.sums is None else results.sums.error_bound,
         relative_error=results.sums is not None and results.sums.modularity == "order",
         interventions=data.interventions,
-        families_exact=known["families"] is not None,
-        paths_exact=known["paths"] is not None,
+        families_exact=known["families"] is not None and not results.tables,
+        paths_exact=known["paths"] is not None and not results.tables,
+        gaps=gap_facts(fitted),
         graphs_are_best=known["graphs"] is not None or (sample is not None and sample.listed),
         sensitivity=sensitivity,
         recipe=data.recipe,
@@ -247,14 +255,16 @@ def _no_sample(fitted: Fitted) -> str:
     )
 
 
-def _exact_families(fitted: Fitted) -> tuple[tuple[Family, ...], ...] | None:
-    listed = [exact_families(fitted, child, FAMILIES) for child in fitted.names]
+def _families(fitted: Fitted) -> tuple[tuple[Family, ...], ...] | None:
+    listed = [families_listed(fitted, child, FAMILIES) for child in fitted.names]
     return None if any(own is None for own in listed) else tuple(tuple(own or ()) for own in listed)
 
 
-def _exact_paths(fitted: Fitted) -> Floats | None:
-    """Exact paths where the fit has them, or where they take no longer than the fit."""
+def _known_paths(fitted: Fitted) -> Floats | None:
+    """Exact paths where the fit has them, or where they take no longer than the fit; averages where there are gaps."""
     workspace = fitted.workspace
+    if fitted.augmented is not None:
+        return fitted.augmented.paths
     patience = max(_QUICK_SECONDS, order.expected_seconds(workspace.nodes, workspace.engine.workers))
     try:
         return exact_matrix("~>", fitted, patience)
@@ -291,9 +301,7 @@ def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], 
 
     And how sure they are: a sample may have a confidence of its own, and some bounds are certain.
     """
-    joined = edges + edges.T
-    pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1) >= LEAST_SHOWN)]
-    pairs = sorted(pairs, key=lambda pair: -joined[pair])[:_MOST_INTERVALS]
+    joined, pairs = edges + edges.T, _pairs_with_intervals(edges)
     held = edges_of_pairs(sample.parents, pairs) | edges_of_pairs(sample.parents, [(j, i) for i, j in pairs])
     estimates = [estimate_share(sample, own, None, "auto", _CONFIDENCE) for own in held]
     found = {
@@ -302,6 +310,13 @@ def _intervals(sample: DagSample, edges: Floats) -> tuple[dict[tuple[int, int], 
         if abs(estimate.value - joined[pair]) < _SAME and estimate.upper - estimate.lower < 1.0
     }
     return found, min((estimate.confidence for estimate in estimates), default=math.nan)
+
+
+def _pairs_with_intervals(edges: Floats) -> list[tuple[int, int]]:
+    """The pairs that are joined most probably."""
+    joined = edges + edges.T
+    pairs = [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1) >= LEAST_SHOWN)]
+    return sorted(pairs, key=lambda pair: -joined[pair])[:_MOST_INTERVALS]
 
 
 # The data

@@ -29,6 +29,7 @@ from dagpost.posterior.sensitivity import label_under_choices
 from dagpost.report import direction_words, tables, words
 from dagpost.report.citations import citation
 from dagpost.report.content import Content, gather
+from dagpost.report.gap_section import gap_section
 from dagpost.report.many_columns import BLANKET, first_threshold, folded, is_many, pairs_for_file, pairs_shown
 from dagpost.report.pair_table import pair_table
 from dagpost.report.recipe_table import recipe_table
@@ -78,6 +79,8 @@ def page(content: Content, title: str | None, written: datetime.datetime) -> str
         "picture": small_graph(content.directions, measure=content.target.measure, tried=content.sensitivity),
         "measure": content.target.measure,
         "legend": _legend(content),
+        "gaps": gap_section(content.gaps),
+        "gaps_link": '<a href="#gaps">Missing values</a>\n' if content.gaps else "",
         "regimes": regime_section(content),
         "regimes_link": '<a href="#regimes">Regimes</a>\n' if content.regimes else "",
         "time": time_section(content),
@@ -175,7 +178,10 @@ def _blankets(content: Content) -> list[list[list[float]]]:
 
 
 def _note(content: Content, part: str, exact: bool) -> str:
-    return words.omitted(content, part) if part in content.omitted else words.provenance_of_part(content, exact)
+    if part in content.omitted:
+        return words.omitted(content, part)
+    averaged = part == "families" and content.gaps is not None and content.gaps.exact_given_table
+    return words.provenance_of_part(content, exact, averaged=averaged)
 
 
 def _legend(content: Content) -> str:

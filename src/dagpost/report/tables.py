@@ -119,11 +119,16 @@ def path_table(content: Content) -> str:
     if not content.target.posterior:
         caption += f"{content.target.directions} "
     return table(
-        caption + provenance_of_part(content, content.paths_exact),
+        caption + provenance_of_part(content, content.paths_exact, averaged=_averaged_paths(content)),
         heads,
         rows,
         "matrix wide" if len(content.names) > _WIDE else "matrix",
     )
+
+
+def _averaged_paths(content: Content) -> bool:
+    """Whether paths are averages over completed tables."""
+    return content.gaps is not None and content.gaps.path_error is not None
 
 
 def _path_list(content: Content, paths: Floats) -> str:
@@ -141,7 +146,7 @@ def _path_list(content: Content, paths: Floats) -> str:
     if len(listed) < len(falling):
         more = f"{len(falling) - len(listed):,} more from {LEAST_PATH:g} on"
         caption += f"The {len(listed):,} most probable; {more} are not listed. "
-    caption += provenance_of_part(content, content.paths_exact)
+    caption += provenance_of_part(content, content.paths_exact, averaged=_averaged_paths(content))
     return table(caption, ["From", "To", "Path", "Arrow"], cells, "reached")
 
 

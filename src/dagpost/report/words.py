@@ -20,6 +20,7 @@ from dagpost.posterior.estimate import error_near_one_half
 from dagpost.posterior.sample import DagSample
 from dagpost.priors.registry import PRIORS
 from dagpost.report.content import Content
+from dagpost.report.gap_facts import in_brief
 from dagpost.scores.registry import SCORES
 
 _PARTS = {
@@ -52,6 +53,8 @@ def trust_label(content: Content) -> tuple[str, str]:
         return "Exact probabilities", "good"
     if content.trusted is False:
         return "Do not trust it yet", "poor"
+    if content.gaps is not None:
+        return "Averages over completed tables", "fair"
     if content.sample is not None and content.sample.listed:
         return "From some of the best graphs only", "fair"
     return "Estimated probabilities", "fair"
@@ -89,6 +92,8 @@ def certainty(content: Content) -> str:
     if not content.target.posterior:
         return _replicated(content)
     words = _exactly(content) if content.exact else _estimated(content.sample, content.verdict)
+    if content.gaps is not None:
+        words = f"{in_brief(content.gaps)} {printable(content.verdict or '')}"
     return " ".join([words, *_crowded(content)])
 
 
@@ -250,11 +255,13 @@ def _in_words(description: Any, registry: Registry[Any]) -> str:
     return readable_setting(description)
 
 
-def provenance_of_part(content: Content, exact: bool) -> str:
-    """Whether a part of the report is exact or estimated, from what, and given what."""
+def provenance_of_part(content: Content, exact: bool, *, averaged: bool = False) -> str:
+    """Whether a part of the report is exact, averaged over completed tables or estimated, from what, given what."""
     words = "; ".join(filter(None, (content.target.words, given_columns(content.exogenous))))
     if exact:
         return f"Exact; {words}."
+    if averaged and content.gaps is not None:
+        return f"Averaged over {content.gaps.tables:,} completed tables; {words}."
     sample = content.sample
     if sample is None:
         return ""
@@ -295,6 +302,9 @@ def setting_rows(content: Content) -> list[tuple[str, str]]:
         rows.append(("Tiers", " | ".join(", ".join(tier) if few else shortened(tier) for tier in tiers)))
     if content.exogenous:
         rows.append(("Exogenous", shortened([printable(name) for name in content.exogenous])))
+    if content.gaps is not None:
+        rows.append(("Missing values", f"{content.gaps.cells:,} of {content.gaps.of:,} cells, completed in chains"))
+        rows.append(("Completed tables", f"{content.gaps.tables:,}"))
     own = settings.get("method")
     if isinstance(own, Mapping):
         # How many replicates these results rest on stands below.

@@ -32,9 +32,9 @@ from dagpost.scores.registry import SCORES
 #: places left over) and, added to it, each of some columns that no set has; the last argument is the flag of an engine.
 Extender = Callable[[int, Members, Integers, Integers], Floats]
 
-#: Scores of listed families of a table with gaps: cells (as `Table.filled` takes them), where the list of each node
-#: begins, the sets (as above; quicker where sets that begin alike follow each other), and the flag of an engine.
-ListScorer = Callable[[Floats, Integers, Members, Integers], Floats]
+#: Scores of some families of a table with gaps: cells (as `Table.filled` takes them), the places of the families in
+#: lists that were given before, and the flag of an engine.
+FamilyScorer = Callable[[Floats, Integers, Integers], Floats]
 
 #: Nats below a sum from which on a term is not seen in it.
 NEGLIGIBLE = 30.0
@@ -62,6 +62,42 @@ class Rescorer(Protocol):
     def __call__(self, cells: Floats) -> Floats:
         """The scores of all families, as `local_scores` has them."""
         ...
+
+
+class ListScorer:
+    """Scores listed families of one table again and again, with other cells in its gaps.
+
+    Node `i` has the sets from `start[i]` to `start[i + 1]`: rows of columns, and the number of columns in the places
+    that are left.
+    """
+
+    def on(self, start: Integers, members: Members) -> FamilyScorer:
+        """The function that scores families out of some lists."""
+        raise AssertionError
+
+    def __call__(self, cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
+        """The scores of all families of some lists, once."""
+        return self.on(start, members)(cells, np.arange(len(members)), cancel)
+
+
+class _OneByOne(ListScorer):
+    """Family by family, each in a table of its own columns."""
+
+    def __init__(self, score: Score, table: Table) -> None:
+        self._score, self._table = score, table
+
+    def on(self, start: Integers, members: Members) -> FamilyScorer:
+        node_of = np.repeat(np.arange(len(start) - 1), np.diff(start)).tolist()
+
+        def score_families(cells: Floats, places: Integers, cancel: Integers) -> Floats:
+            filled, values = self._table.filled(cells), np.zeros(len(places))
+            for number, place in enumerate(places.tolist()):
+                if not cancel[0]:
+                    present = [member for member in members[place].tolist() if member < len(filled.names)]
+                    values[number] = score_of_family(self._score, filled, [*present, node_of[place]])
+            return values
+
+        return score_families
 
 
 class Score:
@@ -211,22 +247,12 @@ class Score:
         return rescore
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
-        """The function that scores listed families of a table with gaps, given their cells.
+        """What scores listed families of a table with gaps, given their cells; one by one, unless a score knows better.
 
-        Family by family, unless a score has a quicker way. `workers` threads may call it at the same time.
+        `workers` threads may use it at the same time.
         """
         del max_parents, workers
-
-        def score_lists(cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
-            filled, values = table.filled(cells), np.zeros(len(members))
-            for node in range(len(start) - 1):
-                for number in range(start[node], start[node + 1]):
-                    if not cancel[0]:
-                        present = [member for member in members[number].tolist() if member < len(table.names)]
-                        values[number] = score_of_family(self, filled, [*present, node])
-            return values
-
-        return score_lists
+        return _OneByOne(self, table)
 
     def of_columns(self, columns: list[int], nodes: int) -> Score:
         """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.

@@ -35,7 +35,7 @@ from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
-from dagpost.scores.base import Extender, ListScorer, Rescorer, Score
+from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
 from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
 
 
@@ -152,7 +152,7 @@ class BGe(Score):
         from dagpost.scores.determinants import determinant_sets
         from dagpost.scores.set_functions import fill_run, runs_of, saved_tasks, target_of, tasks_of
 
-        data, weights, prior_mean, deviations = self._standardised(table)
+        data, weights, prior_mean, deviations = self.standardised(table)
         columns = data.shape[1]
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(columns), prior.scale(columns)
@@ -182,7 +182,7 @@ class BGe(Score):
         from dagpost.scores.set_functions import runs_of
 
         del workers
-        data, weights, prior_mean, deviations = self._standardised(table)
+        data, weights, prior_mean, deviations = self.standardised(table)
         columns = data.shape[1]
         prior = self.parameter_prior()
         degrees, scale = prior.degrees(columns), prior.scale(columns)
@@ -203,6 +203,27 @@ class BGe(Score):
 
         return extend
 
+    def settled(self, table: Table) -> BGe:
+        """The prior that the observed cells of each column give, whatever is put in its gaps."""
+        from dagpost.scores.gaussian_completion import observed_moments
+
+        if not table.gap_count:
+            return self
+        means, found = observed_moments(table)
+        deviations = self.parameter_prior().deviations(table.names, found)
+        return replace(
+            self,
+            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
+            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
+        )
+
+    def completer(self, table: Table, max_parents: int) -> Completer:
+        """What draws the cells that have no value: the parameters first, given all cells, and then the rows."""
+        from dagpost.scores.gaussian_completion import GaussianCompleter
+
+        del max_parents
+        return GaussianCompleter(self.settled(table).parameter_prior(), table)
+
     def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
         """What scores a table with gaps, given their cells: quickly where the prior does not depend on them."""
         from dagpost.scores.gaussian_rescoring import GaussianRescorer
@@ -212,34 +233,13 @@ class BGe(Score):
         return GaussianRescorer(self, table, max_parents)
 
     def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
-        """The function that scores listed families of a table with gaps, given their cells."""
-        from dagpost.scores.determinants import listed_determinants
-        from dagpost.scores.set_functions import runs_of
+        """What scores listed families of a table with gaps, given their cells."""
+        from dagpost.scores.listed_gaussians import GaussianListScorer
 
         del workers
-        columns = len(table.names)
-        prior = self.parameter_prior()
-        degrees, scale = prior.degrees(columns), prior.scale(columns)
-        runs = runs_of(table.interventions, columns)
+        return GaussianListScorer(self, table, max_parents)
 
-        def score_lists(cells: Floats, start: Integers, members: Members, cancel: Integers) -> Floats:
-            data, weights, prior_mean, deviations = self._standardised(table.filled(cells))
-            values = np.zeros(len(members))
-            for nodes, observed in runs:
-                rows = slice(None) if observed is None else observed
-                matrix = prior.matrix(data[rows], weights[rows], prior_mean, np.ones(columns))
-                observations = float(weights[rows].sum())
-                constants = self.constants(columns, max_parents + 1, observations, degrees, scale)
-                own = np.array(nodes, dtype=np.int64)
-                units = -observations * np.log(deviations[own])
-                listed_determinants(
-                    np.ascontiguousarray(matrix), scale, *constants, own, units, start, members, values, cancel
-                )
-            return values
-
-        return score_lists
-
-    def _standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
+    def standardised(self, table: Table) -> tuple[Floats, Floats, Floats, Floats]:
         """The columns in their units, how often each row counts, the prior means, and the units."""
         data, weights, prior = table.values(), table.weights.astype(np.float64), self.parameter_prior()
         deviations = prior.deviations(table.names, standard_deviations(data, weights))

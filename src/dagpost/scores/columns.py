@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dagpost.data.table import Table
+from dagpost.errors import InputError
 
 
 def part_of(table: Table, columns: Sequence[int]) -> Table:
@@ -28,3 +29,9 @@ def part_of(table: Table, columns: Sequence[int]) -> Table:
         gaps=gaps if gaps is not None and gaps.any() else None,
         regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
     )
+
+
+def check_written_out(table: Table) -> None:
+    """Refuse a row with gaps that counts more than once: each observation has values of its own there."""
+    if table.gaps is not None and (table.weights[table.gaps.any(axis=0)] != 1).any():
+        raise InputError("Rows with gaps must count once each. Repeat them as often as they count.")

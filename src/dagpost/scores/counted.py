@@ -67,18 +67,18 @@ class CountedScore(Score):
 
         return counted_extender(self, table, max_parents, workers)
 
+    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
+        """What scores listed families of a table with gaps, given their cells."""
+        from dagpost.scores.listed_families import CountedListScorer
+
+        return CountedListScorer(self, table, max_parents, workers)
+
     def rescorer(self, table: Table, max_parents: int, engine: Engine) -> Rescorer:
         """What scores a table with gaps, given their cells: only sets with gaps, from what cells do not change."""
         from dagpost.scores.rescoring import CountedRescorer
 
         del engine
         return CountedRescorer(self, table, max_parents)
-
-    def list_scorer(self, table: Table, max_parents: int, workers: int) -> ListScorer:
-        """The function that scores listed families of a table with gaps, given their cells."""
-        from dagpost.scores.listed_families import counted_list_scorer
-
-        return counted_list_scorer(self, table, max_parents, workers)
 
     def completer(self, table: Table, max_parents: int) -> Completer | None:
         """What draws the cells that have no value, row by row, with the parameters summed out."""

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost._tools.kernels import inline_no_refcount, kernel
 from dagpost.families.considered_sets import Members
 from dagpost.scores.set_functions import (
@@ -118,16 +118,16 @@ def extended_determinants(
         size = 0
         log_determinant = 0.0
         while size < most and sets[number, size] >= 0:
-            pivot = _next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size])
+            pivot = next_row(matrix, cholesky, sets[number], size, sets[number, size], cholesky[size])
             cholesky[size, size] = math.sqrt(max(pivot, floor))
             log_determinant += math.log(max(pivot, floor))
             size += 1
-        node_pivot = _next_row(matrix, cholesky, sets[number], size, node, of_node)
+        node_pivot = next_row(matrix, cholesky, sets[number], size, node, of_node)
         for place in range(len(others)):
             if cancel[0] != 0:
                 return
             other = others[place]
-            pivot = max(_next_row(matrix, cholesky, sets[number], size, other, of_other), floor)
+            pivot = max(next_row(matrix, cholesky, sets[number], size, other, of_other), floor)
             shared = matrix[node, other]
             for before in range(size):
                 shared -= of_node[before] * of_other[before]
@@ -143,48 +143,43 @@ def listed_determinants(
     floor: float,
     constants: Floats,
     factors: Floats,
-    nodes: Integers,
-    units: Floats,
-    start: Integers,
+    first: int,
+    end: int,
     members: Members,
+    wanted: Flags,
     values: Floats,
     cancel: Integers,
 ) -> None:
-    """Write the scores of listed families: `start` says where the list of each node begins, `units` is added to them.
+    """Write `constants[size] - factors[size] * log det` of the submatrix of each wanted set from `first` to `end`.
 
     A set has a row of columns, and the number of columns in the places that are left. The rows of the Cholesky factor
     are kept for what a set has in common with the one before it.
     """
     columns, most = len(matrix), members.shape[1]
     cholesky = np.zeros((most, most), np.float64)
-    of_node = np.zeros(most, np.float64)
     path = np.zeros(most, np.int64)
     log_determinants = np.zeros(most + 1, np.float64)
-    for place in range(len(nodes)):
-        node = nodes[place]
-        size = 0
-        for number in range(start[node], start[node + 1]):
-            if cancel[0] != 0:
-                return
-            common = 0
-            while common < size and path[common] == members[number, common]:
-                common += 1
-            size = common
-            while size < most and members[number, size] < columns:
-                path[size] = members[number, size]
-                pivot = max(_next_row(matrix, cholesky, path, size, path[size], cholesky[size]), floor)
-                cholesky[size, size] = math.sqrt(pivot)
-                log_determinants[size + 1] = log_determinants[size] + math.log(pivot)
-                size += 1
-            pivot = max(_next_row(matrix, cholesky, path, size, node, of_node), floor)
-            of_parents = log_determinants[size]
-            of_all = of_parents + math.log(pivot)
-            values[number] = units[place] + constants[size + 1] - factors[size + 1] * of_all
-            values[number] -= constants[size] - factors[size] * of_parents
+    size = 0
+    for number in range(first, end):
+        if not wanted[number]:
+            continue
+        if cancel[0] != 0:
+            return
+        common = 0
+        while common < size and path[common] == members[number, common]:
+            common += 1
+        size = common
+        while size < most and members[number, size] < columns:
+            path[size] = members[number, size]
+            pivot = max(next_row(matrix, cholesky, path, size, path[size], cholesky[size]), floor)
+            cholesky[size, size] = math.sqrt(pivot)
+            log_determinants[size + 1] = log_determinants[size] + math.log(pivot)
+            size += 1
+        values[number] = constants[size] - factors[size] * log_determinants[size]
 
 
 @inline_no_refcount
-def _next_row(matrix: Floats, cholesky: Floats, members: Integers, size: int, column: int, row: Floats) -> float:
+def next_row(matrix: Floats, cholesky: Floats, members: Integers, size: int, column: int, row: Floats) -> float:
     """The row of the Cholesky factor that a column adds to those of the first `size` members, and its pivot squared."""
     pivot: float = matrix[column, column]
     for place in range(size):

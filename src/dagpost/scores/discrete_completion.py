@@ -17,9 +17,9 @@ import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers
 from dagpost.data.table import Table
-from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
 from dagpost.scores.cells import CellFunction, has_own_rows
+from dagpost.scores.columns import check_written_out
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.family_counts import CellParameters, Layout, lay_out
 from dagpost.scores.row_draws import JOINT_CONFIGURATIONS, GapRows, Work, redraw_rows
@@ -114,8 +114,7 @@ class CountedCompleter:
 def _gap_rows(table: Table, codes: Codes, gaps: Flags) -> GapRows:
     """The rows of a table, equal complete ones merged."""
     incomplete = gaps.any(axis=0)
-    if (table.weights[incomplete] != 1).any():
-        raise InputError("Rows with gaps must count once each. Repeat them as often as they count.")
+    check_written_out(table)
     counted = np.ones(codes.shape, dtype=np.bool_)
     for run in runs_of(table.interventions, len(codes)):
         if run.observed is not None:

@@ -88,22 +88,29 @@ def lay_out(families: Members, occurring: int, parameters: CellParameters, layou
                 needed[2] = max(needed[2], layout.words[node, pooled])
         if hashed == 1:
             needed[1] = needed[0]
+    list_families(layout.members, layout.sizes, layout.starts, layout.lists)
+
+
+@inline_no_refcount
+def list_families(members: Integers, sizes: Integers, starts: Integers, lists: Integers) -> None:
+    """Column `j` is in the families `lists[starts[j]:starts[j + 1]]`; those of `sizes` members have a row each."""
+    columns = len(starts) - 1
     for column in range(columns + 1):
-        layout.starts[column] = 0
-    for node in range(nodes):
-        for place in range(layout.sizes[node]):
-            layout.starts[layout.members[node, place] + 1] += 1
+        starts[column] = 0
+    for node in range(len(sizes)):
+        for place in range(sizes[node]):
+            starts[members[node, place] + 1] += 1
     for column in range(columns):
-        layout.starts[column + 1] += layout.starts[column]
+        starts[column + 1] += starts[column]
     # Each start moves on to that of the next column as its list is filled.
-    for node in range(nodes):
-        for place in range(layout.sizes[node]):
-            column = layout.members[node, place]
-            layout.lists[layout.starts[column]] = node
-            layout.starts[column] += 1
+    for node in range(len(sizes)):
+        for place in range(sizes[node]):
+            column = members[node, place]
+            lists[starts[column]] = node
+            starts[column] += 1
     for column in range(columns, 0, -1):
-        layout.starts[column] = layout.starts[column - 1]
-    layout.starts[0] = 0
+        starts[column] = starts[column - 1]
+    starts[0] = 0
 
 
 @inline_no_refcount

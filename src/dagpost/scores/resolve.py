@@ -77,6 +77,8 @@ def table_for(
         table = with_indicators(table, regimes)
     if chosen.columns == "discrete" and not isinstance(chosen, BareScore):
         return cut_numbers(table, notify=True)
+    if chosen.columns == "continuous":
+        table = table.with_number_columns()
     return table if table.recipe is None else replace(table, recipe=table.recipe.uncut())
 
 

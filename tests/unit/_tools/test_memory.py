@@ -28,13 +28,13 @@ def test_the_limit_of_a_container_counts(limit: str, used: str, expected: int | 
     # What files take up is given back when it is needed.
     (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 700\nslab 3\n")
     if expected is None:
-        assert memory.available_bytes(tmp_path) > 0
+        assert memory.bytes_in(tmp_path) > 0
     else:
-        assert memory.available_bytes(tmp_path) == expected
+        assert memory.bytes_in(tmp_path) == expected
 
 
 def test_without_a_container_the_system_is_asked(tmp_path: Path) -> None:
-    assert memory.available_bytes(tmp_path / "not there") > 0
+    assert memory.bytes_in(tmp_path / "not there") > 0
 
 
 @pytest.mark.parametrize(

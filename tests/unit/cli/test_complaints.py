@@ -160,7 +160,6 @@ def test_wrong_use_is_one_readable_message_and_status_2(
     ("text", "message"),
     [
         ("A,B\n1,\n2,3\n", r"only one column, 'A', is left.*'B' \(constant.*--keep"),
-        ("A,B\n1,nan\n2,3\n,4\n", r"Of 3 rows, 1 has a value in every column.*--drop.*--missing level"),
         ("A,A\n1,2\n2,3\n", "'A'"),
         ("A,B\n1.5,0.2\n2.5,inf\n0.3,0.4\n", "'B' holds inf in row 2.*must be finite"),
         ("A\n1\n2\n", "only one column"),
@@ -173,6 +172,13 @@ def test_wrong_use_is_one_readable_message_and_status_2(
 @pytest.mark.parametrize("command", ["fit", "best"])
 def test_bad_tables_are_one_readable_message_and_status_2(command: str, text: str, message: str, run: Run) -> None:
     assert re.search(message, one_message(run(command, "-", status=2, standard_input=text)))
+
+
+@pytest.mark.parametrize("command", ["fit", "best"])
+def test_too_few_complete_rows_are_said_with_other_ways(command: str, run: Run) -> None:
+    text, message = "A,B\n1,nan\n2,3\n,4\n", r"Of 3 rows, 1 has a value in every column.*--drop.*--missing augment"
+    said = one_message(run(command, "-", "--missing", "drop", status=2, standard_input=text))
+    assert re.search(message, said)
 
 
 def test_levels_that_were_not_seen_are_named_with_the_option_that_helps(run: Run, model: str, tmp_path: Path) -> None:

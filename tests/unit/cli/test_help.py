@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.tools.cli_checks import Run, process
+from tests.tools.gapped import answers_to, fitted_to
 
 from dagpost import DagPosterior, __version__, datasets
 from dagpost.cli import choices
@@ -38,6 +39,8 @@ def test_the_examples_of_all_helps_run_one_after_the_other(run: Run, tmp_path: P
     """A user who types them in this order needs nothing else."""
     order = [("data", "list"), ("data", "export"), ("fit",), *((name,) for name in COMMANDS if name != "fit")]
     examples = [example_of(run(*command, "--help").stdout) for command in order]
+    # That of `complete` is about a table of their own, with gaps.
+    fitted_to(answers_to()).save(tmp_path / "votes.dagpost")
     for example in examples:
         assert run(*shlex.split(example)[1:]).exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -46,7 +49,9 @@ def test_the_examples_of_all_helps_run_one_after_the_other(run: Run, tmp_path: P
         "coronary.html",
         "dagpost-demo.dagpost",
         "dagpost-demo.html",
+        "completed.csv",
         "graphs.dagpost",
+        "votes.dagpost",
     }
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.tools.gapped import answers_to, fitted_to, numbers_with_gaps, same_chains
+from tests.tools.gapped import SHORT, answers_to, fitted_to, numbers_with_gaps, same_chains
 
-from dagpost import BDeu, DagPosterior, DagSample, InputError, Regimes, to_arviz
+from dagpost import BDeu, CustomPrior, DagPosterior, DagSample, InputError, Regimes, to_arviz
 from dagpost.files import archive
 
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
@@ -22,6 +23,7 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
     "levels": lambda: fitted_to(answers_to()),
     "averaged": lambda: fitted_to(answers_to(), score=BDeu((1.0, 10.0)), samples=130),
     "numbers": lambda: fitted_to(numbers_with_gaps(), score="bge", samples=130),
+    "few numbers": lambda: fitted_to(numbers_with_gaps().round(), score="bge", samples=130),
     "counted": lambda: fitted_to(
         answers_to(20).assign(times=[1, 3] * 10),
         counts="times",
@@ -30,6 +32,7 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
         samples=130,
     ),
     "orders": lambda: fitted_to(answers_to(), modularity="order", samples=130),
+    "blocks": lambda: fitted_to(answers_to(), method=replace(SHORT, given_table="block-gibbs"), samples=130),
     "regimes": lambda: fitted_to(answers_to().assign(arm=["a", "b"] * 20), regimes=Regimes("arm"), samples=130),
     "cut": lambda: fitted_to(numbers_with_gaps(), forbidden="x -> y", exogenous=(), samples=130),
 }
@@ -102,11 +105,36 @@ def test_rows_without_labels_are_numbered_from_0(tmp_path: Path) -> None:
     assert set(model.missing_cells()["row"]) == set(np.flatnonzero(table.isna().any(axis=1)))
 
 
+def test_rows_that_were_left_out_do_not_shift_the_numbers_of_others() -> None:
+    table = answers_to(20).assign(times=[0, 2] * 10)
+    gone = table.isna().any(axis=1) & (table["times"] == 0)
+    assert gone.any()
+    kept = np.repeat(table.index[table["times"] > 0], 2)
+    for labelled in (True, False):
+        model = fitted_to(table if labelled else table.reset_index(drop=True), counts="times", samples=20)
+        found = model.completed(1)[0].index
+        assert (found if labelled else table.index[found]).to_list() == kept.to_list()
+        rows = model.missing_cells()["row"]
+        incomplete = table.index[table.isna().any(axis=1) & ~gone]
+        assert set(rows if labelled else table.index[rows]) == set(incomplete)
+
+
 def test_a_model_without_gaps_has_no_completed_tables() -> None:
     whole = DagPosterior("bdeu", samples=5).fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (lambda: whole.completed(1), whole.missing_cells):
         with pytest.raises(InputError, match=r"fitted to a table with gaps.*This one has no gaps"):
             ask()
+
+
+def test_a_prior_of_the_users_own_is_not_in_the_file(tmp_path: Path) -> None:
+    model = fitted_to(answers_to(), prior=CustomPrior(lambda _, parents: -len(parents)), samples=120)
+    model.save(tmp_path / "m")
+    found = DagPosterior.load(tmp_path / "m")
+    assert found.edge_probabilities_.equals(model.edge_probabilities_)
+    assert same_chains(found.own_sample(), model.own_sample())
+    assert len(found.completed(2)) == 2
+    with pytest.raises(InputError, match=r"prior of this model.*is code of your own.*fit it again"):
+        found.sample(50, seed=1)
 
 
 # What a file must not hold
@@ -174,7 +202,7 @@ def with_paths(about: dict[str, Any], arrays: dict[str, Any]) -> None:
         (entry(True, "gaps"), "gaps is True"),
         (entry(None, "gaps"), "gaps is None"),
         (entry(None, "rows"), "no rows with gaps"),
-        (entry(["a"], "rows", "labels"), "1 rows"),
+        (entry(["a"], "rows", "labels"), "1 labels of 40 rows"),
         (entry([1, 2], "sample", "chains", "series", "cells"), r"cells of \[1, 2\] steps"),
         (entry({}, "sample", "chains", "series"), "series"),
         (without("sample_series_cells"), "no completed cells"),

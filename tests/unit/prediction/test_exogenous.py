@@ -11,6 +11,7 @@ import pytest
 from dagpost import BayesianNetwork, DagPosterior, InputError, Recipe, cross_validate
 from dagpost.causal import causal_effects
 from dagpost.data import as_table
+from dagpost.errors import DagpostWarning
 
 NAMES = ("age", "sex", "dose", "pressure", "outcome")
 

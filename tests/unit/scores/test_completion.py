@@ -6,13 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.naive.completion import with_gaps
 
-from dagpost import BIC, BDeu
+from dagpost import BIC, BDeu, BGe
 from dagpost.data import as_table
 from dagpost.data.table import Table
 from dagpost.errors import InputError
+from dagpost.scores import table_for
 from dagpost.scores.base import Completer
 from dagpost.scores.cells import CellFunction
 from dagpost.scores.counted import CountedScore
@@ -101,3 +103,64 @@ def test_a_score_of_other_terms_than_those_known_does_not_complete() -> None:
             return known._replace(tables=np.arange(known.tables.shape[1], dtype=float)[np.newaxis] ** 2)
 
     assert Squares().completer(gappy(), 2) is None
+
+
+def numbers(rows: int = 60) -> np.ndarray:
+    """A column, twice it exactly, and one of its own."""
+    generator = np.random.default_rng(8)
+    first = generator.standard_normal(rows)
+    return np.column_stack([first, 2.0 * first, generator.standard_normal(rows) + 5.0])
+
+
+def numbers_with_gaps(data: np.ndarray) -> Table:
+    return with_gaps(as_table(data), np.random.default_rng(9).random(data.shape[::-1]) < 0.3)
+
+
+def completed(table: Table, score: BGe, rounds: int = 10) -> np.ndarray:
+    completer, generator = score.completer(table, 2), np.random.default_rng(0)
+    cells = completer.begin(generator)
+    for _ in range(rounds):
+        completer.redraw(cells, chain(3), generator, RUNNING)
+    return cells
+
+
+def test_the_settled_prior_is_that_of_the_observed_cells() -> None:
+    data = np.array([[1.0, 5.0], [3.0, 9.0], [5.0, 2.0], [7.0, 4.0]])
+    gaps = np.array([[False, False, False, True], [False, True, False, False]])
+    table = replace(with_gaps(as_table(data), gaps), counts=np.array([3, 1, 1, 1]))
+    settled = BGe().settled(table)
+    np.testing.assert_allclose(settled.prior_mean, [11 / 5, 21 / 5])
+    np.testing.assert_allclose(settled.prior_scale, [np.std([1, 1, 1, 3, 5], ddof=1), np.std([5, 5, 5, 2, 4], ddof=1)])
+    assert BGe(prior_mean=1.0, prior_scale=(2.0, 3.0)).settled(table) == BGe(prior_mean=1.0, prior_scale=(2.0, 3.0))
+    assert BGe().settled(replace(table, gaps=None)) == BGe()
+
+
+def test_units_of_numbers_do_not_matter() -> None:
+    data, units = numbers(), np.array([1e-90, 1e90, 1e12])
+    plain, scaled = numbers_with_gaps(data), numbers_with_gaps(data * units)
+    columns, _ = np.nonzero(np.array(plain.gaps))
+    np.testing.assert_allclose(completed(scaled, BGe()) / units[columns], completed(plain, BGe()), rtol=1e-6, atol=1e-6)
+
+
+# The prior mean of the second is on the line of the columns too, so that nothing holds them off it.
+@pytest.mark.parametrize(
+    "score", [BGe(), BGe(prior_mean=0.0, prior_scale=1e-9)], ids=["prior of the units", "hardly any prior"]
+)
+def test_columns_that_determine_each_other_are_completed_so(score: BGe) -> None:
+    table = numbers_with_gaps(numbers())
+    # It starts with numbers that do not fit together, and each round brings them nearer.
+    values = table.filled(completed(table, score, rounds=200)).values()
+    assert np.isfinite(values).all()
+    gaps = np.array(table.gaps)
+    off = np.abs(values[:, 1] - 2.0 * values[:, 0])
+    # The prior leaves some play, of the size of a deviation divided by the root of the rows, or next to none.
+    assert off.max() < (1.5 if score.prior_scale is None else 1e-6)
+    assert (off[gaps[0] | gaps[1]] > 0.0).any()
+
+
+def test_levels_that_are_numbers_become_numbers_where_a_gaussian_score_completes_them() -> None:
+    frame = pd.DataFrame({"a": [1, 2, 3, 1, 2, 3], "b": [0.5, None, 2.5, 1.5, 0.5, 2.5]})
+    table = table_for("bge", frame)
+    assert table.levels == (None, None)
+    np.testing.assert_array_equal(table.columns[1], [0.5, np.nan, 2.5, 1.5, 0.5, 2.5])
+    assert as_table(frame).levels[0] == (1, 2, 3)

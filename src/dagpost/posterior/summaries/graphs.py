@@ -16,6 +16,7 @@ import numpy as np
 from dagpost._tools.arrays import Floats
 from dagpost._tools.checks import whole_number
 from dagpost.families.masks import graph_of_masks, integers_of, rows_equal_to
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.targets import STRUCTURE
 from dagpost.posterior.sources import sample_of
 from dagpost.posterior.summaries.display import edges_text, html_of
@@ -75,11 +76,13 @@ def graph_standing(source: GraphSource, graph: GivenGraph, log_joint: float = ma
     distinct = sample.distinct
     log_joints = sample.log_joint[distinct.rows]
     structural = sample.target == "structure"
-    if seen:
+    # Weights of graphs that were drawn from different completed tables cannot be compared.
+    comparable = sample.method != Augmentation.name
+    if seen and comparable:
         log_joint = float(sample.log_joint[int(hit.argmax())])
     weight = float(sample.weights[hit].sum())
     rank = None
-    if structural and not math.isnan(log_joint) and not np.isnan(log_joints).any():
+    if structural and comparable and not math.isnan(log_joint) and not np.isnan(log_joints).any():
         rounding = _ROUNDING * abs(log_joint) if math.isfinite(log_joint) else 0.0
         rank = 1 + int((log_joints > log_joint + rounding).sum())
     elif seen:

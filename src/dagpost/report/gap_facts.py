@@ -1,0 +1,92 @@
+"""What a report says of missing values: how many, what was assumed, and how sure the averages are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dagpost.posterior.fitted import Fitted
+
+MISSING_AT_RANDOM = (
+    "This rests on values being missing at random (Rubin 1976): whether a cell is empty may depend on the values that "
+    "are there, not on the value that it would have had."
+)
+OTHERWISE = (
+    "Where it does, as where the worst cases are not measured, an empty cell is itself a finding: then give gaps a "
+    'level of their own (missing="level" in Python, --missing level in a terminal).'
+)
+
+
+class GapFacts(NamedTuple):
+    """Cells of the observations without a value: in all, of how many, by column, and in how many observations.
+
+    `tables` completed tables were averaged over; `edge_error` and `path_error` are the largest standard errors (None:
+    paths are not averages), and `exact_given_table` says whether all graphs were summed over, given each of them.
+    """
+
+    cells: int
+    of: int
+    columns: dict[str, int]
+    incomplete: int
+    observations: int
+    tables: int
+    edge_error: float
+    path_error: float | None
+    exact_given_table: bool
+
+    @property
+    def share(self) -> float:
+        """The share of all cells."""
+        return self.cells / self.of
+
+
+def gap_facts(fitted: Fitted) -> GapFacts | None:
+    """What a report says of missing values; None where there are none."""
+    table, found = fitted.table, fitted.augmented
+    if table is None or table.gaps is None or found is None:
+        return None
+    weights = np.asarray(table.weights)
+    by_column = (table.gaps * weights).sum(axis=1)
+    return GapFacts(
+        int(by_column.sum()),
+        int(table.observations * len(table.names)),
+        {own: int(count) for own, count in zip(table.names, by_column, strict=True) if count},
+        int(weights[table.gaps.any(axis=0)].sum()),
+        int(table.observations),
+        found.tables,
+        float(found.edge_errors.max()),
+        None if found.path_errors is None else float(found.path_errors.max()),
+        found.exact_given_table,
+    )
+
+
+def how_many(facts: GapFacts) -> str:
+    """How much was missing and what was done about it."""
+    given = "exact sums over all graphs given" if facts.exact_given_table else "graphs that chains found given"
+    return (
+        f"{facts.cells:,} of {facts.of:,} cells ({_share(facts).lower()}) have no value, in {facts.incomplete:,} of "
+        f"{facts.observations:,} observations. Chains filled them in, again and again, each time with values that are "
+        f"probable given the other cells and a graph. What is shown are averages of {given} each of {facts.tables:,} "
+        "completed tables, so that they allow for these values not being known."
+    )
+
+
+def in_brief(facts: GapFacts) -> str:
+    """The same in a sentence."""
+    given = "exact ones" if facts.exact_given_table else "those"
+    return (
+        f"{_share(facts)} of the cells have no value: the probabilities are averages of {given} given each of "
+        f"{facts.tables:,} completed tables, and what remains uncertain about these cells is part of them (see Missing "
+        "values)."
+    )
+
+
+def _share(facts: GapFacts) -> str:
+    return f"{100.0 * facts.share:.1f}%" if facts.share >= 0.0005 else "Under 0.1%"
+
+
+def how_sure(facts: GapFacts) -> str:
+    """How well the averages are known."""
+    paths = "" if facts.path_error is None else f", and of the probability of a path {facts.path_error:.4f}"
+    return f"The largest standard error of the probability of an edge is {facts.edge_error:.4f}{paths}."
