@@ -239,7 +239,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
 def _steps(about: dict[str, Any]) -> list[str]:
     """What was done with each column, as lines of text."""
     from dagpost.files.archive import complete
-    from dagpost.files.model_file import recipe_in
+    from dagpost.files.kept_recipe import recipe_in
 
     with complete(about["file"], "model", "Fit the model again."):
         recipe = recipe_in(about)

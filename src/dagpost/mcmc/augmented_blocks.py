@@ -37,6 +37,8 @@ from dagpost.scores.base import Completer, ListScorer
 
 #: The most variables of a block.
 _BLOCK_SIZE = 8
+#: Sweeps of blocks for each graph that is kept.
+_SWEEPS_A_GRAPH = 5
 #: Exact edges and paths of every sweep are kept for up to this many columns.
 _MOST_PAIRED = 64
 
@@ -112,7 +114,7 @@ class BlockPasses:
             state = block_gibbs.start(context, generator)
         parents = np.zeros((graphs, self.nodes, *shape_of_sets(self.nodes)), dtype=np.uint64)
         moves, edges = np.zeros(1, dtype=np.int64), np.zeros((self.nodes, self.nodes))
-        output = Round(1, parents, np.zeros(graphs), np.zeros(graphs), edges, moves, moves.copy())
+        output = Round(_SWEEPS_A_GRAPH, parents, np.zeros(graphs), np.zeros(graphs), edges, moves, moves.copy())
         block_gibbs.advance(context, state, _BLOCK_SIZE, generator, output, cancel)
         log_state = float(output.log_joint[-1] + self.log_priors[value])
         return Pass(parents, output.log_joint, log_state, edges / graphs)
