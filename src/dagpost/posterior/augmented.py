@@ -73,7 +73,7 @@ class Augmented:
     @cached_property
     def joined_errors(self) -> Floats:
         """The standard errors of the probability that two columns are joined, whichever way."""
-        own = self.series(EDGES) if self.has_series else np.asarray(self.record.edges)[:, None]
+        own = self.by_chain(EDGES)
         return averages_of(own + own.transpose(0, 1, 3, 2)).errors
 
     @property
@@ -100,6 +100,13 @@ class Augmented:
         """What was found given each completed table, as (chains, sweeps, ...), cut to the shortest chain."""
         return stacked(self.record.series_of(name))
 
+    def by_chain(self, name: str) -> NDArray[np.floating[Any]]:
+        """The same; of very many columns, the mean edges of each chain in the place of its sweeps."""
+        if self.has_series or name != EDGES:
+            return self.series(name)
+        assert self.record.edges is not None
+        return self.record.edges[:, None]
+
     @property
     def completions(self) -> NDArray[np.generic]:
         """The cells of the completed tables that are kept (tables, cells), chain after chain."""
@@ -125,7 +132,7 @@ class Augmented:
         return [kept_sweeps(sweeps, cells, round_sweeps) for sweeps, cells in pairs]
 
     def graphs_of(self, place: int, graphs: int) -> slice:
-        """Where in the sample the graphs stand that were drawn from one of these; `graphs` is how many a sweep draws."""
+        """Where in the sample the graphs stand that were drawn from one of these; a sweep draws `graphs` of them."""
         chain = int(self.chain_of[place])
         sweep = self._kept_sweeps[chain][place - sum(map(len, self._kept_sweeps[:chain]))]
         start, end = (sum(self.record.lengths[:count]) for count in (chain, chain + 1))
@@ -151,13 +158,8 @@ class Augmented:
 
     @cached_property
     def _edges(self) -> Averages:
-        if self.has_series:
-            return self._averages(EDGES)
-        assert self.record.edges is not None
-        # Each chain is one draw of a mean.
-        found = averages_of(self.record.edges[:, None])
-        weights = np.array(self.record.lengths) / sum(self.record.lengths)
-        return found._replace(means=np.tensordot(weights, self.record.edges, axes=1))
+        # Without series each chain is one draw of a mean.
+        return self._averages(EDGES) if self.has_series else averages_of(self.by_chain(EDGES))
 
     @cached_property
     def _paths(self) -> Averages | None:

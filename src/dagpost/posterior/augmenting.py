@@ -26,15 +26,14 @@ from dagpost.methods.exact_layers import ExactLayers
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses, by_blocks
 from dagpost.posterior.weighing import division_of, families_of
 from dagpost.scores import scores_within
-from dagpost.scores.scoring_time import seconds_of_scoring
+from dagpost.scores.scoring_time import seconds_of_rescoring, seconds_of_scoring
 
 #: Exact sums over all graphs, or orders, of a completed table that take longer than this are left to blocks.
 _SECONDS_A_PASS = 0.1
 
-# What a sweep takes beside scores and sums: for itself, and for each missing cell that is redrawn once.
-_A_SWEEP, _A_CELL = 4e-3, 0.7e-6
-#: Sums over all graphs with paths and draws take so many times as long as those of edges alone.
-_WITH_PATHS = 2.0
+# CPU seconds of a sweep beside scores and the terms of sums (benchmarks/gaps_speed.py): for itself, each missing cell
+# that is redrawn once, each family that is ranked for drawing graphs, and each set of nodes.
+_A_SWEEP, _A_CELL, _A_FAMILY, _A_SET = 0.6e-3, 0.4e-6, 60e-9, 0.6e-6
 
 
 def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
@@ -100,16 +99,16 @@ def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, e
     limit = min(study.max_parents, nodes - 1)
     levels = [len(own) for own in table.levels if own is not None]
     lists = study.constraints.parent_lists(table.names, limit)
-    scoring = seconds_of_scoring(
-        lists, table.rows, scores_within(study.score)[0], 1, levels=float(np.mean(levels)) if levels else 2.0
-    )
+    usual, score = float(np.mean(levels)) if levels else 2.0, scores_within(study.score)[0]
     components = division_of(method, modularity, study, InlineEngine())
     sizes = [nodes] if components is None else [size for size in components.sizes if size > 1]
-    backend = backend_of(InlineEngine())
-    if modularity == "order":
-        sums = backend.order_seconds(nodes)
+    if components is None:
+        scoring = seconds_of_rescoring(table, limit, score, levels=usual)
     else:
-        sums = _WITH_PATHS * sum(backend.structure_seconds(size) for size in sizes)
+        scoring = seconds_of_scoring(lists, table.rows, score, 1, levels=usual)
+    backend = backend_of(InlineEngine())
+    terms = backend.order_seconds if modularity == "order" else backend.structure_seconds
+    sums = sum(terms(size) + _A_SET * 2.0 ** min(size, MAX_NODES) for size in sizes) + _A_FAMILY * families_of(lists)
     sweep = _A_SWEEP + scoring + sums + method.rounds * _A_CELL * table.gap_count
     least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
     turns = math.ceil(method.chains / engine.workers)

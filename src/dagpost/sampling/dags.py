@@ -76,8 +76,9 @@ def draw_parents_in_layers(
     def choose_parents(node: int, cancel: Integers) -> None:
         ranked = (families.masks[node], families.log_weights[node])
         grouped = np.lexsort((to_meet[node], allowed[node]))
-        numbers = [own[node] for own in (*by_node, parents, log_weights)]
-        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *numbers, cancel)
+        given = (by_node[0][node], by_node[1][node])
+        chosen = (parents[node], log_weights[node])
+        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *given, *chosen, cancel)
 
     for _ in engine.run(choose_parents, range(nodes)):
         pass

@@ -38,7 +38,14 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
 }
 
 
-@pytest.fixture(scope="module", params=list(KINDS))
+#: Those that share no code of files with the others.
+USUAL = ("averaged", "numbers", "counted")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(kind, marks=[] if kind in USUAL else [pytest.mark.long]) for kind in KINDS],
+)
 def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[DagPosterior, Path]:
     model, path = KINDS[request.param](), tmp_path_factory.mktemp("models") / "m.dagpost"
     model.save(path)
@@ -94,7 +101,8 @@ def test_rows_keep_the_labels_of_the_user(model: DagPosterior, tmp_path: Path) -
         cells = each.missing_cells()
         rows, columns = np.nonzero(table.isna().to_numpy())
         assert list(zip(cells["row"], cells["column"], strict=True)) == [
-            (table.index[row], table.columns[column]) for row, column in zip(rows, columns, strict=True)
+            (table.index[row], table.columns[column])
+            for row, column in zip(rows, columns, strict=True)  # type: ignore[call-overload]
         ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import cache
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from dagpost import DagPosterior, InputError, equivalence_classes, top_graphs
 from dagpost.features import resolve
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior.augmented import Augmented, augmented_of, kept_sweeps
-from dagpost.posterior.averaged_answers import better_answers
+from dagpost.posterior.averaged_answers import averaged_answers, better_answers
 from dagpost.posterior.averaged_estimate import averaged_estimate, ratio_estimate, summed_estimate
 from dagpost.posterior.probabilities import probabilities
 
@@ -271,6 +272,11 @@ def test_sweeps_whose_cells_were_kept_are_known_for_broken_rounds_too() -> None:
         kept_sweeps(3, 4, 10)
 
 
+def stand_in(found: Augmented, names: tuple[str, ...]) -> Any:
+    """As much of a fitted model as answers from series need."""
+    return SimpleNamespace(augmented=found, names=names, settings={}, target=fitted().target_)
+
+
 def test_without_series_chains_give_the_averages_and_their_differences_the_errors() -> None:
     record = record_of(10, 4, 1, pairs=False)
     found = Augmented(record)
@@ -279,6 +285,12 @@ def test_without_series_chains_give_the_averages_and_their_differences_the_error
     assert record.edges is not None
     np.testing.assert_allclose(found.edges, record.edges.mean(axis=0))
     np.testing.assert_allclose(found.edge_errors, record.edges.std(axis=0, ddof=1) / 2.0)
+    own = record.edges[:, 0, 1]
+    (answer,) = averaged_answers([resolve("A -> B", ("A", "B"), None, ())], stand_in(found, ("A", "B")), 0.95)
+    assert answer == pytest.approx(own.mean())
+    assert answer is not None
+    # Four numbers, and Student's t for them.
+    assert answer.upper == pytest.approx(min(own.mean() + 3.182 * own.std(ddof=1) / 2.0, 1.0), abs=1e-3)
 
 
 def test_regimes_and_verdicts_of_other_chains_are_as_they_were() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from dagpost.data.table import Table
 from dagpost.methods.augmentation import Augmentation
 from dagpost.prediction.network import bayesian_network
 from dagpost.prediction.statistics import sufficient_statistics
+from dagpost.scores import BGe
 
 # Chains this short do not vouch for themselves; they are compared with sums.
 pytestmark = pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
@@ -54,7 +56,7 @@ def log_evidences(tables: list[Table], score: object = "bdeu") -> np.ndarray:
     return np.array([DagPosterior(score=score).fit(each).log_evidence_ for each in tables])
 
 
-def with_row(table: Table, row: list[int]) -> Table:
+def with_row(table: Table, row: list[Any]) -> Table:
     columns = [np.append(own, np.array(cell, own.dtype)) for own, cell in zip(table.columns, row, strict=True)]
     return replace(table, columns=tuple(columns))
 
@@ -81,17 +83,21 @@ def test_rows_are_predicted_as_by_the_sum_over_all_completions(table: Table, sco
     np.testing.assert_allclose(chances, np.exp([expected[0] - log_open, other - log_open]), atol=ERROR)
 
 
-def test_numbers_are_predicted_without_what_is_not_known() -> None:
-    """Rows of the table itself: near what is predicted once all gaps are filled with a chain's own draws."""
-    table = numbers_table(2, columns=3, rows=15, gaps=3)
-    model = fitted_to(table, "bge")
-    augmented = model.fitted_.augmented
-    assert augmented is not None
-    found = model.score_samples(table)
-    assert np.isfinite(found).all()
-    tables = [table.filled(augmented.completions[place]) for place in augmented.spread(8).reshape(-1)]
-    others = [DagPosterior("bge", seed=1, samples=400).fit(each).score_samples(table) for each in tables]
-    np.testing.assert_allclose(found, np.logaddexp.reduce(others) - np.log(len(others)), atol=0.4)
+def test_rows_of_numbers_are_predicted_as_by_the_integral_over_the_gap() -> None:
+    """One gap, whose values are those of a trapezoidal rule that reaches far out."""
+    table = numbers_table(2, columns=3, rows=12, gaps=1)
+    model, score = fitted_to(table, "bge"), BGe().settled(table)
+    assert table.gaps is not None
+    observed = table.columns[int(table.gaps.any(axis=1).argmax())]
+    steps = np.linspace(-4.0, 4.0, 33)
+    points = np.nanmean(observed) + np.nanstd(observed) * np.sinh(steps)
+    every = [table.filled(np.array([point])) for point in points]
+    weights = np.log(np.cosh(steps))
+    row = np.array([np.nanmean(own) for own in table.columns])
+    base = np.logaddexp.reduce(weights + log_evidences(every, score))
+    more = np.logaddexp.reduce(weights + log_evidences([with_row(each, row.tolist()) for each in every], score))
+    new = Table(table.names, tuple(row[:, np.newaxis]), table.levels)
+    assert model.score_samples(new)[0] == pytest.approx(more - base, abs=ERROR)
 
 
 def test_the_network_of_one_graph_has_means_over_completions_given_the_graph(table: Table, model: DagPosterior) -> None:
