@@ -76,9 +76,8 @@ def draw_parents_in_layers(
     def choose_parents(node: int, cancel: Integers) -> None:
         ranked = (families.masks[node], families.log_weights[node])
         grouped = np.lexsort((to_meet[node], allowed[node]))
-        given = (allowed[node], to_meet[node], grouped)
-        uniform, chosen = (numbers[node], totals[node]), (parents[node], log_weights[node])
-        _draw_parents(*ranked, *given, *uniform, *chosen, cancel)
+        own = (numbers[node], totals[node], parents[node], log_weights[node])
+        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *own, cancel)
 
     for _ in engine.run(choose_parents, range(nodes)):
         pass
