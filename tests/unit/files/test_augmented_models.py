@@ -147,6 +147,15 @@ def test_rows_that_were_left_out_do_not_shift_the_numbers_of_others() -> None:
         assert set(rows if labelled else table.index[rows]) == set(incomplete)
 
 
+def test_rows_with_gaps_in_exogenous_columns_are_not_completed() -> None:
+    table = answers_to(20)
+    gone = table["rain"].isna()
+    assert gone.any()
+    model = fitted_to(table, exogenous="rain", samples=20)
+    assert model.completed(1)[0].index.to_list() == table.index[~gone].to_list()
+    assert set(model.missing_cells()["row"]) == set(table.index[table.isna().any(axis=1) & ~gone])
+
+
 def test_a_model_without_gaps_has_no_completed_tables() -> None:
     whole = DagPosterior("bdeu", samples=5).fit(np.array([[0, 1], [1, 0], [1, 1]]))
     for ask in (lambda: whole.completed(1), whole.missing_cells):
