@@ -119,11 +119,9 @@ def test_rows_keep_the_labels_of_the_user(model: DagPosterior, tmp_path: Path) -
     for each in (model, DagPosterior.load(tmp_path / "m")):
         assert each.completed(1)[0].index.to_list() == table.index.to_list()
         cells = each.missing_cells()
-        rows, columns = np.nonzero(table.isna().to_numpy())
-        assert list(zip(cells["row"], cells["column"], strict=True)) == [
-            (table.index[row], table.columns[column])
-            for row, column in zip(rows, columns, strict=True)  # type: ignore[call-overload]
-        ]
+        places = np.argwhere(table.isna().to_numpy()).tolist()
+        expected = [(table.index[row], table.columns[column]) for row, column in places]
+        assert list(zip(cells["row"], cells["column"], strict=True)) == expected
 
 
 def test_rows_without_labels_are_numbered_from_0(tmp_path: Path) -> None:
@@ -137,7 +135,7 @@ def test_rows_that_were_left_out_do_not_shift_the_numbers_of_others() -> None:
     table = answers_to(20).assign(times=[0, 2] * 10)
     gone = table.isna().any(axis=1) & (table["times"] == 0)
     assert gone.any()
-    kept = np.repeat(table.index[table["times"] > 0], 2)
+    kept = table.index[table["times"] > 0].repeat(2)
     for labelled in (True, False):
         model = fitted_to(table if labelled else table.reset_index(drop=True), counts="times", samples=20)
         found = model.completed(1)[0].index
