@@ -273,8 +273,8 @@ def _by_tables(
 def _seconds_a_table(fitted: Fitted) -> float:
     """Roughly how long statements take for one completed table, on one core."""
     columns = some_completed(fitted).largest
-    expected = (order if fitted.modularity == "order" else structure).expected_seconds(columns, 1)
-    return _A_TABLE + _SUMS * expected
+    expected = order.expected_seconds if fitted.modularity == "order" else structure.expected_seconds
+    return _A_TABLE + _SUMS * expected(columns, 1)
 
 
 def _ask_some(asked: Sequence[_Asked], numbers: Integers, fitted: Fitted, patience: float) -> None:

@@ -119,10 +119,16 @@ def test_rows_keep_the_labels_of_the_user(model: DagPosterior, tmp_path: Path) -
     for each in (model, DagPosterior.load(tmp_path / "m")):
         assert each.completed(1)[0].index.to_list() == table.index.to_list()
         cells = each.missing_cells()
+<<<<<<< HEAD
         rows, columns = np.nonzero(table.isna().to_numpy())
         assert list(zip(cells["row"], cells["column"], strict=True)) == [
             (table.index.to_list()[row], table.columns[column]) for row, column in zip(rows, columns, strict=True)
         ]
+=======
+        places = np.argwhere(table.isna().to_numpy()).tolist()
+        expected = [(table.index[row], table.columns[column]) for row, column in places]
+        assert list(zip(cells["row"], cells["column"], strict=True)) == expected
+>>>>>>> gapfiles
 
 
 def test_rows_without_labels_are_numbered_from_0(tmp_path: Path) -> None:
@@ -144,6 +150,15 @@ def test_rows_that_were_left_out_do_not_shift_the_numbers_of_others() -> None:
         rows = model.missing_cells()["row"]
         incomplete = table.index[table.isna().any(axis=1) & ~gone]
         assert set(rows if labelled else table.index[rows]) == set(incomplete)
+
+
+def test_rows_with_gaps_in_exogenous_columns_are_not_completed() -> None:
+    table = answers_to(20)
+    gone = table["rain"].isna()
+    assert gone.any()
+    model = fitted_to(table, exogenous="rain", samples=20)
+    assert model.completed(1)[0].index.to_list() == table.index[~gone].to_list()
+    assert set(model.missing_cells()["row"]) == set(table.index[table.isna().any(axis=1) & ~gone])
 
 
 def test_a_model_without_gaps_has_no_completed_tables() -> None:
