@@ -119,16 +119,9 @@ def test_rows_keep_the_labels_of_the_user(model: DagPosterior, tmp_path: Path) -
     for each in (model, DagPosterior.load(tmp_path / "m")):
         assert each.completed(1)[0].index.to_list() == table.index.to_list()
         cells = each.missing_cells()
-<<<<<<< HEAD
-        rows, columns = np.nonzero(table.isna().to_numpy())
-        assert list(zip(cells["row"], cells["column"], strict=True)) == [
-            (table.index.to_list()[row], table.columns[column]) for row, column in zip(rows, columns, strict=True)
-        ]
-=======
         places = np.argwhere(table.isna().to_numpy()).tolist()
         expected = [(table.index[row], table.columns[column]) for row, column in places]
         assert list(zip(cells["row"], cells["column"], strict=True)) == expected
->>>>>>> gapfiles
 
 
 def test_rows_without_labels_are_numbered_from_0(tmp_path: Path) -> None:
