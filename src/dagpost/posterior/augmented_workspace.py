@@ -23,6 +23,7 @@ from dagpost.data.encoding import code_type
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
+from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.numbering import family_count
 from dagpost.families.pruning import node_without_core
 from dagpost.mcmc.augmentation import Pass, Passes, limits_of_cells, members_of_masks
@@ -109,6 +110,13 @@ class AugmentedWorkspace(Workspace):
                 f"Tables with gaps of {self.nodes} variables have no exact sums: graphs are moved by blocks."
             )
         return self.passes.weighed(np.asarray(cells, dtype=np.float64), value, self.engine)
+
+    @property
+    def considered(self) -> ConsideredSets:
+        """The parent sets that chains of blocks consider, without weights."""
+        if not isinstance(self.passes, BlockPasses):
+            raise InputError("Every parent set is considered: graphs are exact given each completed table.")
+        return self.passes.considered
 
     @property
     def considered_words(self) -> str:

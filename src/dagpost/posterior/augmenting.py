@@ -35,6 +35,12 @@ _A_SWEEP, _A_CELL = 4e-3, 0.7e-6
 #: Sums over all graphs with paths and draws take so many times as long as those of edges alone.
 _WITH_PATHS = 2.0
 
+# Where graphs are moved by blocks: the families in play for each variable, what one takes at 1,000 rows, the sweeps of
+# blocks for a graph, and what a variable takes in one; the tables that are looked at before, and how many families of
+# all variables and of each are scored for one.
+_IN_PLAY, _A_FAMILY, _SWEEPS_A_GRAPH, _A_VARIABLE = 150, 2e-6, 5, 6e-6
+_LOOKS, _SMALL_SETS, _AMONG_CANDIDATES = 12, 400_000, 6_000
+
 
 def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
     """The chains that a method asks for where there are gaps: it says how graphs are found given a table."""
@@ -91,17 +97,24 @@ def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, e
     scoring = seconds_of_scoring(
         lists, table.rows, scores_within(study.score)[0], 1, levels=float(np.mean(levels)) if levels else 2.0
     )
+    before = 0.0
+    if method.given_table == BlockGibbs.name:
+        in_rows = _A_FAMILY * (0.2 + 0.8 * table.rows / 1000)
+        before = _LOOKS * min(families_of(lists), _SMALL_SETS + nodes * _AMONG_CANDIDATES) * in_rows / engine.workers
+        scoring = nodes * (_IN_PLAY * in_rows + method.graphs * _SWEEPS_A_GRAPH * _A_VARIABLE)
     components = division_of(method, modularity, study, InlineEngine())
     sizes = [nodes] if components is None else [size for size in components.sizes if size > 1]
     backend = backend_of(InlineEngine())
-    if modularity == "order":
+    if method.given_table == BlockGibbs.name:
+        sums = 0.0
+    elif modularity == "order":
         sums = backend.order_seconds(nodes)
     else:
         sums = _WITH_PATHS * sum(backend.structure_seconds(size) for size in sizes)
     sweep = _A_SWEEP + scoring + sums + method.rounds * _A_CELL * table.gap_count
     least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
     turns = math.ceil(method.chains / engine.workers)
-    low, high = (turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
+    low, high = (before + turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
     size = most * method.chains * (table.gap_count + 8 * nodes**2) + 16 * families_of(lists)
     what = f"up to {most * method.chains:,} completed tables in {method.chains} chains"
     return Cost("chains", what, math.sqrt(low * high), size, math.sqrt(high / low))
