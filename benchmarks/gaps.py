@@ -1,6 +1,7 @@
 """What is gained by completing gaps: against dropping rows and imputing; and what two real tables with gaps take.
 
     python -m benchmarks.gaps erased [--shares 0.1 0.3 0.5] [--times 10]
+    python -m benchmarks.gaps simulated [--tables 100] [--share 0.3]
     python -m benchmarks.gaps real [--folder FOLDER]
 
 - erased: cells of the coronary table (1,841 men, 6 columns) are erased at random. The edges of the complete table are
@@ -8,6 +9,8 @@
   completions, complete rows alone, each gap filled with the mode of its column, and the average of the posteriors of 20
   tables filled by scikit-learn's IterativeImputer (drawn from its posterior, rounded to codes). Differences from ours
   are of the same erased tables, with their standard errors.
+- simulated: the same for tables of five columns whose graph and chances are drawn from the prior, so that it is known
+  what is true: beside distances to the posterior of the complete table, the losses of the true edges.
 - real: votes.csv (435 congressmen, 17 columns, 392 gaps) and tumor_missing.csv (339 patients, 18 columns, 225 gaps),
   both of the UCI repository, in FOLDER/real: CPU seconds, R-hat, errors of edges; and how far edges are from those of
   the tumor table whose gaps are filled with modes (FOLDER/paper/tumor.csv).
@@ -28,6 +31,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from benchmarks.gaps_simulation import Levels, draw_graph
 from numpy.typing import NDArray
 
 from dagpost import BDeu, DagPosterior, Table, as_table, datasets
@@ -40,6 +44,9 @@ SEED = 2034
 RESULTS = Path(__file__).resolve().parent / "results"
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 IMPUTATIONS = 20
+SIMULATED_ROWS = 300
+#: Graphs, ten from each completed table.
+SAMPLES = 10_000
 WAYS = ("all completions", "complete rows", "mode", "IterativeImputer")
 
 
@@ -93,14 +100,13 @@ def imputed(table: Table, seed: int) -> Table:
     return table.filled(codes[gaps])
 
 
-def distances(complete: Table, truth: Floats, share: float, number: int) -> Result:
-    """How far each way to deal with gaps ends from the edges of the complete table, and its CPU seconds."""
-    table = erased(complete, share, [SEED, round(100 * share), number])
+def answers(table: Table, number: int) -> tuple[dict[str, Floats], dict[str, float]]:
+    """The edges that each way to deal with gaps ends at, and its CPU seconds."""
     found, seconds = {}, {}
     for way in WAYS:
         start = time.process_time()
         if way == "all completions":
-            model = DagPosterior(score="bdeu", missing="augment", seed=number, progress=False).fit(table)
+            model = DagPosterior("bdeu", missing="augment", samples=SAMPLES, seed=number, progress=False).fit(table)
             found[way] = model.edge_probabilities_.to_numpy()
         elif way == "complete rows":
             found[way] = edges_of(complete_rows(table))
@@ -110,6 +116,13 @@ def distances(complete: Table, truth: Floats, share: float, number: int) -> Resu
             drawn = [imputed(table, seed) for seed in range(number * IMPUTATIONS, (number + 1) * IMPUTATIONS)]
             found[way] = np.mean([edges_of(own) for own in drawn], axis=0)
         seconds[way] = time.process_time() - start
+    return found, seconds
+
+
+def distances(complete: Table, truth: Floats, share: float, number: int) -> Result:
+    """How far each way ends from the edges of the complete table."""
+    table = erased(complete, share, [SEED, round(100 * share), number])
+    found, seconds = answers(table, number)
     return {
         "share": share,
         "number": number,
@@ -156,6 +169,34 @@ def table_of_distances(found: list[Result]) -> str:
 def with_error(values: Floats, sign: str = "") -> str:
     """A mean and its standard error."""
     return f"{values.mean():{sign}.2f} ± {values.std(ddof=1) / np.sqrt(len(values)):.2f}"
+
+
+def run_simulated(tables: int, share: float) -> None:
+    """Worlds drawn from the prior: distance to the complete table's posterior, and losses of the true edges."""
+    world = Levels((2, 2, 2, 2, 2), (BDeu(1.0),))
+    off = ~np.eye(len(world.arities), dtype=bool)
+    found: dict[str, list[Floats]] = {way: [] for way in (*WAYS, "nothing erased")}
+    for number in range(tables):
+        rng = np.random.default_rng([SEED, number])
+        graph = draw_graph(len(world.arities), rng, orders=False)
+        complete = world.table(graph, world.draw(graph, world.scores[0], rng), SIMULATED_ROWS, rng)
+        there = np.array([[parent in own for own in graph] for parent in range(len(graph))])
+        truth = edges_of(complete)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            edges, _ = answers(erased(complete, share, [SEED, number, 1]), number)
+        for way, own in {**edges, "nothing erased": truth}.items():
+            inside = np.clip(own, 1e-6, 1 - 1e-6)
+            log_loss = -np.where(there, np.log(inside), np.log1p(-inside))[off].sum()
+            squared = ((own - truth) ** 2).sum()
+            found[way].append(np.array([np.abs(own - truth).sum(), squared, ((own - there) ** 2)[off].sum(), log_loss]))
+    print(f"{tables} tables of {SIMULATED_ROWS} rows, {share:.0%} erased: sums over the {off.sum()} edges")
+    print(
+        "| | distance | squared distance | squared error of true edges | log loss of true edges |\n| --- |"
+        + " ---: |" * 4
+    )
+    for way, rows in found.items():
+        print(f"| {way} | " + " | ".join(with_error(values) for values in np.array(rows).T) + " |")
 
 
 def run_real(folder: Path) -> None:
@@ -214,11 +255,16 @@ def main() -> None:
     first = commands.add_parser("erased")
     first.add_argument("--shares", nargs="+", type=float, default=[0.1, 0.3, 0.5])
     first.add_argument("--times", type=int, default=10)
+    third = commands.add_parser("simulated")
+    third.add_argument("--tables", type=int, default=100)
+    third.add_argument("--share", type=float, default=0.3)
     second = commands.add_parser("real")
     second.add_argument("--folder", type=Path, default=SHARED)
     options = parser.parse_args()
     if options.command == "erased":
         run_erased(options.shares, options.times)
+    elif options.command == "simulated":
+        run_simulated(options.tables, options.share)
     else:
         run_real(options.folder)
 

@@ -2,6 +2,8 @@
 
     python -m benchmarks.gaps_calibration [--tables 300] [--worlds levels numbers ...]
 
+Resumes where it stopped: the results of each table are a line in benchmarks/results/gaps-calibration-WORLD.jsonl.
+
 A graph is drawn from the prior, its parameters from the prior of the score, a table from both, and cells are erased,
 depending on a column that is not (gaps_simulation.py). If the posterior is right, then
 
@@ -20,9 +22,11 @@ what was given a probability is true.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -35,6 +39,7 @@ from dagpost.methods.augmentation import Augmentation
 Floats = NDArray[np.float64]
 
 SEED = 2035
+RESULTS = Path(__file__).resolve().parent / "results"
 ROWS = 40
 #: Draws that a truth is ranked among, so that there are 16 ranks; sweeps of the chains from one to the next.
 DRAWS, APART = 15, 20
@@ -63,12 +68,22 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one table: probabilities of edges, which are there; graphs drawn; ranks of the truth."""
+    """Of one table: probabilities of edges, how they vary together, which are there; ranks of the truth."""
 
     edges: Floats
+    covariance: Floats
     there: NDArray[np.bool_]
-    drawn: NDArray[np.bool_]
     ranks: tuple[int, ...]
+
+    def to_json(self) -> str:
+        """A line of a file."""
+        return json.dumps([np.asarray(part).tolist() for part in (self.edges, self.covariance, self.there, self.ranks)])
+
+    @classmethod
+    def from_json(cls, line: str) -> Outcome:
+        """The other way."""
+        edges, covariance, there, ranks = json.loads(line)
+        return cls(np.array(edges), np.array(covariance), np.array(there), tuple(ranks))
 
 
 def outcome(setting: Setting, number: int, rows: int = ROWS) -> Outcome:
@@ -101,8 +116,8 @@ def outcome(setting: Setting, number: int, rows: int = ROWS) -> Outcome:
     truth = edge_count(graph), log_joint(graph, score, complete), world.about_last(graph, parameters)
     return Outcome(
         fitted.edge_probabilities_.to_numpy(),
+        covariance_of_edges(fitted),
         adjacency(graph),
-        drawn_edges(fitted),
         tuple(rank(true, np.array(others), rng) for true, others in zip(truth, zip(*found, strict=True), strict=True)),
     )
 
@@ -137,11 +152,11 @@ def adjacency(graph: Graph) -> NDArray[np.bool_]:
     return there
 
 
-def drawn_edges(model: DagPosterior) -> NDArray[np.bool_]:
-    """The same of every graph that the chains drew."""
+def covariance_of_edges(model: DagPosterior) -> Floats:
+    """Of all edges in a row, over the graphs that the chains drew."""
     masks = model.fitted_.own_sample().parents.astype(np.int64)
-    there: NDArray[np.bool_] = masks[:, None, :] >> np.arange(masks.shape[1])[:, None] & 1 == 1
-    return there
+    there = masks[:, None, :] >> np.arange(masks.shape[1])[:, None] & 1
+    return np.cov(there.reshape(len(there), -1).T)
 
 
 def rank(true: float, others: Floats, rng: np.random.Generator) -> int:
@@ -157,7 +172,7 @@ def normal_statistics(outcomes: list[Outcome]) -> tuple[float, float]:
         for which, weights in enumerate((np.ones_like(own.edges), own.edges - 0.5)):
             np.fill_diagonal(weights, 0.0)
             sums[which] += (weights * (own.there - own.edges)).sum()
-            variances[which] += (weights * own.drawn).sum(axis=(1, 2)).var(ddof=1)
+            variances[which] += weights.ravel() @ own.covariance @ weights.ravel()
     first, second = sums / np.sqrt(variances)
     return float(first), float(second)
 
@@ -203,8 +218,21 @@ def main() -> None:
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            outcomes = [outcome(SETTINGS[name], number) for number in range(options.tables)]
+            outcomes = run(name, options.tables)
         show(name, outcomes, time.process_time() - start)
+
+
+def run(name: str, tables: int) -> list[Outcome]:
+    """The outcomes of all tables; those that are in the file already are read, the others added to it."""
+    path = RESULTS / f"gaps-calibration-{name.replace(' ', '-')}.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    outcomes = [Outcome.from_json(line) for line in path.read_text(encoding="utf-8").splitlines()][:tables]
+    for number in range(len(outcomes), tables):
+        outcomes.append(outcome(SETTINGS[name], number))
+        with path.open("a", encoding="utf-8") as file:
+            file.write(outcomes[-1].to_json() + "\n")
+    return outcomes
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def test_a_round_leaves_the_exact_distribution_of_the_cells(score: Score) -> Non
     generator = np.random.default_rng(11)
     number_of = {tuple(cells): number for number, cells in enumerate(every.tolist())}
     found = np.zeros(len(every))
-    draws = 12_000
+    draws = 6_000
     for start in generator.choice(len(every), draws, p=shares):
         cells = every[start].copy()
         completer.redraw(cells, families, generator, RUNNING)
@@ -75,7 +75,7 @@ def test_a_round_leaves_the_exact_distribution_of_two_numbers(gaps: tuple[tuple[
     table = naive.with_gaps(as_table(data), where)
     families = np.array([[3, 3], [0, 3], [0, 1]], dtype=np.int16)
     # A grid by the quantiles of Student's distribution, whose tails are heavier than those of the cells.
-    quantiles = student.ppf((np.arange(250) + 0.5) / 250, 3)
+    quantiles = student.ppf((np.arange(150) + 0.5) / 150, 3)
     grid = np.array([[first, second] for first in 2 * quantiles for second in 2 * quantiles])
     tables = np.repeat(data[np.newaxis], len(grid), axis=0)
     columns, rows = np.nonzero(where)

@@ -62,7 +62,7 @@ def chain_table(nodes: int) -> pd.DataFrame:
 
 def fitted(model: DagPosterior) -> Arrays:
     """All numbers of a fitted model."""
-    arrays = {"edges": model.edge_probabilities_.to_numpy(), "evidence": np.array(model.log_evidence_)}
+    arrays = {"edges": model.edge_probabilities_.to_numpy(), "evidence": np.array(model.fitted_.results.log_evidence)}
     sums, drawn = model.fitted_.results.sums, model.fitted_.drawn
     if sums is not None:
         arrays["families"] = np.concatenate(list(sums.families))
@@ -129,7 +129,7 @@ KINDS: dict[str, Callable[[], Run]] = {
     "scores of levels": lambda: scores("bde", 4_000),
     "scores of numbers": lambda: scores("bge", 2_000),
     "bootstrap": lambda: fit(6, method=Bootstrap(replicates=40)),
-    "fit with gaps": lambda: fit(5, 0.1, method=Augmentation(chains=3, burn_in=20, error=0.02), samples=6_000),
+    "fit with gaps": lambda: fit(5, 0.1, method=Augmentation(chains=3, burn_in=20, error=1e-9), samples=2_100),
     "block-gibbs sample": lambda: sample(10, 3_000, method=BlockGibbs(chains=3, thinning=2, burn_in=600)),
     "dds sample": lambda: sample(14, 140_000, modularity="order"),
     "exact-layers sample": lambda: sample(13, 70_000),

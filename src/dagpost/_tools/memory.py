@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from dagpost.errors import ResourceError
 
 #: Where Linux says how much memory a container may take.
 CONTROL_GROUP = Path("/sys/fs/cgroup")
+#: For how long what was found is not looked up again: exact sums over few nodes take less time than looking.
+_FRESH_SECONDS = 0.05
 
 
-def available_bytes(control_group: Path = CONTROL_GROUP) -> int:
+def available_bytes() -> int:
     """Memory this process can still take: what the system has free, or less if a container sets a limit."""
+    return _found_at(int(time.monotonic() / _FRESH_SECONDS))
+
+
+@lru_cache(maxsize=1)
+def _found_at(moment: int) -> int:
+    del moment
+    return bytes_in(CONTROL_GROUP)
+
+
+def bytes_in(control_group: Path) -> int:
+    """The same, looked up now, for the container that a folder describes."""
     import psutil
 
     free = int(psutil.virtual_memory().available)

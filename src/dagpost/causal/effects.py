@@ -13,6 +13,7 @@ gaussian.py; 30,000 graphs of 20 variables take about a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.sample import DagSample
-from dagpost.prediction.fitted import score_parts
+from dagpost.prediction.completed_parts import parts_of
 from dagpost.scores import (
     DirichletPrior,
     NormalWishartPrior,
@@ -250,22 +251,23 @@ def effect_of_fitted(
     seed: int | None,
 ) -> CausalEffect:
     """The effect under a fitted model, from its own sample; without rows it is refused before any work."""
-    table = fitted.rows("Causal effects")
+    fitted.rows("Causal effects")
     resolve_score(fitted.score)
     options: dict[str, Any] = {"do": do, "outcome_level": outcome_level, "confidence": confidence}
     options["engine"] = fitted.workspace.engine
-    parts = score_parts(fitted, fitted.own_sample())
+    parts = parts_of(fitted)
+
+    def effect_of(place: int, number: int, own_seed: int | None) -> CausalEffect:
+        score, sample, table = parts[place]
+        assert table is not None
+        return causal_effect(sample, table(), score, treatment, outcome, draws=number, seed=own_seed, **options)
+
     if len(parts) == 1:
-        ((score, sample),) = parts
-        return causal_effect(sample, table, score, treatment, outcome, draws=draws, seed=seed, **options)
-    return mixed_effect(
-        [sample.weights.sum() for _, sample in parts],
-        lambda place, number, own_seed: causal_effect(
-            parts[place][1], table, parts[place][0], treatment, outcome, draws=number, seed=own_seed, **options
-        ),
-        whole_number(draws, "draws"),
-        seed_number(seed),
-    )
+        return effect_of(0, draws, seed)
+    weights = [part.sample.weights.sum() for part in parts]
+    mixed = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
+    # Each completed table has graphs of its own; the values of a setting share them.
+    return replace(mixed, graphs=sum(len(part.sample) for part in parts)) if fitted.gaps else mixed
 
 
 def _prior_of(score: str | Score) -> ParameterPrior:

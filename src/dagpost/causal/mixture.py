@@ -1,7 +1,7 @@
-"""The effect under a model that averages over a setting of its score: the mixture of the effects under each value.
+"""The effect under a model that averages over a setting of its score, or over completed tables: a mixture of effects.
 
-Every value has its own prior of the parameters and its own weights of the graphs. Draws are shared out in proportion to
-the probability of the values; weights and means are mixed exactly.
+Every value has its own prior of the parameters and its own weights of the graphs; every completed table has its own
+counts and graphs. Draws are shared out in proportion to the probabilities; weights and means are mixed exactly.
 """
 
 from __future__ import annotations

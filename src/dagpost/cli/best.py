@@ -36,6 +36,7 @@ from dagpost.cli.options import (
 )
 from dagpost.cli.output import print_json
 from dagpost.cli.recipe import parse_names, parse_recipe, read_table, show_recipe
+from dagpost.errors import InputError
 from dagpost.methods.choice import AUTO
 
 if TYPE_CHECKING:
@@ -116,6 +117,12 @@ def best(
         model.exogenous = columns_like(not_modelled, table.names, "--exogenous")
         if not quiet:
             show_recipe(source, table)
+        if table.gap_count:
+            raise InputError(
+                f"The table has {table.gap_count:,} gaps, and given every completed table other graphs are the best. "
+                "Drop the incomplete rows (--missing drop), or give gaps a level of their own (--missing level). "
+                "dagpost fit completes gaps, and dagpost report shows the most probable of the graphs that were drawn."
+            )
         # A fit by this method computes scores and nothing else.
         found = model.fit(table).best(number)
     _show(found, as_json=as_json)

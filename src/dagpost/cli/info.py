@@ -134,7 +134,8 @@ def _lines_of_model(about: dict[str, Any]) -> list[Line]:
     settings, (method, reason) = about["settings"], about["method"]
     target = _target(method, settings["modularity"])
     given = "".join(f"; {words}" for words in [given_columns(settings.get("exogenous", ()))] if words)
-    how = "exact" if about.get("exact", about["error_bound"] is not None) else "estimated from graphs"
+    estimated = "averaged over completed tables" if about.get("gaps") else "estimated from graphs"
+    how = "exact" if about.get("exact", about["error_bound"] is not None) else estimated
     evidence = "" if about["log_evidence"] is None else f"; log evidence {about['log_evidence']:.4f}"
     observations = "unknown" if about["observations"] is None else f"{about['observations']:,}"
     lines = [
@@ -238,7 +239,7 @@ def _lines_of_sample(about: dict[str, Any]) -> list[Line]:
 def _steps(about: dict[str, Any]) -> list[str]:
     """What was done with each column, as lines of text."""
     from dagpost.files.archive import complete
-    from dagpost.files.model_file import recipe_in
+    from dagpost.files.kept_recipe import recipe_in
 
     with complete(about["file"], "model", "Fit the model again."):
         recipe = recipe_in(about)

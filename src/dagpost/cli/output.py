@@ -105,7 +105,8 @@ def _edges_content(edges: EdgeList, errors: pd.DataFrame | None = None) -> list[
     """Edges as JSON can hold them; averages over completed tables with their standard errors."""
     if errors is None:
         return [{"parent": a, "child": b, "probability": p} for a, b, p in edges]
-    return [{"parent": a, "child": b, "probability": p, "error": float(errors.loc[a, b])} for a, b, p in edges]
+    known = {(a, b): error for a, b, error in edge_list(errors)}
+    return [{"parent": a, "child": b, "probability": p, "error": known[a, b]} for a, b, p in edges]
 
 
 def about_sample(sample: DagSample) -> list[str]:

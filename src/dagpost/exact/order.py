@@ -20,12 +20,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Unpack
 
 import numpy as np
 
 from dagpost._tools import memory
-from dagpost._tools.arrays import Floats, Integers, Wide
+from dagpost._tools.arrays import Floats, Integers, Masks, Wide
+from dagpost._tools.kernels import fill, kernel
 from dagpost._tools.text import node_called
 from dagpost._tools.wide_floats import ZERO, check_range, from_logs, to_logs
 from dagpost.checkpoints import Tracking, tracked
@@ -37,6 +39,8 @@ from dagpost.families.numbering import family_count, parent_sets
 
 #: Weights this far below the weight of the empty parent set cannot change any alpha in its last digit.
 _NEGLIGIBLE_NATS = 200.0
+#: Weights that are turned into wide floats, or back, at a time.
+_ENTRIES_AT_A_TIME = 2**16
 #: Relative error of any probability from these sums, which have no subtraction in them: seen to stay below 1e-11.
 RELATIVE_ERROR = 1e-10
 #: The probabilities of the parent sets of a variable sum to 1, or something is very wrong.
@@ -144,14 +148,26 @@ def family_probabilities(
 def edge_probabilities(families: Floats, max_parents: int) -> Floats:
     """Entry [j, i]: the probability that j is a parent of i, from the probabilities of all families."""
     nodes = len(families)
-    sets = parent_sets(nodes - 1, max_parents)
     edges = np.zeros((nodes, nodes))
-    for element in range(nodes - 1):
-        members = (sets >> np.uint64(element)) & np.uint64(1) != 0
-        of_children = families[:, members].sum(axis=1)
-        for child in range(nodes):
-            edges[element + (element >= child), child] = of_children[child]
+    _add_edges(np.ascontiguousarray(families), parent_sets(nodes - 1, max_parents), edges)
     return edges
+
+
+@kernel
+def _add_edges(families: Floats, sets: Masks, edges: Floats) -> None:
+    """Add the probability of every family to all of its edges."""
+    elements = len(families) - 1
+    own = np.empty(elements)
+    for child in range(len(families)):
+        fill(own, 0.0)
+        for number in range(len(sets)):
+            probability = families[child, number]
+            mask = sets[number]
+            # All elements, whether they are in the set or not: so the compiler makes vectors of it.
+            for element in range(elements):
+                own[element] += probability * np.float64((mask >> np.uint64(element)) & np.uint64(1))
+        for element in range(elements):
+            edges[element + (element >= child), child] = own[element]
 
 
 def table_bytes(nodes: int) -> int:
@@ -179,6 +195,7 @@ def fits(nodes: int, max_parents: int, *, workers: int) -> bool:
     return _memory_needed(nodes, max_parents, 1, workers) <= memory.available_bytes()
 
 
+@lru_cache(maxsize=64)
 def _memory_needed(nodes: int, max_parents: int, tables: int, workers: int) -> int:
     """Bytes: the tables, the weights and what is gathered for them, the sums of each walk."""
     families = 8 * nodes * family_count(nodes - 1, max_parents)
@@ -225,23 +242,30 @@ def wide_weights(log_weights: Floats, scales: Floats) -> Wide:
     """Weights, at most one each, as wide floats; what cannot matter beside the empty set becomes zero."""
     weights = np.empty(log_weights.shape, dtype=np.int64)
     spans = np.zeros(len(scales))
-    for node, scale in enumerate(scales):
-        row = log_weights[node] - scale
-        row[row < row[0] - _NEGLIGIBLE_NATS] = -np.inf
-        spans[node] = -np.min(row, where=np.isfinite(row), initial=0.0)
-        weights[node] = from_logs(row)
+    for nodes in _some_nodes(log_weights):
+        rows = log_weights[nodes] - scales[nodes, np.newaxis]
+        rows[rows < rows[:, :1] - _NEGLIGIBLE_NATS] = -np.inf
+        spans[nodes] = -np.min(rows, axis=1, where=np.isfinite(rows), initial=0.0)
+        weights[nodes] = from_logs(rows)
     check_range(spans)
     return weights
+
+
+def _some_nodes(log_weights: Floats) -> list[slice]:
+    """The nodes in as few parts as go without another array of this size where it is large."""
+    nodes, families = log_weights.shape
+    each = max(1, _ENTRIES_AT_A_TIME // families)
+    return [slice(first, min(first + each, nodes)) for first in range(0, nodes, each)]
 
 
 def posterior_of_families(gathered: Wide, log_weights: Floats, log_scales: Floats, log_total: float) -> Floats:
     """Probabilities of all families from what the sums give to each weight; takes the place of `gathered`."""
     result = gathered.view(np.float64)
-    for node, scale in enumerate(log_scales):
-        logs = to_logs(gathered[node])
-        logs += log_weights[node]
-        logs -= scale + log_total
-        np.exp(logs, out=result[node])
+    for nodes in _some_nodes(log_weights):
+        logs = to_logs(gathered[nodes])
+        logs += log_weights[nodes]
+        logs -= log_scales[nodes, np.newaxis] + log_total
+        np.exp(logs, out=result[nodes])
     off = np.abs(result.sum(axis=1) - 1.0).max()
     if not off < _LARGEST_MISS:
         raise PrecisionError(

@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Unpack
 
 import numpy as np
@@ -251,12 +251,14 @@ def require_memory(nodes: int, max_parents: int, workers: int) -> None:
     )
 
 
+@lru_cache(maxsize=64)
 def memory_needed(nodes: int, max_parents: int, workers: int) -> int:
     """Bytes: `L`, `A` and `B`; the rows and results of the leaves under way; the sums of the walk."""
     under_way = widest_wave(nodes, workers, 24) + 8 * min(workers, 2) * (1 << nodes)
     return 28 * (1 << nodes) + under_way + workers * 8 * nodes * family_count(nodes, max_parents)
 
 
+@lru_cache(maxsize=64)
 def widest_wave(nodes: int, workers: int, bytes_each: int) -> int:
     """Most bytes that the leaves under way take at once if a leaf takes `bytes_each` for every set that holds it."""
     top = leaf_layout(nodes, 1).top

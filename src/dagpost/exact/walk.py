@@ -13,6 +13,7 @@ Memory: the levels of one walk hold `n` times the parent sets over ever fewer no
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -72,6 +73,7 @@ def leaf_layout(nodes: int, max_parents: int, split: Split = SPLIT) -> Layout:
     return layout_with_top(nodes, max_parents, nodes, split)
 
 
+@lru_cache(maxsize=64)
 def layout_with_top(nodes: int, max_parents: int, top: int, split: Split = SPLIT) -> Layout:
     """The layout with `top` top nodes, or as many as there are above a block.
 

@@ -7,32 +7,35 @@ the data.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import require
+from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
-from dagpost.mcmc.augmentation import Passes
+from dagpost.families.numbering import family_count
+from dagpost.mcmc.augmentation import limits_of_cells
+from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses
+from dagpost.posterior.augmented import Augmented
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.augmenting import augmented
 from dagpost.posterior.regime_rules import with_regimes
+from dagpost.posterior.results import Results
 from dagpost.posterior.sample import DagSample
+from dagpost.posterior.weighing import families_of
 from dagpost.priors import StructurePrior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.registry import PRIORS
 from dagpost.scores import resolve_score
-
-if TYPE_CHECKING:
-    from dagpost.posterior.workspace import SummingWorkspace
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -74,25 +77,28 @@ def workspace_of(
     )
     given = SimpleNamespace(regimes=chosen.get("regimes"), max_parents=settings["max_parents"])
     workspace = augmented(method, settings["modularity"], with_regimes(given, study), engine, reporter)
-    if not known:
-        workspace.passes = _WithoutPrior(workspace.passes, str(prior))
-    return workspace
+    return workspace if known else _without_prior(workspace, str(prior))
 
 
-class _WithoutPrior(ExactPasses):
-    """Of a model whose prior is code of the user's, which no file holds: it can be asked, and no table is weighed."""
+def _without_prior(workspace: AugmentedWorkspace, prior: str) -> AugmentedWorkspace:
+    """The workspace of a model whose prior is code of the user's, which no file holds: no table can be weighed."""
 
-    def __init__(self, passes: Passes, described: str) -> None:
-        vars(self).update(vars(passes))
-        self._described = described
-
-    def weighed(self, cells: Floats, value: int, engine: Engine) -> SummingWorkspace:
-        """Refused: the weights would be those of another prior."""
-        del cells, value, engine
+    def refuse(_: AugmentedWorkspace) -> Any:
         raise InputError(
-            f"The prior of this model, {self._described}, is code of your own, which its file does not hold. What was "
-            "found can be asked; to draw more, fit it again."
+            f"The prior of this model, {prior}, is code of your own, which its file does not hold. What was found can "
+            "be asked; to weigh or draw more, fit it again."
         )
+
+    study, modularity = workspace.study, workspace.modularity
+    return AugmentedWorkspace(study, modularity, refuse, workspace.engine, workspace.reporter)
+
+
+def with_averages(results: Results, found: Augmented | None, arrays: Arrays) -> Results:
+    """The results of a file with what is known of averages over completed tables, where they are such averages."""
+    if found is None:
+        return results
+    errors = arrays["edge_errors"].astype(np.float64) if "edge_errors" in arrays else None
+    return replace(results, shares=found.shares, tables=found.tables, edge_errors=errors)
 
 
 def check_completions(workspace: AugmentedWorkspace, method: Method, sample: DagSample | None) -> None:
@@ -101,7 +107,27 @@ def check_completions(workspace: AugmentedWorkspace, method: Method, sample: Dag
     require(record is not None, "no chains")
     assert record is not None
     assert isinstance(method, Augmentation)
+    context = _facts_of(workspace, method, record)
     for chain in range(len(record.lengths)):
         series = {name: record.series_of(name)[chain] for name in record.series}
         for beside in (series, {name: array[chain] for name, array in record.sums.items()}):
-            method.check_beside(workspace.passes, workspace.nodes, beside)
+            method.check_beside(context, workspace.nodes, beside)
+
+
+def _facts_of(workspace: AugmentedWorkspace, method: Augmentation, record: ChainRecord) -> Any:
+    """What chains read, as far as it says what they keep: their parent sets are made when they go on."""
+    table = workspace.table
+    families = 0
+    if method.exact_given_table:
+        lists = workspace.study.constraints.parent_lists(table.names, workspace.max_parents)
+        allowed, every = families_of(lists), workspace.nodes * family_count(workspace.nodes - 1, workspace.max_parents)
+        # Where rules divide the table, the families that they allow; else all.
+        families = allowed if record.sums["families"].shape[-1] == allowed else every
+    return SimpleNamespace(
+        cell_count=table.gap_count,
+        cell_type=code_type(max(table.arities)) if table.discrete else np.float64,
+        cell_limits=limits_of_cells(table),
+        log_priors=np.zeros(len(workspace.scores)),
+        family_count=families,
+        keeps_pairs=len(record.series["edges"]) > 0,
+    )

@@ -32,6 +32,7 @@ from dagpost.errors import InputError, ResourceError, warn
 from dagpost.exact.order import check_weights
 from dagpost.families.family_sums import FamilyWeights
 from dagpost.files import allowed_families, archive, augmented_model, kept_sets
+from dagpost.files.kept_recipe import levels_in, recipe_in
 from dagpost.files.sample_file import parts_of, sample_of
 from dagpost.files.schema import REMEDIES, read_checked
 from dagpost.files.table_rows import rows_of, table_of
@@ -76,6 +77,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
     elif isinstance(workspace, AugmentedWorkspace):
         # Every completed table has weights of its own.
         rows = True
+        arrays |= {} if results.edge_errors is None else {"edge_errors": results.edge_errors}
     elif isinstance(workspace, WideWorkspace):
         sets, own = kept_sets.parts_of(workspace.considered)
         arrays |= own
@@ -108,9 +110,9 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         **({"gaps": fitted.gaps} if fitted.gaps else {}),
         **sets,
     }
-    if isinstance(workspace, MixedWorkspace):
-        evidences = [part.structure_log_evidence for part in workspace.parts]
-        about["mixture"] = {**(mixture_facts(fitted) or {}), "structure_log_evidences": evidences}
+    if (mixture := mixture_facts(fitted)) is not None:
+        evidences = [part.structure_log_evidence for part in workspace.parts] or [None] * len(mixture["values"])
+        about["mixture"] = {**mixture, "structure_log_evidences": evidences}
     taken = (about.keys() & workspace.facts.keys()) | (arrays.keys() & workspace.kept.keys())
     if taken:
         raise InputError(
@@ -145,7 +147,7 @@ def load_model(
         engine = resolve_engine(engine, threads, len(names))
         registries: dict[str, Registry[Any]] = {"score": SCORES, "prior": PRIORS, "method": METHODS}
         chosen = {key: from_json(settings[key], registry) for key, registry in registries.items()}
-        levels = _levels(about)
+        levels = levels_in(about)
         recipe = recipe_in(about)
         parts = {prefix: _part(prefix, about, arrays) for prefix in (_SAMPLE, _STATISTICS, _ROWS, _SENSITIVITY)}
         table = None if parts[_ROWS] is None else replace(table_of(*parts[_ROWS]), recipe=recipe)
@@ -176,13 +178,15 @@ def load_model(
             workspace = _workspace(about, arrays, names, method, engine, reporter, chosen["score"])
         reason = str(about["method"][1])
         fitted = Fitted(data, settings, chosen["score"], method, reason, workspace, table)
-        fitted.remember("results", _results(fitted, about, arrays))
         fitted.remember("prior", chosen["prior"])
         if parts[_SAMPLE] is not None:
             fitted.remember("sample", _sample(sample_of(*parts[_SAMPLE]), names))
         if isinstance(workspace, AugmentedWorkspace):
             augmented_model.check_completions(workspace, method, fitted.drawn)
             fitted.remember(ROW_LABELS, parts[_ROWS][0].get("labels"))
+        if not fitted.gaps:
+            # With gaps they are averages over what the chains have kept, which is in the file.
+            fitted.remember("results", _results(fitted, about, arrays))
         if parts[_STATISTICS] is not None:
             fitted.remember("statistics", _statistics(statistics_from(*parts[_STATISTICS]), data))
         if parts[_SENSITIVITY] is not None:
@@ -196,34 +200,6 @@ def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
     exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
     own = {name: value for name, value in settings.items() if name != "apart"}
     return {**own, "exogenous": exogenous} if brought else own
-
-
-def recipe_in(about: dict[str, Any]) -> Recipe | None:
-    """What was done with each column; of older files as much as is known. One of other columns is a `ValueError`."""
-    if about["observations"] is None:
-        return None
-    names, levels, described = tuple(map(str, about["names"])), _levels(about), about.get("recipe")
-    if described is None:
-        return Recipe.of_levels(names, levels)
-    try:
-        recipe = Recipe.from_json(described)
-    except InputError as error:
-        # What to do about it is another matter in a file: the model has to be made again.
-        raise ValueError(str(error).removesuffix(" Make the recipe again.")) from error
-    used = variable_steps(recipe.steps_)
-    if tuple(step.name for step in used) != names:
-        raise ValueError("its recipe is of other variables")
-    for step, own in zip(used, levels, strict=True):
-        # A score that takes columns as they are may have been given bins; its recipe leaves numbers uncut.
-        uncut = step.use == "number" and step.cuts is None
-        bins = None if step.cuts is None else len(step.cuts) + 1 + (step.missing_code >= 0)
-        if step.levels != (None if uncut else own) or bins not in (None, len(step.levels or ())):
-            raise ValueError(f"its recipe has other levels of {step.name!r}")
-    return recipe
-
-
-def _levels(about: dict[str, Any]) -> tuple[tuple[Any, ...] | None, ...]:
-    return tuple(None if levels is None else tuple(levels) for levels in about["levels"])
 
 
 def _statistics(statistics: Statistics, data: DataFacts) -> Statistics:
@@ -306,7 +282,8 @@ def _results(fitted: Fitted, about: dict[str, Any], arrays: Arrays) -> Results:
             fitted.workspace.structure_log_evidence = evidence
     edges = _floats("edges", arrays)
     exact, engine = bool(about.get("exact", sums is not None)), str(about.get("engine", "not recorded"))
-    return Results(evidence, edges, exact, sums, engine, about.get("verdict"), shares)
+    results = Results(evidence, edges, exact, sums, engine, about.get("verdict"), shares)
+    return augmented_model.with_averages(results, fitted.augmented, arrays)
 
 
 def _shares(workspace: Workspace, about: dict[str, Any]) -> tuple[float, ...]:

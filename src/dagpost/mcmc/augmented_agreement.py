@@ -83,6 +83,16 @@ def agreement_of(*series: SeriesByChain) -> SweepAgreement:
     return SweepAgreement(worst, smallest, error, telling)
 
 
+def sweep_agreement(edges: SeriesByChain, paths: SeriesByChain | None) -> SweepAgreement:
+    """The agreement about every edge, every pair to be joined whichever way and, where these are known, every path.
+
+    An edge and its reverse may be wrong together: of a pair, both are asked.
+    """
+    own = stacked(edges)
+    joined = own + own.transpose(0, 1, 3, 2)
+    return agreement_of(own, joined[:, :, *np.triu_indices(own.shape[2], 1)], *([] if paths is None else [paths]))
+
+
 def stacked(series: SeriesByChain) -> NDArray[np.floating[Any]]:
     """Series as one array (chains, sweeps, ...), cut to the shortest chain."""
     if isinstance(series, np.ndarray):
@@ -107,9 +117,9 @@ def diagnose_sweeps(
     """
     import pandas as pd
 
-    stacks = [stacked(edges), *([] if paths is None else [stacked(paths)])]
-    agreement, own = agreement_of(*stacks), averages_of(stacks[0])
-    chains, sweeps = stacks[0].shape[:2]
+    series = stacked(edges)
+    agreement, own = sweep_agreement(series, paths), averages_of(series)
+    chains, sweeps = series.shape[:2]
     child, parent = np.nonzero((own.means > 0.0).T)
     verdict, trusted, agreed = _verdict(agreement, _worst(own, names), chains, sweeps, exact=exact)
     varies = own.spreads[parent, child] > _NEGLIGIBLE

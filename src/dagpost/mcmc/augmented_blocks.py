@@ -97,13 +97,6 @@ class BlockPasses:
             f"{min(float(self.lost.sum()), 1.0):.2g} of the posterior of the last of these"
         )
 
-    @property
-    def considered(self) -> ConsideredSets:
-        """The lists, without weights: these are other ones for every completed table."""
-        lists, nothing = self.lists, np.zeros(self.nodes)
-        weights = np.zeros(len(lists.members))
-        return ConsideredSets(lists.start, lists.members, weights, lists.leading, self.lost, nothing, self.words)
-
     def over(
         self,
         cells: Floats,

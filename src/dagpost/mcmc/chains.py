@@ -268,8 +268,7 @@ class _Runner:
         room = self.method.empty_series(self.context, self.nodes, ROUND_GRAPHS)
         for chain in range(len(self.kept)):
             own = {name: record.series_of(name)[chain][: self.rounds * len(array)] for name, array in room.items()}
-            for name, array in own.items():
-                require(len(array) == self.rounds * len(room[name]), f"too few {name}")
+            require(all(len(own[name]) == self.rounds * len(room[name]) for name in room), "too few steps")
             self.beside[chain] = [own] if self.rounds > 0 else []
             self.sums[chain] = {name: record.standing[f"sums_{name}"][chain].copy() for name in self.sums[chain]}
             for beside in [*self.beside[chain], self.sums[chain]] if room else []:
@@ -319,9 +318,8 @@ class _Runner:
         """What was kept beside graphs, chain after chain, and how much of it each chain has."""
         own = [joined_series(rounds) for rounds in self.beside]
         lengths = {name: tuple(len(each[name]) for each in own) for name in own[0]}
-        return {"series": {name: np.concatenate([each[name] for each in own]) for name in own[0]}} | {
-            "series_lengths": lengths
-        }
+        whole = {name: np.concatenate([each[name] for each in own]) for name in own[0]}
+        return {"series": whole, "series_lengths": lengths}
 
     def _advance(self, number: int, lengths: Sequence[int], stage: Stage) -> list[Advanced]:
         """Round `number` of every chain, from copies of their states: a round that is broken off leaves no trace."""

@@ -12,10 +12,9 @@ import numpy as np
 from dagpost._tools import schema
 from dagpost._tools.checks import number, one_of, refusal, whole_number
 from dagpost._tools.schema import ArrayRule
-from dagpost._tools.spelling import setting
-from dagpost.errors import InputError
 from dagpost.families.parent_lists import MOST_COLUMNS
 from dagpost.mcmc.records import ROUND_GRAPHS
+from dagpost.methods.base import Cost
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.chain import ChainMethod
 from dagpost.methods.dds import DDS
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 #: The completed tables that a chain keeps take no more than this in a round.
 _CELL_BYTES_A_ROUND = 2**20
 _MOST_GRAPHS = 100
+#: Seconds of a sweep on one core, for itself and, where graphs are moved by blocks, for each variable; and how many
+#: times as long, or as short, it may take.
+_A_SWEEP, _A_VARIABLE, _UNCERTAINTY = 4e-3, 1e-3, 3.0
 #: How graphs are found given a completed table.
 AUTO = "auto"
 WAYS = (AUTO, ExactLayers.name, DDS.name, BlockGibbs.name)
@@ -148,11 +150,7 @@ class Augmentation(ChainMethod):
 
     def prepare(self, workspace: Workspace) -> Any:
         """The table with its gaps, and the way from a completed one to graphs."""
-        if workspace.passes is None:
-            raise InputError(
-                f"The method {self.name!r} is for tables with gaps that are completed "
-                f"({setting('missing', 'augment')}), and this one has none. Use {setting('method', 'auto')}."
-            )
+        assert workspace.passes is not None
         return workspace.passes
 
     def empty_series(self, context: Any, nodes: int, length: int) -> Beside:
@@ -196,10 +194,25 @@ class Augmentation(ChainMethod):
 
     def is_enough(self, series: Sequence[Beside]) -> bool:
         """Whether chains agree about every edge and path, and their average is as sure as asked for."""
-        from dagpost.mcmc.augmented_agreement import agreement_of
+        from dagpost.mcmc.augmented_agreement import sweep_agreement
 
-        found = agreement_of([own["edges"] for own in series], [own["paths"] for own in series])
+        found = sweep_agreement([own["edges"] for own in series], [own["paths"] for own in series])
         return found.is_enough(self.error)
+
+    def cost_of_tables(self, nodes: int, max_parents: int, workers: int) -> None:  # type: ignore[override]
+        """There are none: sums are made in every sweep."""
+        del nodes, max_parents, workers
+
+    def cost_of_draws(self, count: int, nodes: int, max_parents: int, workers: int) -> Cost:
+        """From what the sums of a sweep take; what its scores take hangs on the rows, which are not known here."""
+        from dagpost.exact.structure import expected_seconds
+
+        del max_parents
+        sums = expected_seconds(nodes, 1) if self.exact_given_table else nodes * _A_VARIABLE
+        sweeps = self.burn_in + self.sweeps_of(count)
+        seconds = math.ceil(self.chains / workers) * sweeps * (_A_SWEEP + 2.0 * sums)
+        what, size = f"{count:,} graphs from {self.chains} chains", count * (100 + 2 * nodes)
+        return Cost("samples", what, seconds, size, _UNCERTAINTY)
 
     def _checked(self, workspace: Workspace, context: Any, run: ChainRun, seed: np.random.SeedSequence) -> ChainChecks:
         """Nothing is exact where there are gaps."""

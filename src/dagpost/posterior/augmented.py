@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class Augmented:
     @cached_property
     def joined_errors(self) -> Floats:
         """The standard errors of the probability that two columns are joined, whichever way."""
-        own = self.series(EDGES) if self.has_series else np.asarray(self.record.edges)[:, None]
+        own = self.by_chain(EDGES)
         return averages_of(own + own.transpose(0, 1, 3, 2)).errors
 
     @property
@@ -95,9 +96,16 @@ class Augmented:
         """The posterior probability of each value that the score averages over."""
         return tuple((self.record.sums[SHARES].sum(axis=0) / self.tables).tolist())
 
-    def series(self, name: str) -> Floats:
+    def series(self, name: str) -> NDArray[np.floating[Any]]:
         """What was found given each completed table, as (chains, sweeps, ...), cut to the shortest chain."""
         return stacked(self.record.series_of(name))
+
+    def by_chain(self, name: str) -> NDArray[np.floating[Any]]:
+        """The same; of very many columns, the mean edges of each chain in the place of its sweeps."""
+        if self.has_series or name != EDGES:
+            return self.series(name)
+        assert self.record.edges is not None
+        return self.record.edges[:, None]
 
     @property
     def completions(self) -> NDArray[np.generic]:
@@ -113,9 +121,22 @@ class Augmented:
     @cached_property
     def value_of(self) -> Integers:
         """Which value of the setting that the score averages over goes with each of these: 0 where it does not."""
+        pairs = zip(self.record.series_of(VALUES), self._kept_sweeps, strict=True)
+        return np.concatenate([own[sweeps] for own, sweeps in pairs]).astype(int)
+
+    @cached_property
+    def _kept_sweeps(self) -> list[list[int]]:
+        """The sweeps of each chain whose cells were kept."""
         round_sweeps = ROUND_GRAPHS * self.sweeps[0] // max(self.record.lengths[0], 1)
-        pairs = zip(self.record.series_of(VALUES), self.record.series_lengths[CELLS], strict=True)
-        return np.concatenate([own[kept_sweeps(len(own), cells, round_sweeps)] for own, cells in pairs]).astype(int)
+        pairs = zip(self.sweeps, self.record.series_lengths[CELLS], strict=True)
+        return [kept_sweeps(sweeps, cells, round_sweeps) for sweeps, cells in pairs]
+
+    def graphs_of(self, place: int, graphs: int) -> slice:
+        """Where in the sample the graphs stand that were drawn from one of these; a sweep draws `graphs` of them."""
+        chain = int(self.chain_of[place])
+        sweep = self._kept_sweeps[chain][place - sum(map(len, self._kept_sweeps[:chain]))]
+        start, end = (sum(self.record.lengths[:count]) for count in (chain, chain + 1))
+        return slice(start + sweep * graphs, min(start + (sweep + 1) * graphs, end))
 
     def worth(self, children: Sequence[int]) -> float:
         """How many independent tables all of them are worth for the parents of some nodes: as for the worst edge."""
@@ -137,13 +158,8 @@ class Augmented:
 
     @cached_property
     def _edges(self) -> Averages:
-        if self.has_series:
-            return self._averages(EDGES)
-        assert self.record.edges is not None
-        # Each chain is one draw of a mean.
-        found = averages_of(self.record.edges[:, None])
-        weights = np.array(self.record.lengths) / sum(self.record.lengths)
-        return found._replace(means=np.tensordot(weights, self.record.edges, axes=1))
+        # Without series each chain is one draw of a mean.
+        return self._averages(EDGES) if self.has_series else averages_of(self.by_chain(EDGES))
 
     @cached_property
     def _paths(self) -> Averages | None:

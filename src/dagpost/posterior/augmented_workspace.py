@@ -9,7 +9,7 @@ this is done in that thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from dagpost.data.encoding import code_type
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
-from dagpost.families.considered_sets import ConsideredSets
 from dagpost.families.numbering import family_count
 from dagpost.families.pruning import node_without_core
 from dagpost.mcmc.augmentation import Pass, Passes, limits_of_cells, members_of_masks
@@ -112,13 +111,6 @@ class AugmentedWorkspace(Workspace):
         return self.passes.weighed(np.asarray(cells, dtype=np.float64), value, self.engine)
 
     @property
-    def considered(self) -> ConsideredSets:
-        """The parent sets that chains of blocks consider, without weights."""
-        if not isinstance(self.passes, BlockPasses):
-            raise InputError("Every parent set is considered: graphs are exact given each completed table.")
-        return self.passes.considered
-
-    @property
     def considered_words(self) -> str:
         """Which parent sets chains consider, in words."""
         return self.passes.words if isinstance(self.passes, BlockPasses) else "all"
@@ -146,7 +138,7 @@ class ExactPasses:
 
     def __init__(self, study: Study, modularity: str, workers: int, *, by_components: bool) -> None:
         table, score, prior, constraints, max_parents = study
-        self.study, self.modularity, self.by_components = study, modularity, by_components
+        self.study, self.modularity, self.workers, self.by_components = study, modularity, workers, by_components
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
         self.cell_count = table.gap_count
         self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
@@ -166,6 +158,10 @@ class ExactPasses:
         self.family_count = self.nodes * family_count(self.nodes - 1, self.max_parents)
         self._rescorers = [each.rescorer(table, self.max_parents, InlineEngine()) for each in self.scores]
         self._log_prior = log_prior(table.names, self.max_parents, prior, constraints)
+
+    def __reduce__(self) -> Any:
+        # What scores and completers keep between tables is made anew in another process.
+        return partial(ExactPasses, by_components=self.by_components), (self.study, self.modularity, self.workers)
 
     def weighed(self, cells: Floats, value: int, engine: Engine) -> SummingWorkspace:
         """The weights of one completed table."""

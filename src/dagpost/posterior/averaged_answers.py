@@ -97,7 +97,7 @@ def _series(feature: Feature, augmented: Augmented, names: Sequence[str]) -> Flo
     if isinstance(feature, Adjacent):
         onward, back = (_series(edge, augmented, names) for edge in feature.directions)
         return None if onward is None or back is None else onward + back
-    if isinstance(feature, Edge) and augmented.has_series:
+    if isinstance(feature, Edge):
         return _entry(augmented, EDGES, feature.parent, feature.child, names)
     if isinstance(feature, Path) and feature.longest is None and augmented.paths is not None:
         return _entry(augmented, PATHS, feature.source, feature.target, names)
@@ -106,7 +106,7 @@ def _series(feature: Feature, augmented: Augmented, names: Sequence[str]) -> Flo
 
 def _entry(augmented: Augmented, kind: str, start: str, end: str, names: Sequence[str]) -> Floats:
     pair = position_of(start, names), position_of(end, names)
-    return augmented.series(kind)[:, :, *pair].astype(np.float64)
+    return augmented.by_chain(kind)[:, :, *pair].astype(np.float64)
 
 
 @dataclass(eq=False)

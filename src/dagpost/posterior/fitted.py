@@ -148,14 +148,9 @@ class Fitted:
         return self.once("results", lambda: compute(self))
 
     @property
-    def has_gaps(self) -> bool:
-        """Whether cells of the table have no value, and chains complete them."""
-        return self.table is not None and self.table.gap_count > 0
-
-    @property
     def augmented(self) -> Augmented | None:
         """What chains over completed tables found, where the table has gaps; the own sample is drawn for it."""
-        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.has_gaps else None
+        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.gaps else None
 
     @property
     def drawn(self) -> DagSample | None:
@@ -267,7 +262,7 @@ class Fitted:
         """The `count` most probable graphs of all, best first, each counted once; fewer if there are not that many."""
         if not self.workspace.parts:
             drawn = either("top_graphs(model)", "dagpost report")
-            if self.has_gaps:
+            if self.gaps:
                 raise InputError(
                     "The most probable graphs of a table with gaps cannot be searched for: given every completed table "
                     f"they are others. The most probable of the graphs that were drawn are in {drawn}."
@@ -284,7 +279,7 @@ class Fitted:
             return self.best(1).parents[0]
         sample = self.own_sample()
         # With gaps, weights are those of different completed tables: the graph that was drawn most often counts.
-        likeliest = sample.distinct.rows[0] if self.has_gaps else sample.log_joint.argmax()
+        likeliest = sample.distinct.rows[0] if self.gaps else sample.log_joint.argmax()
         return sample.parents[int(likeliest)]
 
 

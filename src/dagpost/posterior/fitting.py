@@ -44,7 +44,7 @@ from dagpost.methods.choice import check_modularity, choose_method, resolve_meth
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.augmenting import as_augmentation, augmented, reason_for, settled
+from dagpost.posterior.augmenting import as_augmentation, augmented, reason_for, require_gaps, settled
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -150,6 +150,8 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
+    if isinstance(method, Augmentation):
+        require_gaps(method, table)
     if table.gap_count:
         return _fit_with_gaps(model, as_augmentation(method, table.gap_count), table, checkpoint)
     study, engine = study_of(model, method, table)

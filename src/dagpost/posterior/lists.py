@@ -58,7 +58,7 @@ def in_one_line(fitted: Fitted) -> str:
     if data.observations is not None:
         size += f", {data.observations:,} observation{'' if data.observations == 1 else 's'}"
     if fitted.gaps:
-        size += f", {fitted.gaps:,} gap{'' if fitted.gaps == 1 else 's'} completed"
+        size += f", {gaps_words(fitted)} completed"
     if results is None:
         return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
     how = "exact" if results.exact else f"estimated by {fitted.method.name}"
@@ -128,7 +128,7 @@ def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
 
 def parents_considered(fitted: Fitted) -> pd.DataFrame:
     """For each variable, how many parents and sets chains over graphs consider, and what the other sets may hold."""
-    if fitted.has_gaps:
+    if fitted.gaps:
         raise InputError(
             f"Which parent sets matter hangs on the cells, and here {gaps_words(fitted)} were completed anew in every "
             f"sweep. Fit one completed table, as {either('completed(1)', 'dagpost complete')} gives it, and ask that."
@@ -158,7 +158,7 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
 
 def log_evidence(fitted: Fitted) -> float:
     """Log evidence of the data; nan where it is not known, and not there at all where the table has gaps."""
-    if fitted.has_gaps:
+    if fitted.gaps:
         raise AttributeError(
             f"There is no log_evidence_ with gaps: the evidence of what was observed is a sum over all ways to fill "
             f"the {gaps_words(fitted)}, and a mean over some of them is not that sum. To compare models, fit them with "
@@ -168,14 +168,8 @@ def log_evidence(fitted: Fitted) -> float:
 
 
 def gaps_words(fitted: Fitted) -> str:
-    """How many cells have no value.
-
-    >>> from types import SimpleNamespace
-    >>> gaps_words(SimpleNamespace(table=SimpleNamespace(gap_count=1)))
-    '1 gap'
-    """
-    count = 0 if fitted.table is None else fitted.table.gap_count
-    return f"{count:,} gap{'' if count == 1 else 's'}"
+    """How many cells have no value."""
+    return f"{fitted.gaps:,} gap{'' if fitted.gaps == 1 else 's'}"
 
 
 def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[str]) -> None:

@@ -56,6 +56,8 @@ class RegimeEffects:
     probabilities: Floats
     exact: bool
     note: str = ""
+    #: What the probabilities are where they are not exact.
+    estimated: str = "estimated from graphs"
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -104,7 +106,7 @@ class RegimeEffects:
     @property
     def question(self) -> str:
         """What the sentences answer."""
-        how = "probability" if self.exact else "probability, estimated from graphs"
+        how = "probability" if self.exact else f"probability, {self.estimated}"
         return f"Which variables did each regime change ({how}; the reference is {self.reference})?"
 
     def __repr__(self) -> str:
@@ -149,7 +151,9 @@ def regime_effects_of(fitted: Fitted) -> RegimeEffects:
     variables = tuple(names[child] for child in children)
     numbers = not isinstance(fitted.score, str) and resolve_score(fitted.score).columns == "continuous"
     note = ONLY_MEANS if numbers else ""
-    return RegimeEffects(step.name, reference, tuple(others), variables, edges, fitted.results.exact, note)
+    tables = fitted.results.tables
+    how = {"estimated": f"averaged over {tables:,} completed tables"} if tables else {}
+    return RegimeEffects(step.name, reference, tuple(others), variables, edges, fitted.results.exact, note, **how)
 
 
 def log_odds_of(fitted: Fitted, effects: RegimeEffects, regime: str, *, summed_from: float = _NEARLY_SURE) -> Floats:

@@ -54,7 +54,7 @@ from dagpost.prediction.strips import LANES, Fill, Wanted, strip_of
 from dagpost.scores import DirichletPrior, Score
 
 #: Completions of one pattern of gaps, over all of its rows, up to which they are predicted as rows of their own.
-_FEW_COMPLETIONS = 512
+_FEW_COMPLETIONS = 256
 #: A sum at or above this has lost nothing to underflow that matters: what is lost of a graph is below 1e-307.
 _SAFE = 1e-280
 

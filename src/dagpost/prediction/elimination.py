@@ -37,19 +37,22 @@ class Sums(NamedTuple):
     starts: Integers
     #: One row a part: the place of the family of each node among `families`, -1 for nodes that are not in it.
     parts: NDArray[np.int32]
+    #: In which order the missing nodes of each part are summed out, padded with -1.
+    orders: NDArray[np.int8]
     #: The most entries that the tables of one part have together.
     room: int
 
 
 def sums_of(families: DiscreteFamilies, parents: Masks, parts: NDArray[np.int32], gaps: int) -> Sums:
     """Make the parts of a pattern ready; `parts` holds numbers of families, which have these parents."""
-    used, place = numbered(parts)
+    used, place = numbered(parts, len(families.children))
     chosen = families.chosen(used)
     members = (parents[used] | np.uint64(1) << chosen.children.astype(np.uint64)) & np.uint64(gaps)
     sizes = np.ones(len(used))
     for node, arity in enumerate(families.arities.tolist()):
         sizes[members >> np.uint64(node) & np.uint64(1) == 1] *= arity
-    room = _largest_room(place, members, chosen.arities)
+    orders = np.empty(parts.shape, dtype=np.int8)
+    room = _choose_orders(place, members, chosen.arities, orders)
     entries = max(float(sizes.sum()), room)
     if entries > _MOST_ENTRIES:
         raise InputError(
@@ -60,7 +63,7 @@ def sums_of(families: DiscreteFamilies, parents: Masks, parts: NDArray[np.int32]
     memory.require(
         8 * LANES * int(sizes.sum() + room), "The sum over missing values", "Predict from fewer graphs, or columns."
     )
-    return Sums(chosen, members, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), place, int(room))
+    return Sums(chosen, members, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), place, orders, int(room))
 
 
 def fill_sums(sums: Sums, cells: NDArray[np.int32], result: Floats) -> None:
@@ -70,7 +73,7 @@ def fill_sums(sums: Sums, cells: NDArray[np.int32], result: Floats) -> None:
     scales = np.empty((len(sums.members), lanes))
     _fill_tables(sums.families, sums.members, sums.starts, cells, tables, scales)
     work = np.empty((max(sums.room, 1), lanes))
-    _eliminate(sums.parts, sums.members, sums.starts, sums.families.arities, tables, scales, work, result)
+    _eliminate(sums.parts, sums.orders, sums.members, sums.starts, sums.families.arities, tables, scales, work, result)
 
 
 @kernel
@@ -136,35 +139,43 @@ def _next_node(scopes: Masks, count: int, arities: Integers) -> int:
     best = -1
     smallest = math.inf
     one = np.uint64(1)
+    every = np.uint64(0)
+    for factor in range(count):
+        every |= scopes[factor]
     for node in range(len(arities)):
+        if not every >> np.uint64(node) & one:
+            continue
         joint = np.uint64(0)
         for factor in range(count):
             if scopes[factor] >> np.uint64(node) & one:
                 joint |= scopes[factor]
-        if joint:
-            size = _size_of(joint, arities)
-            if size < smallest:
-                best, smallest = node, size
+        size = _size_of(joint, arities)
+        if size < smallest:
+            best, smallest = node, size
     return best
 
 
 @kernel
-def _largest_room(parts: NDArray[np.int32], members: Masks, arities: Integers) -> float:
-    """The most entries that the tables which come about in one part have together."""
+def _choose_orders(parts: NDArray[np.int32], members: Masks, arities: Integers, orders: NDArray[np.int8]) -> float:
+    """In which order nodes are summed out; returns the most entries that the tables of one part have on the way."""
     nodes = len(arities)
     scopes = np.zeros(2 * nodes, dtype=np.uint64)
     largest = 0.0
     for part in range(len(parts)):
         count = 0
         for node in range(nodes):
+            orders[part, node] = -1
             if parts[part, node] >= 0:
                 scopes[count] = members[parts[part, node]]
                 count += 1
         total = 0.0
+        step = 0
         while True:
             chosen = _next_node(scopes, count, arities)
             if chosen < 0:
                 break
+            orders[part, step] = chosen
+            step += 1
             joint = np.uint64(0)
             for factor in range(count):
                 if scopes[factor] >> np.uint64(chosen) & np.uint64(1):
@@ -180,6 +191,7 @@ def _largest_room(parts: NDArray[np.int32], members: Masks, arities: Integers) -
 @kernel
 def _eliminate(
     parts: NDArray[np.int32],
+    orders: NDArray[np.int8],
     members: Masks,
     starts: Integers,
     arities: Integers,
@@ -188,15 +200,18 @@ def _eliminate(
     work: Floats,
     result: Floats,
 ) -> None:
+    """Sum the missing nodes of every part out, one after the other."""
     lanes = result.shape[1]
     nodes = len(arities)
     one = np.uint64(1)
     scopes = np.zeros(2 * nodes, dtype=np.uint64)
     begins = np.zeros(2 * nodes, dtype=np.int64)
-    # Steps of the place of an entry from level to level of each node, for the factors that are multiplied.
-    strides = np.zeros((2 * nodes, nodes), dtype=np.int64)
+    # The tables that are multiplied; how far apart the levels of other nodes are in each, and those of this one.
     chosen = np.empty(2 * nodes, dtype=np.int64)
-    level_of = np.zeros(nodes, dtype=np.int64)
+    strides = np.zeros((2 * nodes, nodes), dtype=np.int64)
+    steps = np.zeros(2 * nodes, dtype=np.int64)
+    outer = np.empty(nodes, dtype=np.int64)
+    levels = np.zeros(nodes, dtype=np.int64)
     products = np.empty(lanes)
     largest = np.empty(lanes)
     for part in range(len(parts)):
@@ -214,8 +229,8 @@ def _eliminate(
                     total[lane] += scales[family, lane]
         given = count
         top = 0
-        while True:
-            node = _next_node(scopes, count, arities)
+        for step in range(nodes):
+            node = orders[part, step]
             if node < 0:
                 break
             used = 0
@@ -225,50 +240,73 @@ def _eliminate(
                     chosen[used] = factor
                     used += 1
                     joint |= scopes[factor]
-                    stride = 1
-                    for other in range(nodes - 1, -1, -1):
-                        strides[factor, other] = 0
-                        if scopes[factor] >> np.uint64(other) & one:
-                            strides[factor, other] = stride
-                            stride *= arities[other]
-                    scopes[factor] = np.uint64(0)
-            outer = joint & ~(one << np.uint64(node))
-            entries = int(_size_of(outer, arities))
+            joint &= ~(one << np.uint64(node))
+            width = 0
+            entries = 1
+            for other in range(nodes):
+                if joint >> np.uint64(other) & one:
+                    outer[width] = other
+                    levels[width] = 0
+                    width += 1
+                    entries *= arities[other]
+            for which in range(used):
+                _fill_strides(scopes[chosen[which]], node, outer[:width], arities, strides[which], steps, which)
+                scopes[chosen[which]] = np.uint64(0)
             for lane in range(lanes):
                 largest[lane] = 0.0
             for entry in range(entries):
-                rest = entry
-                for other in range(nodes - 1, -1, -1):
-                    level_of[other] = 0
-                    if outer >> np.uint64(other) & one:
-                        level_of[other] = rest % arities[other]
-                        rest //= arities[other]
                 values = work[top + entry]
                 for lane in range(lanes):
                     values[lane] = 0.0
                 for level in range(arities[node]):
-                    level_of[node] = level
                     for lane in range(lanes):
                         products[lane] = 1.0
                     for which in range(used):
-                        factor = chosen[which]
-                        place = begins[factor]
-                        for other in range(nodes):
-                            place += strides[factor, other] * level_of[other]
-                        source = tables[place] if factor < given else work[place]
+                        place = begins[chosen[which]] + level * steps[which]
+                        for axis in range(width):
+                            place += strides[which, axis] * levels[axis]
+                        source = tables[place] if chosen[which] < given else work[place]
                         for lane in range(lanes):
                             products[lane] *= source[lane]
                     for lane in range(lanes):
                         values[lane] += products[lane]
                 for lane in range(lanes):
                     largest[lane] = max(largest[lane], values[lane])
+                # The next levels, the last node fastest.
+                axis = width - 1
+                while axis >= 0:
+                    levels[axis] += 1
+                    if levels[axis] < arities[outer[axis]]:
+                        break
+                    levels[axis] = 0
+                    axis -= 1
             for lane in range(lanes):
                 total[lane] += math.log(largest[lane])
                 largest[lane] = 1.0 / largest[lane] if largest[lane] > 0.0 else 0.0
             for entry in range(entries):
                 for lane in range(lanes):
                     work[top + entry, lane] *= largest[lane]
-            scopes[count] = outer
+            scopes[count] = joint
             begins[count] = top
             count += 1
             top += entries
+
+
+@inlined
+def _fill_strides(
+    scope: np.uint64, node: int, outer: Integers, arities: Integers, strides: Integers, steps: Integers, which: int
+) -> None:
+    """How far apart the levels of each node of `outer`, and of `node`, are in a table; 0 for those it does not have."""
+    for axis in range(len(outer)):
+        strides[axis] = 0
+    stride = 1
+    axis = len(outer) - 1
+    for other in range(len(arities) - 1, -1, -1):
+        while axis >= 0 and outer[axis] > other:
+            axis -= 1
+        if scope >> np.uint64(other) & np.uint64(1):
+            if other == node:
+                steps[which] = stride
+            else:
+                strides[axis] = stride
+            stride *= arities[other]

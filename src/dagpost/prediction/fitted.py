@@ -7,31 +7,36 @@ A score that averages over one of its settings has a prior of the parameters for
 
     p(row | D) = sum over a, sampled graphs G of weight(G) P(a | G, D) p_a(row | G, D)
 
-and the levels of one column are compared by what they have in all, mixed before they are divided.
+and the levels of one column are compared by what they have in all, mixed before they are divided. A table with gaps is
+averaged over completed tables in the same way (completed_parts.py). The parameters of one graph are then means over
+tables that are completed given this graph.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats
-from dagpost.errors import InputError
+from dagpost._tools.arrays import Floats, Masks
+from dagpost.errors import InputError, collected_warnings, warn
 from dagpost.families.masks import refuse_wide
 from dagpost.families.numbering import MAX_NODES
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.fitted import Fitted
 from dagpost.posterior.mixture import MixedWorkspace
-from dagpost.posterior.sample import DagSample
 from dagpost.posterior.summaries.given import masks_of_graph
 from dagpost.prediction.averaging import as_shares, log_predictive, log_predictive_of_target, refuse_exogenous
+from dagpost.prediction.completed_parts import Part, completed_given, completed_statistics, parts_of
 from dagpost.prediction.network import BayesianNetwork, GaussianNetwork, bayesian_network, mixed_network
 from dagpost.prediction.statistics import DiscreteStatistics, Statistics, sufficient_statistics
 from dagpost.prediction.time_rows import encode_new_rows
 from dagpost.priors.constraints import Constraints
-from dagpost.scores import Score, resolve_score, scores_within
+from dagpost.scores import resolve_score, scores_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,19 +48,29 @@ _STATISTICS = "statistics"
 
 def log_predictive_of_rows(fitted: Fitted, X: Any, unseen: Any, interventions: Any) -> Floats:
     """Log p(row | data) of new rows, averaged over graphs; of the modelled columns given the exogenous ones."""
-    sample = fitted.own_sample()
-    statistics = statistics_of(fitted, sample.parents)
-    rows = encode_new_rows(fitted, X, statistics, unseen=unseen, interventions=interventions)
+    counted = _counted_parts(fitted)
+    rows = encode_new_rows(fitted, X, counted[0][1], unseen=unseen, interventions=interventions)
     where = _where(fitted)
-    return _mixed(
-        [log_predictive(part, statistics, score, rows, **where) for score, part in score_parts(fitted, sample)]
-    )
+    return _mixed(log_predictive(part.sample, own, part.score, rows, **where) for part, own in counted)
 
 
-def _mixed(logs: list[Floats]) -> Floats:
-    """Log of the sum of what the scores add; rows with gaps stay nan."""
-    with np.errstate(invalid="ignore"):
-        return logs[0] if len(logs) == 1 else np.logaddexp.reduce(logs, axis=0)
+def _counted_parts(fitted: Fitted) -> list[tuple[Part, Statistics]]:
+    """What predictions are averaged over, and what was counted for it."""
+    parts = parts_of(fitted)
+    if isinstance(fitted.workspace, AugmentedWorkspace):
+        refuse_wide(len(fitted.names), "Predictions are made")
+        return list(zip(parts, completed_statistics(fitted, parts), strict=True))
+    statistics = statistics_of(fitted, fitted.own_sample().parents)
+    return [(part, statistics) for part in parts]
+
+
+def _mixed(logs: Iterable[Floats]) -> Floats:
+    """Log of the sum of what the parts add; what they remark on is said once, and what is nan stays so."""
+    with collected_warnings() as said, np.errstate(invalid="ignore"):
+        result = reduce(np.logaddexp, logs)
+    for remark in dict.fromkeys(said):
+        warn(remark)
+    return result
 
 
 def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interventions: Any) -> pd.DataFrame:
@@ -63,17 +78,11 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
     import pandas as pd
 
     refuse_exogenous(target, fitted.exogenous)
-    sample = fitted.own_sample()
-    statistics = statistics_of(fitted, sample.parents)
+    counted = _counted_parts(fitted)
+    statistics, where = counted[0][1], _where(fitted)
     rows = encode_new_rows(fitted, X, statistics, target=target, unseen=unseen, interventions=interventions)
-    where = _where(fitted)
     chances = as_shares(
-        _mixed(
-            [
-                log_predictive_of_target(part, statistics, score, rows, target, **where)
-                for score, part in score_parts(fitted, sample)
-            ]
-        )
+        _mixed(log_predictive_of_target(part.sample, own, part.score, rows, target, **where) for part, own in counted)
     )
     assert isinstance(statistics, DiscreteStatistics)
     return pd.DataFrame(chances, columns=pd.Index(statistics.levels[fitted.names.index(target)], name=target))
@@ -82,11 +91,13 @@ def level_probabilities(fitted: Fitted, X: Any, target: str, unseen: Any, interv
 def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | GaussianNetwork:
     """One graph with the posterior means of its parameters; the most probable one unless another is given."""
     workspace = fitted.workspace
-    limit = workspace.max_parents if isinstance(workspace, MixedWorkspace) else None
+    limit = workspace.max_parents if isinstance(workspace, MixedWorkspace | AugmentedWorkspace) else None
     masks = fitted.likeliest() if graph is None else masks_of_graph(graph, fitted.names, limit)
     masks = masks.astype(np.uint64)
     if fitted.exogenous:
         Constraints(exogenous=fitted.exogenous).refuse_graph(fitted.names, masks)
+    if isinstance(workspace, AugmentedWorkspace):
+        return _averaged_network(fitted, masks)
     statistics = statistics_of(fitted, masks[None, :])
     networks = [bayesian_network(masks, statistics, score) for score in scores_within(resolve_score(fitted.score))]
     networks = [replace(network, exogenous=fitted.exogenous) for network in networks]
@@ -100,17 +111,15 @@ def network_of(fitted: Fitted, graph: GivenGraph | None) -> BayesianNetwork | Ga
     return mixed_network(networks, workspace.shares_given(masks[None, :])[:, 0].tolist())
 
 
-def score_parts(fitted: Fitted, sample: DagSample) -> list[tuple[Score, DagSample]]:
-    """The scores whose parameters are averaged over, each with the sample as it is weighted under it.
-
-    The weights of all of them together sum to 1. Values that weigh nothing are left out.
-    """
-    workspace, score = fitted.workspace, fitted.score
-    if not isinstance(workspace, MixedWorkspace):
-        return [(score, sample)]
-    weights = workspace.shares_given(sample.parents) * sample.weights
-    pairs = zip(workspace.mixture.scores, weights, strict=True)
-    return [(own, sample.weighted(weight)) for own, weight in pairs if weight.any()]
+def _averaged_network(fitted: Fitted, masks: Masks) -> BayesianNetwork | GaussianNetwork:
+    """The means over completed tables given the graph of the posterior means of its parameters."""
+    refuse_wide(len(fitted.names), "Networks are made")
+    networks = [
+        bayesian_network(masks, sufficient_statistics(table, masks[None, :], score, **_where(fitted)), score)
+        for score, table in completed_given(fitted, masks)
+    ]
+    network = mixed_network(networks, [1.0 / len(networks)] * len(networks))
+    return replace(network, exogenous=fitted.exogenous)
 
 
 def statistics_to_keep(fitted: Fitted) -> Statistics | None:

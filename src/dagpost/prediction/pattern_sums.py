@@ -21,13 +21,13 @@ from dagpost.families.masks import distinct_rows
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.discrete import fill_discrete, tabulated_families
 from dagpost.prediction.elimination import fill_sums, sums_of
-from dagpost.prediction.gap_patterns import Pattern, pattern_of
+from dagpost.prediction.gap_patterns import Pattern, pattern_of, sorted_graphs
 from dagpost.prediction.gap_rows import PatternRows
 from dagpost.prediction.gaussian import fill_gaussian, gaussian_families, gaussian_posterior
 from dagpost.prediction.graph_products import log_sum_graphs, sum_graphs, to_ratios
 from dagpost.prediction.integration import fill_integrals, integrals_of, turn_covered_edges
 from dagpost.prediction.rows import NewRows
-from dagpost.prediction.statistics import DiscreteStatistics, Families, GaussianStatistics, families_in
+from dagpost.prediction.statistics import DiscreteStatistics, GaussianStatistics
 from dagpost.prediction.strips import LANES, strip_of
 from dagpost.scores import DirichletPrior, NormalWishartPrior
 
@@ -61,9 +61,7 @@ def pattern_log_totals(
 ) -> Iterator[tuple[Integers, Floats]]:
     """For each pattern, its rows and the logs of their sums, as (levels of the target, rows)."""
     weighty = sample.weights > 0
-    found, member = distinct_rows(sample.parents[weighty])
-    weights = np.bincount(member, weights=sample.weights[weighty]).astype(np.float64)
-    parents = sample.parents[weighty][found]
+    parents, weights = sample.parents[weighty], sample.weights[weighty]
     prepare: _Prepare
     if isinstance(statistics, DiscreteStatistics):
         assert isinstance(prior, DirichletPrior)
@@ -111,7 +109,7 @@ def _asked(rows: NewRows, pattern: PatternRows, target: int, levels: int) -> tup
 
 
 def _discrete(statistics: DiscreteStatistics, prior: DirichletPrior, parents: Any, weights: Floats) -> _Prepare:
-    graphs = families_in(parents)
+    graphs, weights = sorted_graphs(parents, weights)
     tables = tabulated_families(statistics, prior, statistics.locate(graphs.children, graphs.parents))
 
     def prepare(gaps: int, given: int) -> _Ready:
@@ -134,13 +132,15 @@ def _discrete(statistics: DiscreteStatistics, prior: DirichletPrior, parents: An
 
 def _gaussian(statistics: GaussianStatistics, prior: NormalWishartPrior, parents: Any, weights: Floats) -> _Prepare:
     posterior = gaussian_posterior(statistics, prior)
-    original = parents.astype(np.uint64)
+    found, member = distinct_rows(parents)
+    weights = np.bincount(member, weights=weights).astype(np.float64)
+    original = parents[found].astype(np.uint64)
 
     def prepare(gaps: int, given: int) -> _Ready:
         turned = np.empty_like(original)
         turn_covered_edges(original, np.uint64(gaps), np.uint64(given), statistics.group_of, turned)
-        graphs: Families = families_in(turned)
-        pattern = pattern_of(graphs, weights, gaps, given)
+        graphs, own_weights = sorted_graphs(turned, weights)
+        pattern = pattern_of(graphs, own_weights, gaps, given)
         every = gaussian_families(statistics, posterior, graphs.children, graphs.parents)
         plain = gaussian_families(statistics, posterior, graphs.children[pattern.plain], graphs.parents[pattern.plain])
         integrals = integrals_of(every, pattern.parts, gaps)

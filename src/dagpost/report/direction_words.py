@@ -76,13 +76,14 @@ def _counts(words: list[Word], measure: str) -> str:
 
 def about_pairs(content: Content) -> str:
     """What the numbers of the table of pairs are, and what those of directions rest on."""
-    text = f"“Joined” is an edge between the two, whichever way. {provenance_of_part(content, content.exact)}"
+    known = provenance_of_part(content, content.exact, averaged=True)
+    text = f"“Joined” is an edge between the two, whichever way. {known}"
     if content.target.posterior and content.target.directions:
         text += f" {content.target.directions}"
     if not content.directions.computed:
         return text if content.sample is not None else f"{text} {omitted(content, 'directions')}"
     remarks = " ".join(filter(None, [content.directions.note, about_cuts(content.directions, content.recipe)]))
-    drawn = f" {provenance_of_part(content, False)}" if content.exact else ""
+    drawn = f" {provenance_of_part(content, False)}" if content.exact or content.gaps else ""
     return (
         f"{text} “Compelled” is an edge whose direction is the same in every graph that fits the data equally well, "
         f"“reversible” one whose direction is not; no hidden common causes are assumed.{drawn} "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dagpost.plots.sources import percent
 from dagpost.report.gap_facts import MISSING_AT_RANDOM, OTHERWISE, GapFacts, how_many, how_sure
-from dagpost.report.tables import bar, name, table, text
+from dagpost.report.tables import name, table, text
 
 
 def gap_section(facts: GapFacts | None) -> str:
@@ -12,8 +13,9 @@ def gap_section(facts: GapFacts | None) -> str:
         return ""
     columns = sorted(facts.columns.items(), key=lambda item: -item[1])
     rows = (
-        f'<tr><td>{name(own)}</td><td class="number">{count:,}</td>{bar(count / facts.observations)}</tr>'
+        f'<tr><td>{name(own)}</td><td class="number">{count:,}</td><td class="number">{percent(share)}</td></tr>'
         for own, count in columns
+        for share in [count / facts.observations]
     )
     whole = len(facts.columns)
     caption = f"The {whole} columns with missing values" if whole > 1 else "The column with missing values"

@@ -70,24 +70,21 @@ def draw_parents_in_layers(
     `log_total[s, i]` is the log weight of all such parent sets, or minus infinity where it must be summed up here.
     """
     nodes, samples = allowed.shape
-    parents = np.empty((samples, nodes), dtype=np.uint64)
+    parents, log_weights = np.empty((nodes, samples), dtype=np.uint64), np.full((nodes, samples), np.nan)
+    by_node = np.ascontiguousarray(uniforms.T), np.ascontiguousarray(log_total.T)
 
-    def choose_parents(node: int, cancel: Integers) -> Floats:
-        chosen = np.empty(samples, dtype=np.uint64)
-        log_weight = np.full(samples, np.nan)
+    def choose_parents(node: int, cancel: Integers) -> None:
         ranked = (families.masks[node], families.log_weights[node])
         grouped = np.lexsort((to_meet[node], allowed[node]))
-        numbers = (np.ascontiguousarray(uniforms[:, node]), np.ascontiguousarray(log_total[:, node]))
-        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *numbers, chosen, log_weight, cancel)
-        parents[:, node] = chosen
-        return log_weight
+        given = (by_node[0][node], by_node[1][node])
+        chosen = (parents[node], log_weights[node])
+        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *given, *chosen, cancel)
 
-    log_joint = np.zeros(samples)
-    for log_weight in engine.run(choose_parents, range(nodes)):
-        if np.isnan(log_weight).any():
-            raise PrecisionError("A graph was lost in rounding errors. Draw again with another seed.")
-        log_joint += log_weight
-    return parents, log_joint
+    for _ in engine.run(choose_parents, range(nodes)):
+        pass
+    if np.isnan(log_weights).any():
+        raise PrecisionError("A graph was lost in rounding errors. Draw again with another seed.")
+    return np.ascontiguousarray(parents.T), log_weights.sum(axis=0)
 
 
 @kernel

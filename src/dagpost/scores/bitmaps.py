@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Counts, Integers, Masks
-from dagpost._tools.kernels import inline_no_refcount
+from dagpost._tools.kernels import copy_into, inline_no_refcount
 from dagpost.scores.rows import Rows
 
 #: Configurations beyond this many are never counted by bits: the rows, of which a word has 64, are as quick then.
@@ -91,6 +91,8 @@ def count_bits(
     found = 0
     for label in range(label_count):
         begin = label * words
+        # Named first, so that the compiler sees that no index is negative, and makes vectors of the loop.
+        own = bitmaps[begin : begin + words]
         left = sizes[label]
         for code in range(arity):
             count = left
@@ -98,35 +100,31 @@ def count_bits(
                 plane = bits.planes[first + code]
                 ones = np.uint64(0)
                 for word in range(words):
-                    ones += ones_in(bitmaps[begin + word] & plane[word])
+                    ones += ones_in(own[word] & plane[word])
                 count = np.uint32(ones)
                 left -= count
             occupied[found] = count
             if keep and count > 0:
                 new_sizes[found] = count
-                _mark(position, code, arity, begin, bits, bitmaps, found * words, new_bitmaps)
+                _mark(position, code, arity, bits, own, new_bitmaps[found * words : (found + 1) * words])
             found += 1 if count > 0 else 0
     return np.int64(found)
 
 
 @inline_no_refcount
-def _mark(
-    position: int, code: int, arity: int, begin: int, bits: Bitmaps, bitmaps: Masks, into: int, new_bitmaps: Masks
-) -> None:
+def _mark(position: int, code: int, arity: int, bits: Bitmaps, own: Masks, result: Masks) -> None:
     """The observations of a label that have this code."""
     first = bits.first[position]
-    words = bits.everyone.size
     if code + 1 < arity:
         plane = bits.planes[first + code]
-        for word in range(words):
-            new_bitmaps[into + word] = bitmaps[begin + word] & plane[word]
+        for word in range(len(result)):
+            result[word] = own[word] & plane[word]
         return
-    for word in range(words):
-        new_bitmaps[into + word] = bitmaps[begin + word]
+    copy_into(result, own)
     for other in range(arity - 1):
         plane = bits.planes[first + other]
-        for word in range(words):
-            new_bitmaps[into + word] &= ~plane[word]
+        for word in range(len(result)):
+            result[word] &= ~plane[word]
 
 
 @inline_no_refcount

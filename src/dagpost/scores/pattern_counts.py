@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dagpost._tools.arrays import Codes, Counts, Flags, Floats, Integers, Masks
-from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel, summing_kernel
+from dagpost._tools.kernels import copy_into, inline_no_refcount, kernel
 from dagpost.scores.bitmaps import ones_in
 from dagpost.scores.cells import CellFunction, has_own_rows, parameter_of, row_of, sum_terms
 from dagpost.scores.counting import Scratch, count_dense, count_sparse
@@ -171,24 +171,30 @@ def add_patterns(
         for pattern in range(known[size - 1]):
             for code in range(others):
                 plane = planes.bits[planes.first[position] + code]
-                ones = _both(before, pattern * words, plane, words, keep, own, found * words)
+                ones = _both(before, pattern * words, plane, keep, own, found * words)
                 counts[into + found] += times * np.int64(ones)
                 found += 1
         known[size] = found
 
 
+# In what follows, ranges of arrays are named first: the compiler makes vectors of loops only where it sees that no
+# index is negative.
+
+
 @inline_no_refcount
-def _both(before: Masks, begin: int, plane: Masks, words: int, keep: bool, own: Masks, into: int) -> np.uint64:
+def _both(before: Masks, begin: int, plane: Masks, keep: bool, own: Masks, into: int) -> np.uint64:
     """How many rows a bitmap and a plane have in common; these rows, if they are asked for."""
-    ones = np.uint64(0)
+    words = len(plane)
+    bitmap, ones = before[begin : begin + words], np.uint64(0)
     if keep:
+        result = own[into : into + words]
         for word in range(words):
-            both = before[begin + word] & plane[word]
-            own[into + word] = both
+            both = bitmap[word] & plane[word]
+            result[word] = both
             ones += ones_in(both)
     else:
         for word in range(words):
-            ones += ones_in(before[begin + word] & plane[word])
+            ones += ones_in(bitmap[word] & plane[word])
     return ones
 
 
@@ -253,9 +259,9 @@ def score_sets(
 @inline_no_refcount
 def _largest(counts: Counts, start: int, length: int) -> np.uint32:
     """The largest of some counts."""
-    largest = np.uint32(0)
-    for place in range(start, start + length):
-        largest = max(largest, counts[place])
+    own, largest = counts[start : start + length], np.uint32(0)
+    for place in range(len(own)):
+        largest = max(largest, own[place])
     return largest
 
 
@@ -269,12 +275,20 @@ def _sum(
     return sum_terms(counts[start : start + length], np.int64(length), row, parameter, cells)
 
 
-@summing_kernel
+@inline_no_refcount
 def _sum_tabulated(counts: Counts, start: int, length: int, tables: Floats, row: int) -> float:
-    total = 0.0
-    for place in range(start, start + length):
-        total += tables[row, counts[place]]
-    return total
+    """The same where all terms are in a table, in four sums so that no addition waits for the one before it."""
+    own, table = counts[start : start + length], tables[row]
+    total0, total1, total2, total3 = 0.0, 0.0, 0.0, 0.0
+    whole = length // 4 * 4
+    for place in range(0, whole, 4):
+        total0 += table[own[place]]
+        total1 += table[own[place + 1]]
+        total2 += table[own[place + 2]]
+        total3 += table[own[place + 3]]
+    for place in range(whole, length):
+        total0 += table[own[place]]
+    return (total0 + total1) + (total2 + total3)
 
 
 @inline_no_refcount
@@ -326,17 +340,21 @@ def _complete(
             first = without + cell_of[member - 1, pattern] * after
             into = table + cell_of[member - 1, pattern] * arity * after
             last = into + (arity - 1) * after
-            if arity == 2:
-                for cell in range(after):
-                    cells[last + cell] = cells[first + cell] - cells[into + cell]
-            else:
-                for cell in range(after):
-                    left = cells[first + cell]
-                    for code in range(arity - 1):
-                        left -= cells[into + code * after + cell]
-                    cells[last + cell] = left
+            _subtract(cells, first, into, last, after)
+            for code in range(1, arity - 1):
+                _subtract(cells, last, into + code * after, last, after)
+            if arity == 1:
+                copy_into(cells[last : last + after], cells[first : first + after])
         after *= arity
     return after
+
+
+@inline_no_refcount
+def _subtract(cells: Counts, first: int, other: int, into: int, count: int) -> None:
+    """Differences of `count` cells from `first` on and others, to where they belong."""
+    some, others, result = cells[first : first + count], cells[other : other + count], cells[into : into + count]
+    for cell in range(len(result)):
+        result[cell] = some[cell] - others[cell]
 
 
 @inline_no_refcount

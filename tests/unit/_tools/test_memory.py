@@ -28,13 +28,24 @@ def test_the_limit_of_a_container_counts(limit: str, used: str, expected: int | 
     # What files take up is given back when it is needed.
     (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 700\nslab 3\n")
     if expected is None:
-        assert memory.available_bytes(tmp_path) > 0
+        assert memory.bytes_in(tmp_path) > 0
     else:
-        assert memory.available_bytes(tmp_path) == expected
+        assert memory.bytes_in(tmp_path) == expected
 
 
 def test_without_a_container_the_system_is_asked(tmp_path: Path) -> None:
-    assert memory.available_bytes(tmp_path / "not there") > 0
+    assert memory.bytes_in(tmp_path / "not there") > 0
+
+
+def test_what_is_free_is_not_looked_up_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, looks = [1e9], [1_000, 2_000, 3_000]
+    monkeypatch.setattr(memory.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(memory, "bytes_in", lambda _: looks.pop(0))
+    assert [memory.available_bytes(), memory.available_bytes()] == [1_000, 1_000]
+    clock[0] += 1.0
+    assert memory.available_bytes() == 2_000
+    # Nobody after this is told about a clock that was never there.
+    memory._found_at.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -50,24 +50,28 @@ def results_of(run: Callable[[ThreadEngine], Any]) -> int:
 
 
 def test_a_fit_with_gaps_that_is_broken_off_anywhere_has_the_same_tables(whole: DagPosterior, folder: Path) -> None:
-    places = range(results_of(lambda engine: fit(engine, None)))
-    assert len(places) >= 8
-    for place in places:
+    results = results_of(lambda engine: fit(engine, None))
+    assert results >= 8
+    # In the burn-in, at its end, in a round that is kept, and in the rest after the last whole one.
+    for place in (1, 4, 7, results - 1):
         found = broken_off(fit, folder, place)
         assert same_chains(found.own_sample(), whole.own_sample())
         assert found.edge_probabilities_.equals(whole.edge_probabilities_)
 
 
-def test_chains_that_stop_by_their_rule_stop_there_again_when_they_were_broken_off(folder: Path) -> None:
-    method = Augmentation(chains=2, burn_in=0, error=0.2)
+def test_chains_that_stop_by_their_rule_stop_there_again_when_they_were_broken_off(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Augmentation, "is_enough", lambda self, series: len(series[0]["values"]) >= 20)  # noqa: ARG005
+    method = Augmentation(chains=2, burn_in=0, graphs=50)
 
     def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagPosterior:
         return fit(engine, checkpoint, method=method, samples=3_000)
 
     expected = attempt(ThreadEngine(1), None).own_sample()
-    assert len(expected) < 3_000
+    assert len(expected) == 2_000
     results = results_of(lambda engine: attempt(engine, None))
-    for place in (0, results // 2, results - 1):
+    for place in (results // 2, results - 1):
         assert same_chains(broken_off(attempt, folder, place).own_sample(), expected)
 
 
@@ -80,7 +84,7 @@ def test_a_sample_with_gaps_that_goes_on_and_is_broken_off_has_the_same_tables(
         whole.fitted_.workspace.run_on(engine, NO_PROGRESS)
         return whole.sample(900, resume=shorter, checkpoint=checkpoint)
 
-    for place in (0, 1, 2, 3):
+    for place in (1, 2):
         assert same_chains(broken_off(attempt, folder, place), expected)
 
 
@@ -142,7 +146,7 @@ def test_a_full_disk_ends_the_checkpoints_and_not_the_run(
 
 
 def test_damaged_tables_of_a_checkpoint_are_drawn_again(whole: DagPosterior, folder: Path) -> None:
-    for which in (0, -1):
+    for which in (0, 2):
         fit(ThreadEngine(1), eager(folder))
         flip(parts(folder)[which])
         with pytest.warns(DagpostWarning, match="is damaged: it is computed again"):

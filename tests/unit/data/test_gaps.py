@@ -17,7 +17,7 @@ from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
 from dagpost.errors import DagpostWarning, InputError, ResourceError
-from dagpost.posterior.fitting import rules_of, table_of
+from dagpost.posterior.fitting import notify_of_gaps, rules_of, table_of
 from dagpost.scores.columns import part_of
 
 ROWS = 12
@@ -68,6 +68,9 @@ def test_the_notice_is_one_sentence_with_columns_assumption_and_other_ways(table
     assert "missing at random" in said
     assert said.count(". ") == 0
     assert notice_of_gaps(part_of(table, [0, 1])) == ""
+    with pytest.warns(DagpostWarning, match="4 cells have no value"):
+        notify_of_gaps(DagPosterior(), table)
+    notify_of_gaps(DagPosterior(missing="augment"), table)  # asked for, so nothing is said
 
 
 def test_a_cell_that_was_set_has_a_value() -> None:
@@ -116,7 +119,7 @@ def test_a_column_without_any_value_is_left_out_or_refused() -> None:
     with pytest.warns(DagpostWarning, match=r"Left out: 'dose' \(empty\)"):
         assert as_table(frame_with(dose=[None] * ROWS)).names == ("sex", "arm")
     table = as_table(frame_with(dose=["low", "high", None] * 4))
-    empty = replace(table, gaps=np.vstack([table.gaps[:2], np.ones((1, ROWS), dtype=bool)]))  # type: ignore[index]
+    empty = replace(table, gaps=np.vstack([table.gaps[:2], np.ones((1, ROWS), dtype=bool)]))
     with pytest.raises(InputError, match=r"'dose' has no value in any row.*drop=\['dose'\]"):
         rules_of(DagPosterior("bdeu"), empty)
     assert Recipe(bins=2).read(empty).names == ("sex", "arm")
@@ -180,6 +183,15 @@ def test_earlier_values_have_no_gaps_and_present_ones_may() -> None:
     assert table.recipe is not None
     assert "1 of 18 rows dropped for gaps; other gaps are completed" in table.recipe.summary()
     assert as_table(unrolled, recipe=Recipe(missing="level")).rows == 18
+
+
+def test_levels_that_are_numbers_are_completed_by_numbers() -> None:
+    frame = pd.DataFrame({"p": [0, 1, 2, None] * 6, "q": [3, None, 5, 5] * 6, "r": [0, 1, 1] * 8})
+    table = table_of(DagPosterior("bge"), frame, None, None)
+    assert table.levels == (None, None, None)
+    assert table.columns[1][:4].tolist() == pytest.approx([3, np.nan, 5, 5], nan_ok=True)
+    assert table.filled(np.full(12, 0.25)).values()[3].tolist() == [0.25, 5, 0]
+    assert table_of(DagPosterior("bdeu"), frame, None, None).discrete
 
 
 def test_an_older_recipe_that_says_drop_drops(tmp_path: Any) -> None:

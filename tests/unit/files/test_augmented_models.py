@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.tools.gapped import answers_to, fitted_to, numbers_with_gaps, same_chains
+from tests.tools.gapped import SHORT, answers_to, fitted_to, numbers_with_gaps, same_chains
 
 from dagpost import BDeu, CustomPrior, DagPosterior, DagSample, InputError, Regimes, to_arviz
 from dagpost.files import archive
@@ -22,6 +23,7 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
     "levels": lambda: fitted_to(answers_to()),
     "averaged": lambda: fitted_to(answers_to(), score=BDeu((1.0, 10.0)), samples=130),
     "numbers": lambda: fitted_to(numbers_with_gaps(), score="bge", samples=130),
+    "few numbers": lambda: fitted_to(numbers_with_gaps().round(), score="bge", samples=130),
     "counted": lambda: fitted_to(
         answers_to(20).assign(times=[1, 3] * 10),
         counts="times",
@@ -30,12 +32,20 @@ KINDS: dict[str, Callable[[], DagPosterior]] = {
         samples=130,
     ),
     "orders": lambda: fitted_to(answers_to(), modularity="order", samples=130),
+    "blocks": lambda: fitted_to(answers_to(), method=replace(SHORT, given_table="block-gibbs"), samples=130),
     "regimes": lambda: fitted_to(answers_to().assign(arm=["a", "b"] * 20), regimes=Regimes("arm"), samples=130),
     "cut": lambda: fitted_to(numbers_with_gaps(), forbidden="x -> y", exogenous=(), samples=130),
 }
 
 
-@pytest.fixture(scope="module", params=list(KINDS))
+#: Those that share no code of files with the others.
+USUAL = ("averaged", "numbers", "counted")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(kind, marks=[] if kind in USUAL else [pytest.mark.long]) for kind in KINDS],
+)
 def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[DagPosterior, Path]:
     model, path = KINDS[request.param](), tmp_path_factory.mktemp("models") / "m.dagpost"
     model.save(path)
@@ -91,7 +101,8 @@ def test_rows_keep_the_labels_of_the_user(model: DagPosterior, tmp_path: Path) -
         cells = each.missing_cells()
         rows, columns = np.nonzero(table.isna().to_numpy())
         assert list(zip(cells["row"], cells["column"], strict=True)) == [
-            (table.index[row], table.columns[column]) for row, column in zip(rows, columns, strict=True)
+            (table.index[row], table.columns[column])
+            for row, column in zip(rows, columns, strict=True)  # type: ignore[call-overload]
         ]
 
 

@@ -6,18 +6,22 @@ import json
 import math
 import pickle
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from dagpost import DagPosterior, DagpostWarning, DagSample, datasets
 from dagpost._tools.json_settings import from_json
+from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method
 from dagpost.methods.choice import check_modularity, resolve_method, target_named
+from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
 from dagpost.methods.targets import MODULARITIES, Target
 from dagpost.posterior.plan import plan_sample
@@ -25,7 +29,7 @@ from dagpost.posterior.weights import ESTIMATORS
 
 DRAWS = ("independent", "weighted", "chains", "listed")
 #: Small settings for methods that have them: these tests are about the plumbing.
-SMALL = {"chains": 2, "thinning": 2, "burn_in": 50, "replicates": 20}
+SMALL = {"chains": 2, "thinning": 2, "burn_in": 50, "replicates": 20, "given_table": ExactLayers.name}
 
 
 def small(name: str) -> Method:
@@ -48,10 +52,22 @@ def model(method: Method, models: dict[str, DagPosterior]) -> DagPosterior:
     """The model of each method, fitted once."""
     if method.name not in models:
         modularity: Any = method.modularity or "structure"
-        models[method.name] = DagPosterior(score="bdeu", method=method, modularity=modularity, samples=20, seed=1).fit(
-            datasets.load("coronary")
-        )
+        table = datasets.load("coronary")
+        if isinstance(method, Augmentation):
+            table = with_gaps(table)
+        unfitted = DagPosterior(score="bdeu", method=method, modularity=modularity, samples=20, seed=1)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "1 cell has no value|Do not trust it yet", DagpostWarning)
+            models[method.name] = unfitted.fit(table)
     return models[method.name]
+
+
+def with_gaps(table: Table) -> Table:
+    """The table with one cell of a row that counts once erased."""
+    gaps = np.zeros((len(table.names), table.rows), dtype=bool)
+    gaps[0, np.flatnonzero(table.weights == 1)[0]] = True
+    columns = tuple(np.where(own, 0, column) for own, column in zip(gaps, table.columns, strict=True))
+    return replace(table, columns=columns, gaps=gaps)
 
 
 def drawn(model: DagPosterior, count: int, seed: int = 5) -> DagSample:
@@ -190,7 +206,8 @@ def test_a_model_and_its_sample_come_back_from_files(method: Method, model: DagP
     assert again.fitted_.method == method
     assert (again.method_reason_, again.target_, again.exact_) == (model.method_reason_, method.target, model.exact_)
     pd.testing.assert_frame_equal(again.edge_probabilities_, model.edge_probabilities_)
-    assert again.log_evidence_ == pytest.approx(model.log_evidence_, nan_ok=True)
+    known, unknown = getattr(again, "log_evidence_", None), getattr(model, "log_evidence_", None)
+    assert known == pytest.approx(unknown, nan_ok=True)
     sample = drawn(model, 20)
     assert drawn(again, 20) == sample
     sample.save(tmp_path / "sample")

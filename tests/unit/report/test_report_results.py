@@ -469,8 +469,9 @@ def test_interventions_are_not_forgotten_in_a_file(tmp_path: Path) -> None:
 
 def test_what_was_done_with_each_column_is_told(coronary: DagPosterior, tmp_path: Path) -> None:
     frame = clinical_frame(300).rename(columns={"sex": "<b>sex</b>"})
+    recipe = Recipe(cut={"systolic": 140}, missing="drop")
     with pytest.warns(DagpostWarning):
-        model = DagPosterior(score="bdeu", seed=1, samples=200, recipe=Recipe(cut={"systolic": 140})).fit(frame)
+        model = DagPosterior(score="bdeu", seed=1, samples=200, recipe=recipe).fit(frame)
     page = written(model, tmp_path)
     rows = {row[0]: row[1:] for row in page.tables["recipe"][1:]}
     assert list(rows) == list(frame.columns)

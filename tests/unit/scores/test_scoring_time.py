@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from dagpost.data import as_table
 from dagpost.families.parent_lists import ParentLists, all_others
 from dagpost.scores import BDeu, BGe
 from dagpost.scores.allowed_scores import Group, groups_of
-from dagpost.scores.scoring_time import _sets, seconds_of_scoring
+from dagpost.scores.scoring_time import _sets, seconds_of_rescoring, seconds_of_scoring
 
 
 def visited(group: Group, limit: int) -> int:
@@ -39,3 +41,21 @@ def test_more_rows_columns_and_levels_take_longer_and_workers_share() -> None:
     assert seconds_of_scoring(all_others(25, 3), 1000, BDeu(), 1) > usual
     assert seconds_of_scoring(all_others(20, 3), 1000, BDeu(), 1, levels=4.0) > usual
     assert seconds_of_scoring(all_others(20, 3), 1000, BGe(), 1) < usual
+
+
+def test_scoring_a_table_again_takes_longer_with_more_gaps_rows_and_levels() -> None:
+    table = as_table(np.random.default_rng(3).integers(0, 2, (4_000, 12)))
+    gaps = np.random.default_rng(4).random((12, 4_000)) < 0.1
+    usual = replace(table, gaps=gaps)
+    seconds = seconds_of_rescoring(usual, 5, BDeu())
+    assert seconds < seconds_of_scoring(all_others(12, 5), 4_000, BDeu(), 1)
+    some = gaps.copy()
+    some[3:] = False
+    assert seconds_of_rescoring(replace(table, gaps=some), 5, BDeu()) < seconds
+    few = gaps.copy()
+    few[:, 500:] = False
+    assert seconds_of_rescoring(replace(table, gaps=few), 5, BDeu()) < seconds
+    assert seconds_of_rescoring(usual, 5, BDeu(), levels=3.0) > seconds
+    assert seconds_of_rescoring(usual, 3, BDeu()) < seconds
+    assert 0.0 < seconds_of_rescoring(usual, 5, BGe()) < 0.01
+    assert seconds_of_rescoring(table, 5, BDeu()) == 0.0

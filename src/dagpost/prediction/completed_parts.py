@@ -1,0 +1,107 @@
+"""Graphs with the tables and scores that go with them: what predictions and effects of a model are averages over.
+
+A complete table has one part, or one for each value of a setting that its score averages over. A table with gaps has
+one for each of some completed tables `Y`, spread over the chains, with the graphs that were drawn from it:
+
+    p(new | observed) = average over (G, Y) of p(new | G, Y)
+
+Two hundred tables, each with its graphs, are enough for the differences between completed tables to be averaged out.
+Time: what is asked of a complete table, from as many graphs, and counting its families in each completed table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dagpost._tools.arrays import Masks
+from dagpost.data.table import Table
+from dagpost.mcmc.augmentation import members_of_masks
+from dagpost.methods.augmentation import Augmentation
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.mixture import MixedWorkspace
+from dagpost.posterior.sample import DagSample
+from dagpost.prediction.statistics import Statistics, sufficient_statistics
+from dagpost.scores import Score
+
+#: Completed tables that are averaged over.
+_TABLES = 200
+#: Completed tables of one given graph, and how often the cells of each are redrawn, from one that chains kept.
+_TABLES_OF_GRAPH, _ROUNDS = 100, 10
+
+
+class Part(NamedTuple):
+    """Graphs weighted under one score, and the complete table that they go with; the weights of all parts sum to 1."""
+
+    score: Score
+    sample: DagSample
+    #: Made when it is needed: completed tables may be large. None: the rows are not kept.
+    table: Callable[[], Table] | None
+
+
+def parts_of(fitted: Fitted) -> list[Part]:
+    """What the answers of a fitted model are averaged over; values of a setting that weigh nothing are left out."""
+    if isinstance(fitted.workspace, AugmentedWorkspace):
+        return fitted.once("completed parts", lambda: _completed_parts(fitted))
+    sample, workspace, kept = fitted.own_sample(), fitted.workspace, fitted.table
+    table = None if kept is None else lambda: kept
+    if not isinstance(workspace, MixedWorkspace):
+        return [Part(fitted.score, sample, table)]
+    weights = workspace.shares_given(sample.parents) * sample.weights
+    pairs = zip(workspace.mixture.scores, weights, strict=True)
+    return [Part(own, sample.weighted(weight), table) for own, weight in pairs if weight.any()]
+
+
+def _completed_parts(fitted: Fitted) -> list[Part]:
+    workspace, augmented, sample = fitted.workspace, fitted.augmented, fitted.own_sample()
+    assert isinstance(workspace, AugmentedWorkspace)
+    assert augmented is not None
+    assert isinstance(fitted.method, Augmentation)
+    chosen = augmented.spread(_TABLES).reshape(-1).tolist()
+    parts = []
+    for place in chosen:
+        cells, graphs = augmented.completions[place], sample[augmented.graphs_of(place, fitted.method.graphs)]
+        weights = np.full(len(graphs), 1.0 / (len(graphs) * len(chosen)))
+        score = workspace.scores[int(augmented.value_of[place])]
+        parts.append(Part(score, graphs.weighted(weights), lambda cells=cells: workspace.filled(cells)))  # type: ignore[misc]
+    return parts
+
+
+def completed_statistics(fitted: Fitted, parts: list[Part]) -> list[Statistics]:
+    """What was counted in each completed table for its own graphs."""
+    engine = fitted.workspace.engine
+
+    def counted() -> list[Statistics]:
+        found = []
+        with fitted.workspace.reporter.stage("counts in completed tables", len(parts)) as stage:
+            for part in parts:
+                assert part.table is not None
+                found.append(sufficient_statistics(part.table(), part.sample.parents, part.score, engine=engine))
+                stage.advance(1)
+        return found
+
+    return fitted.once("completed statistics", counted)
+
+
+def completed_given(fitted: Fitted, masks: Masks) -> Iterator[tuple[Score, Table]]:
+    """Completed tables given one graph: cells that chains kept, redrawn under this graph, with the score's setting."""
+    workspace, augmented = fitted.workspace, fitted.augmented
+    assert isinstance(workspace, AugmentedWorkspace)
+    assert augmented is not None
+    passes, scores = workspace.passes, workspace.scores
+    widest = max(workspace.max_parents, int(np.bitwise_count(masks).max(initial=0)))
+    families = members_of_masks(masks.reshape(len(masks), -1).astype(np.uint64), widest)
+    generator = np.random.default_rng(fitted.settings["seed"] or 0)
+    cancel: Any = np.zeros(1, dtype=np.int64)
+    for place in augmented.spread(_TABLES_OF_GRAPH).reshape(-1).tolist():
+        cells, value = augmented.completions[place].astype(np.float64), int(augmented.value_of[place])
+        for _ in range(_ROUNDS):
+            passes.completers[value].redraw(cells, families, generator, cancel)
+            if len(scores) > 1:
+                logs = passes.log_joints(cells, masks)
+                shares = np.exp(logs - logs.max())
+                value = int(generator.choice(len(shares), p=shares / shares.sum()))
+        yield scores[value], workspace.filled(cells)
