@@ -1,6 +1,6 @@
 """What is gained by completing gaps: against dropping rows and imputing; and what two real tables with gaps take.
 
-    python -m benchmarks.gaps erased [--shares 0.1 0.3 0.5] [--times 10]
+    python -m benchmarks.gaps erased [--shares 0.1 0.3 0.5] [--times 10] [--score bdeu]
     python -m benchmarks.gaps simulated [--tables 100] [--share 0.3]
     python -m benchmarks.gaps real [--folder FOLDER]
 
@@ -15,8 +15,8 @@
   both of the UCI repository, in FOLDER/real: CPU seconds, R-hat, errors of edges; and how far edges are from those of
   the tumor table whose gaps are filled with modes (FOLDER/paper/tumor.csv).
 
-Every graph counts once, at most 5 parents, BDeu with an equivalent sample size of 1 unless said otherwise; sums over
-graphs are exact given each completed table.
+Every graph counts once, at most 5 parents; "bdeu" has an equivalent sample size of 1, "auto" averages over several. All
+sums over graphs are exact given each completed table.
 """
 
 from __future__ import annotations
@@ -100,29 +100,29 @@ def imputed(table: Table, seed: int) -> Table:
     return table.filled(codes[gaps])
 
 
-def answers(table: Table, number: int) -> tuple[dict[str, Floats], dict[str, float]]:
+def answers(table: Table, number: int, score: str = "bdeu") -> tuple[dict[str, Floats], dict[str, float]]:
     """The edges that each way to deal with gaps ends at, and its CPU seconds."""
     found, seconds = {}, {}
     for way in WAYS:
         start = time.process_time()
         if way == "all completions":
-            model = DagPosterior("bdeu", missing="augment", samples=SAMPLES, seed=number, progress=False).fit(table)
+            model = DagPosterior(score, missing="augment", samples=SAMPLES, seed=number, progress=False).fit(table)
             found[way] = model.edge_probabilities_.to_numpy()
         elif way == "complete rows":
-            found[way] = edges_of(complete_rows(table))
+            found[way] = edges_of(complete_rows(table), score)
         elif way == "mode":
-            found[way] = edges_of(filled_with_modes(table))
+            found[way] = edges_of(filled_with_modes(table), score)
         else:
             drawn = [imputed(table, seed) for seed in range(number * IMPUTATIONS, (number + 1) * IMPUTATIONS)]
-            found[way] = np.mean([edges_of(own) for own in drawn], axis=0)
+            found[way] = np.mean([edges_of(own, score) for own in drawn], axis=0)
         seconds[way] = time.process_time() - start
     return found, seconds
 
 
-def distances(complete: Table, truth: Floats, share: float, number: int) -> Result:
+def distances(complete: Table, truth: Floats, share: float, number: int, score: str) -> Result:
     """How far each way ends from the edges of the complete table."""
     table = erased(complete, share, [SEED, round(100 * share), number])
-    found, seconds = answers(table, number)
+    found, seconds = answers(table, number, score)
     return {
         "share": share,
         "number": number,
@@ -132,18 +132,18 @@ def distances(complete: Table, truth: Floats, share: float, number: int) -> Resu
     }
 
 
-def run_erased(shares: list[float], times: int) -> None:
+def run_erased(shares: list[float], times: int, score: str) -> None:
     """All erased tables; a line each in the results, and a table of means."""
     complete = written_out(datasets.load("coronary"))
-    truth = edges_of(complete)
-    path = RESULTS / "gaps-erased.jsonl"
+    truth = edges_of(complete, score)
+    path = RESULTS / f"gaps-erased-{score}.jsonl"
     path.parent.mkdir(exist_ok=True)
     found = []
     with path.open("w", encoding="utf-8") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for share in shares:
             for number in range(times):
-                found.append(distances(complete, truth, share, number))
+                found.append(distances(complete, truth, share, number, score))
                 file.write(json.dumps(found[-1]) + "\n")
                 file.flush()
     print(table_of_distances(found))
@@ -255,6 +255,7 @@ def main() -> None:
     first = commands.add_parser("erased")
     first.add_argument("--shares", nargs="+", type=float, default=[0.1, 0.3, 0.5])
     first.add_argument("--times", type=int, default=10)
+    first.add_argument("--score", choices=["bdeu", "auto"], default="bdeu")
     third = commands.add_parser("simulated")
     third.add_argument("--tables", type=int, default=100)
     third.add_argument("--share", type=float, default=0.3)
@@ -262,7 +263,7 @@ def main() -> None:
     second.add_argument("--folder", type=Path, default=SHARED)
     options = parser.parse_args()
     if options.command == "erased":
-        run_erased(options.shares, options.times)
+        run_erased(options.shares, options.times, options.score)
     elif options.command == "simulated":
         run_simulated(options.tables, options.share)
     else:

@@ -27,6 +27,9 @@ from dagpost import K2, BDeu, DagPosterior
 from dagpost.data.table import Table
 from dagpost.methods.augmentation import Augmentation
 
+# Chains of a few sweeps say that they are not to be trusted yet.
+pytestmark = pytest.mark.filterwarnings("ignore::dagpost.DagpostWarning")
+
 RATE = 2e-7
 KINDS = ("edges", "paths", "conditions")
 
@@ -48,7 +51,10 @@ def case_of(number: int, *, large: bool) -> Case:
 
 
 def _levels(number: int, large: bool, columns: int = 4, **how: Any) -> Table:
-    few = {"gaps": 12 if large else 7, "completions": 4_096 if large and columns == 4 else 128}
+    few = {
+        "gaps": 12 if large else 7,
+        "completions": (4_096 if columns == 4 else 512) if large else 128 >> 2 * columns - 8,
+    }
     return levels_table(number, columns, 10 + number % 7, **(few | how))
 
 
@@ -130,7 +136,7 @@ class Found:
 
 def differences(case: Case, chains: int, sweeps: int, seed: int) -> Found:
     """Run the chains and compare each of them with the exact sum."""
-    method = Augmentation(chains=chains, burn_in=30, error=1e-9)
+    method = Augmentation(chains=chains, burn_in=sweeps // 2, error=1e-9)
     settings = {"max_parents": case.nodes - 1} | case.settings
     model = DagPosterior(
         **settings, method=method, samples=10 * chains * sweeps, missing="augment", seed=seed, threads=1, progress=False
@@ -149,21 +155,26 @@ def differences(case: Case, chains: int, sweeps: int, seed: int) -> Found:
 
 def log_ratios(case: Case, sample: Any, rng: np.random.Generator) -> np.ndarray:
     """How far each chain is from the log ratio of two conditions, to first order, by the graphs that it drew."""
-    a, b, c, d = rng.permutation(case.nodes)[:4].tolist()
-    nodes = case.nodes
-    one = completions.has_path(nodes, a, b) & ~completions.has_edge(nodes, c, d)
-    other = completions.has_edge(nodes, b, d) | completions.has_path(nodes, d, a)
-    graphs, _ = completions.every_dag(nodes)
+    one, other = conditions_of(case, rng)
+    graphs, _ = completions.every_dag(case.nodes)
     place = {tuple(graph): number for number, graph in enumerate(graphs.tolist())}
     drawn = np.array([place[tuple(graph)] for graph in sample.parents.tolist()])
     by_chain = np.split(drawn, np.cumsum(sample.chains.lengths)[:-1])
-    exact = case.truth.probability(one), case.truth.probability(other)
-    return np.array(
-        [
-            sum(sign * flags[own].mean() / p for sign, flags, p in zip((1, -1), (one, other), exact, strict=True) if p)
-            for own in by_chain
-        ]
-    ) - sum(sign for sign, p in zip((1, -1), exact, strict=True) if p)
+    above, below = case.truth.probability(one), case.truth.probability(other)
+    return np.array([one[own].mean() / above - other[own].mean() / below for own in by_chain])
+
+
+def conditions_of(case: Case, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Two conditions that are neither all but certain nor all but excluded: the best of some random ones."""
+    tried = []
+    for _ in range(10):
+        a, b, c, d = rng.permutation(case.nodes)[:4].tolist()
+        one = completions.has_path(case.nodes, a, b) & ~completions.has_edge(case.nodes, c, d)
+        other = completions.has_edge(case.nodes, b, d) | completions.has_path(case.nodes, d, a)
+        shares = np.array([case.truth.probability(one), case.truth.probability(other)])
+        tried.append((float((shares * (1 - shares)).min()), one, other))
+    _, one, other = max(tried, key=lambda found: found[0])
+    return one, other
 
 
 def log_p_value(values: np.ndarray) -> float:
@@ -189,7 +200,7 @@ def combined(found: list[Found]) -> dict[str, float]:
 
 def test_averages_are_those_of_the_exact_sum() -> None:
     """At most 8e-7 of the time by chance."""
-    found = [differences(case_of(number, large=False), 4, 30, number) for number in range(54)]
+    found = [differences(case_of(number, large=False), 3, 20, number) for number in range(54)]
     assert min(combined(found).values()) > RATE
 
 
@@ -208,5 +219,5 @@ def test_another_posterior_would_be_seen() -> None:
         kept = ~np.asarray(case.table.gaps).any(axis=0)
         whole = replace(case.table, columns=tuple(own[kept] for own in case.table.columns), gaps=None)
         other = completions.posterior(completed_scores.rows_of(whole), [completed_scores.bdeu(1.0)])
-        found.append(differences(replace(case, truth=other), 4, 60, number))
+        found.append(differences(replace(case, truth=other), 4, 40, number))
     assert combined(found)["edges"] < RATE

@@ -71,6 +71,26 @@ def test_a_model_with_gaps_is_read_as_it_was_written(saved: tuple[DagPosterior, 
     pd.testing.assert_frame_equal(model.missing_cells(), found.missing_cells())
 
 
+def test_a_model_with_gaps_answers_and_predicts_from_a_file_as_before(model: DagPosterior, tmp_path: Path) -> None:
+    model.save(tmp_path / "m")
+    new = answers_to(5, seed=3)
+    answers = []
+    for each in (model, DagPosterior.load(tmp_path / "m", threads=1, progress=False)):
+        chances = each.predict_proba(new, target="wet").to_numpy(), each.score_samples(new)
+        said = [
+            repr(each.probability("rain ~> open", given="rain -> wet")),
+            each.top_families("wet").to_string(),
+            each.directions().to_string(),
+            repr(each.causal_effect("rain", "wet", draws=20, seed=1)),
+            each.verdict_,
+        ]
+        answers.append((said, chances))
+    assert answers[0][0] == answers[1][0]
+    for mine, its in zip(answers[0][1], answers[1][1], strict=True):
+        assert np.isfinite(mine).all()
+        assert np.array_equal(mine, its)
+
+
 def test_chains_go_on_from_a_file_as_if_they_had_not_stopped(saved: tuple[DagPosterior, Path], tmp_path: Path) -> None:
     model, path = saved
     found = DagPosterior.load(path, threads=2, progress=False)
