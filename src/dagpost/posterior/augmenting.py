@@ -31,7 +31,7 @@ from dagpost.scores import scores_within
 from dagpost.scores.scoring_time import seconds_of_rescoring, seconds_of_scoring
 
 #: Exact sums over all graphs, or orders, of a completed table that take longer than this are left to blocks.
-_SECONDS_A_PASS = 0.1
+_SECONDS_A_PASS = 0.01
 
 # CPU seconds of a sweep beside scores and the terms of sums (benchmarks/gaps_speed.py): for itself, each missing cell
 # that is redrawn once, each family that is ranked for drawing graphs, and each set of nodes.

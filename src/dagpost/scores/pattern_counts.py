@@ -87,11 +87,11 @@ class Room(NamedTuple):
 def lay_out(sets: SetList, arities: Integers, cells: CellFunction, rows: int, words: int) -> tuple[SetTables, Room]:
     """How the sets of a list are best counted in so many rows, of which bitmaps have so many words."""
     count = len(sets.size)
-    patterns, sizes, configurations = np.empty(count), np.empty(count), np.empty(count)
+    patterns, steps, sizes, configurations = (np.empty(count) for _ in range(4))
     row = np.empty(count, dtype=np.int64)
-    _measure(sets, arities, cells, patterns, sizes, configurations, row)
-    # A column of one level has no pattern; yet subsets of what is counted by patterns must be so, too.
-    work, most = np.maximum(patterns, 1.0) * words + _CELL * sizes, min(float(_ROW * rows), _MOST_WORDS)
+    _measure(sets, arities, cells, patterns, steps, sizes, configurations, row)
+    # Never less for a set than for its subsets: what is counted by patterns needs the tables of all of these.
+    work, most = steps * words + _CELL * sizes, min(float(_ROW * rows), _MOST_WORDS)
     small = sets.size < sets.max_size
     by_rows = work > most
     while float(sizes[small & ~by_rows].sum()) > _MOST_CELLS:
@@ -115,12 +115,16 @@ def _measure(
     arities: Integers,
     cells: CellFunction,
     patterns: Floats,
+    steps: Floats,
     sizes: Floats,
     configurations: Floats,
     row: Integers,
 ) -> None:
-    """Patterns and cells of every set, and what its terms are looked up by."""
-    of_path = np.ones((3, sets.max_size + 1))
+    """Patterns and cells of every set, and what its terms are looked up by.
+
+    `steps` are the patterns as if a column of one level, which has none, had one.
+    """
+    of_path = np.ones((4, sets.max_size + 1))
     indicators = np.zeros(sets.max_size + 1, dtype=np.int64)
     for index in range(len(sets.size)):
         size, arity = sets.size[index], arities[sets.last[index]]
@@ -133,7 +137,9 @@ def _measure(
             of_path[2, size] = of_path[2, size - 1] / (before + 1) * (before + 2)
         else:
             of_path[2, size] = of_path[2, size - 1] * arity
+        of_path[3, size] = of_path[3, size - 1] * max(arity - 1, 1)
         patterns[index], sizes[index], configurations[index] = of_path[0, size], of_path[1, size], of_path[2, size]
+        steps[index] = of_path[3, size]
         row[index] = row_of(of_path[2, size], cells)
 
 

@@ -13,12 +13,14 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import typer
 from tests.tools.cli_checks import ESCAPE_CODE, write_table
 
 from dagpost import DagPosterior, StructureMCMC
 from dagpost.cli import app
+from dagpost.methods.augmentation import Augmentation
 
 #: A valid line of every command; a command without one fails the test.
 LINES: dict[str, dict[str, list[str]]] = {
@@ -28,6 +30,7 @@ LINES: dict[str, dict[str, list[str]]] = {
     "sample": {"model": ["model.dagpost"], "--output": ["drawn"], "--number": ["20"], "--threads": ["1"]},
     "best": {"source": ["table.csv"], "--score": ["bdeu"], "--threads": ["1"]},
     "predict": {"model": ["model.dagpost"], "rows": ["table.csv"], "--threads": ["1"]},
+    "complete": {"model": ["gaps.dagpost"], "--number": ["2"], "--output": ["completed.csv"]},
     "report": {"source": ["model.dagpost"], "--output": ["report.html"], "--threads": ["1"]},
     "info": {"source": ["table.csv"], "--threads": ["1"]},
     "demo": {"--output": ["demo"], "--threads": ["1"]},
@@ -101,8 +104,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     write_table(place)
     DagPosterior(score="bdeu", seed=1, samples=50, threads=1).fit(place / "table.csv").save(place / "model.dagpost")
     chains = DagPosterior(score="bdeu", seed=1, method=StructureMCMC(chains=2, burn_in=0, thinning=1), threads=1)
+    table = pd.read_csv(place / "table.csv")
+    table.iloc[0, 0] = None
+    completing = DagPosterior(score="bdeu", seed=1, samples=40, method=Augmentation(chains=2, burn_in=0), threads=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # so short a run is not to be trusted
+        completing.fit(table).save(place / "gaps.dagpost")
         chains.fit(place / "table.csv").sample(20, seed=1).save(place / "chains.dagpost")
     (place / "directory").mkdir()
     (place / "empty.csv").touch()
