@@ -168,19 +168,26 @@ class Table:
             )
 
     def with_number_columns(self) -> Table:
-        """A table with gaps whose levels are numbers, as numbers: a gap may then hold any, not only one of the levels.
+        """The table whose columns with gaps are numbers where their levels are: a gap may hold any, not only a level.
 
         >>> from dagpost.data import as_table
         >>> as_table(np.array([[1, 5], [2, np.nan], [1, 7.5]])).with_number_columns().columns[1].tolist()
         [5.0, nan, 7.5]
         """
-        if self.gaps is None or self._not_numeric() or self._with_gaps():
+        if self.gaps is None or not self.continuous:
             return self
-        columns = tuple(
-            column if levels is None else np.where(gap, np.nan, np.array(levels, dtype=np.float64)[column])
-            for column, levels, gap in zip(self.columns, self.levels, self.gaps, strict=True)
-        )
-        return replace(self, columns=columns, levels=(None,) * len(columns))
+        columns, levels = list(self.columns), list(self.levels)
+        for place in np.flatnonzero(self.gaps.any(axis=1)).tolist():
+            own, levels[place] = levels[place], None
+            if own is not None:
+                numbers = np.array(own, dtype=np.float64)[columns[place]]
+                columns[place] = np.where(self.gaps[place], np.nan, numbers)
+        recipe = self.recipe
+        if recipe is not None:
+            now = {name for name, own in zip(self.names, levels, strict=True) if own is None}
+            steps = [replace(s, use="number", levels=None) if s.name in now else s for s in recipe.uncut().steps_]
+            recipe = recipe.with_steps(tuple(steps))
+        return replace(self, columns=tuple(columns), levels=tuple(levels), recipe=recipe)
 
     def _refuse_gaps(self) -> None:
         """Refuse to hand out cells as if each had a value."""

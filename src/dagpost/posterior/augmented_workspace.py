@@ -67,6 +67,10 @@ class AugmentedWorkspace(Workspace):
         """The way from a completed table to graphs, made when chains first need it."""
         return self._way(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave the way to graphs behind, with its working memory: it is quickly made again."""
+        return {name: value for name, value in self.__dict__.items() if name != "passes"}
+
     @property
     def engine(self) -> Engine:
         """Threads of this process, whatever the engine: what chains share is not sent elsewhere."""
@@ -204,6 +208,12 @@ class ExactPasses:
         own = [scorer(cells, start, families, cancel)[self._modelled].sum() for scorer in self._list_scorers]
         total: Floats = np.array(own) + self.log_priors
         return total
+
+
+def exactly(workspace: AugmentedWorkspace, *, by_components: bool) -> ExactPasses:
+    """The way by exact sums over all graphs, or orders, of each completed table."""
+    workers = workspace.engine.workers
+    return ExactPasses(workspace.study, workspace.modularity, workers, by_components=by_components)
 
 
 def by_blocks(workspace: AugmentedWorkspace) -> BlockPasses:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from dagpost.methods.base import Cost, Method, Study
 from dagpost.methods.block_gibbs import BlockGibbs
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
-from dagpost.posterior.augmented_workspace import AugmentedWorkspace, ExactPasses, by_blocks
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace, by_blocks, exactly
 from dagpost.posterior.weighing import division_of, families_of
 from dagpost.scores import scores_within
 from dagpost.scores.scoring_time import seconds_of_rescoring, seconds_of_scoring
@@ -89,8 +90,8 @@ def augmented(
     if method.given_table == BlockGibbs.name:
         return AugmentedWorkspace(study, modularity, by_blocks, engine, reporter)
     by_components = division_of(method, modularity, study, InlineEngine()) is not None
-    passes = ExactPasses(study, modularity, engine.workers, by_components=by_components)
-    return AugmentedWorkspace(study, modularity, lambda _: passes, engine, reporter)
+    way = partial(exactly, by_components=by_components)
+    return AugmentedWorkspace(study, modularity, way, engine, reporter)
 
 
 def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:

@@ -6,14 +6,13 @@ an exact answer for a complete table, by the average of these for some of the co
 a conditional probability is the ratio of two such averages over the same tables. The narrower interval wins: averages
 where tables differ little, or graphs in question are rare, and the many more tables behind the graphs elsewhere.
 
-Time: an exact pass for each table that is asked. The first `_FEWEST` show how long one takes, and whether more of them
-would be known better than the graphs; then there are at most `_MOST`, within `PATIENCE_SECONDS` for all statements.
+Time: an exact pass for each table that is asked. The first `_FEWEST` show whether more of them would be known better
+than the graphs; then there are at most `_MOST`, within what is reckoned to take `PATIENCE_SECONDS` for all statements.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from dagpost._tools.progress import NO_PROGRESS
 from dagpost._tools.text import position_of
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import PrecisionError, ResourceError
+from dagpost.exact import order, structure
 from dagpost.exact.structure import LARGEST_ERROR
 from dagpost.features import And, Edge, Feature, Path, Query, projected_conditions
 from dagpost.features.feature import Not
@@ -43,12 +43,13 @@ if TYPE_CHECKING:
 
 #: All statements of one call together take no longer than this, or are left to samples.
 PATIENCE_SECONDS = 10.0
-#: How many completed tables are asked, at least and at most; more by doubling, so that speed hardly matters.
+#: How many completed tables are asked, at least and at most.
 _FEWEST, _MOST = 50, 400
+#: What a table takes beside its sums, in seconds, and how many sums a statement may take. Reckoned, not measured: an
+#: answer must not depend on the machine.
+_A_TABLE, _SUMS = 6e-3, 3.0
 #: With so few columns, threads cost more than they bring.
 _SMALL = 12
-#: Passes that are timed, after a first one that may have to compile.
-_TIMED = 3
 
 
 def averaged_answers(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate | None]:
@@ -247,11 +248,10 @@ def _by_tables(
     patience: float,
 ) -> list[Estimate | None]:
     """What completed tables say of statements; None where they have no exact answer, or not in time."""
-    first = augmented.spread(_FEWEST)
-    seconds = _ask_some(asked, first.ravel()[None, : 1 + _TIMED], fitted, patience)
+    seconds = _seconds_a_table(fitted)
     if seconds * _FEWEST > patience:
         return [None] * len(asked)
-    _ask_some(asked, first, fitted, patience)
+    _ask_some(asked, augmented.spread(_FEWEST), fitted, patience)
     found = [one.estimate(augmented, fitted, confidence) for one in asked]
     count = _FEWEST
     while 2 * count <= _MOST and 2 * count * seconds <= patience:
@@ -270,20 +270,23 @@ def _by_tables(
     ]
 
 
-def _ask_some(asked: Sequence[_Asked], numbers: Integers, fitted: Fitted, patience: float) -> float:
-    """Answer statements for the tables of these numbers, as (chains, tables); the seconds that one takes."""
+def _seconds_a_table(fitted: Fitted) -> float:
+    """Roughly how long statements take for one completed table, on one core."""
+    columns = some_completed(fitted).largest
+    expected = order.expected_seconds if fitted.modularity == "order" else structure.expected_seconds
+    return _A_TABLE + _SUMS * expected(columns, 1)
+
+
+def _ask_some(asked: Sequence[_Asked], numbers: Integers, fitted: Fitted, patience: float) -> None:
+    """Answer statements for the tables of these numbers, as (chains, tables)."""
     shape = (numbers.shape[0], numbers.shape[1])
     for one in asked:
         one.begin(shape)
-    seconds = []
     for place in np.ndindex(shape):
         open_ones = [one for one in asked if one.answerable]
         if not open_ones:
             break
-        begun = time.perf_counter()
         part = _weighed(fitted, int(numbers[place]))
         results = exact_results(fitted.modularity, part.summed(fitted.modularity))
         for one in open_ones:
             one.ask((place[0], place[1]), fitted.names, part, results, patience / _FEWEST)
-        seconds.append(time.perf_counter() - begun)
-    return float(np.median(seconds[1:] or seconds or [0.0]))

@@ -62,8 +62,10 @@ class Completions(NamedTuple):
 
 def with_row_labels(fitted: Fitted, data: Any) -> Fitted:
     """The model, which remembers what the rows of a pandas table with gaps are called, if it is more than numbers."""
-    index, recipe = getattr(data, "index", None), fitted.data.recipe
-    rows = 0 if recipe is None or recipe.dropped_rows_ else recipe.rows_
+    index, recipe, table = getattr(data, "index", None), fitted.data.recipe, fitted.table
+    # Rows that a table was read without have no numbers in it.
+    known = recipe is not None and table is not None and (not recipe.dropped_rows_ or table.row_numbers is not None)
+    rows = recipe.rows_ if recipe is not None and known else 0
     # A list has an index too, but not one of rows.
     if fitted.gaps and index is not None and not callable(index) and len(index) == rows:
         labels = [readable_level(label) for label in index]

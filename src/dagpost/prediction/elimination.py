@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dagpost._tools import memory
 from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.kernels import inlined, kernel
+from dagpost._tools.spelling import bare
 from dagpost.errors import InputError
 from dagpost.prediction.discrete import DiscreteFamilies, log_probability
 from dagpost.prediction.gap_patterns import numbered
@@ -58,7 +59,7 @@ def sums_of(families: DiscreteFamilies, parents: Masks, parts: NDArray[np.int32]
         raise InputError(
             f"To sum over the missing values of a row takes tables of {entries:.2g} entries in some graphs; "
             f"{int(_MOST_ENTRIES):,} are possible. Give more of the columns, merge levels, or fit with a smaller "
-            "max_parents."
+            f"{bare('max_parents')}."
         )
     memory.require(
         8 * LANES * int(sizes.sum() + room), "The sum over missing values", "Predict from fewer graphs, or columns."

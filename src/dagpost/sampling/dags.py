@@ -71,14 +71,13 @@ def draw_parents_in_layers(
     """
     nodes, samples = allowed.shape
     parents, log_weights = np.empty((nodes, samples), dtype=np.uint64), np.full((nodes, samples), np.nan)
-    by_node = np.ascontiguousarray(uniforms.T), np.ascontiguousarray(log_total.T)
+    numbers, totals = np.ascontiguousarray(uniforms.T), np.ascontiguousarray(log_total.T)
 
     def choose_parents(node: int, cancel: Integers) -> None:
         ranked = (families.masks[node], families.log_weights[node])
         grouped = np.lexsort((to_meet[node], allowed[node]))
-        given = (by_node[0][node], by_node[1][node])
-        chosen = (parents[node], log_weights[node])
-        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *given, *chosen, cancel)
+        own = (numbers[node], totals[node], parents[node], log_weights[node])
+        _draw_parents(*ranked, allowed[node], to_meet[node], grouped, *own, cancel)
 
     for _ in engine.run(choose_parents, range(nodes)):
         pass

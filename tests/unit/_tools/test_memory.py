@@ -39,7 +39,7 @@ def test_without_a_container_the_system_is_asked(tmp_path: Path) -> None:
 
 def test_what_is_free_is_not_looked_up_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, looks = [1e9], [1_000, 2_000, 3_000]
-    monkeypatch.setattr(memory.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("dagpost._tools.memory.time.monotonic", lambda: clock[0])
     monkeypatch.setattr(memory, "bytes_in", lambda _: looks.pop(0))
     assert [memory.available_bytes(), memory.available_bytes()] == [1_000, 1_000]
     clock[0] += 1.0

@@ -16,7 +16,7 @@ from dagpost.data.recipe import cut_numbers
 from dagpost.data.recipe_words import notice_of_gaps
 from dagpost.data.table import Table
 from dagpost.data.written_out import written_out
-from dagpost.errors import DagpostWarning, InputError, ResourceError
+from dagpost.errors import DagpostWarning, InputError, ResourceError, collected_warnings
 from dagpost.posterior.fitting import notify_of_gaps, rules_of, table_of
 from dagpost.scores.columns import part_of
 
@@ -185,13 +185,19 @@ def test_earlier_values_have_no_gaps_and_present_ones_may() -> None:
     assert as_table(unrolled, recipe=Recipe(missing="level")).rows == 18
 
 
-def test_levels_that_are_numbers_are_completed_by_numbers() -> None:
+def test_levels_that_are_numbers_are_completed_by_numbers(tmp_path: Any) -> None:
     frame = pd.DataFrame({"p": [0, 1, 2, None] * 6, "q": [3, None, 5, 5] * 6, "r": [0, 1, 1] * 8})
     table = table_of(DagPosterior("bge"), frame, None, None)
-    assert table.levels == (None, None, None)
+    assert table.levels == (None, None, (0, 1))
     assert table.columns[1][:4].tolist() == pytest.approx([3, np.nan, 5, 5], nan_ok=True)
     assert table.filled(np.full(12, 0.25)).values()[3].tolist() == [0.25, 5, 0]
+    assert table.recipe is not None
+    assert table.recipe.read(frame).fingerprint() == table.fingerprint()
     assert table_of(DagPosterior("bdeu"), frame, None, None).discrete
+    with collected_warnings():
+        model = DagPosterior("bge", samples=40, seed=1, missing="augment").fit(frame)
+    model.save(tmp_path / "m")
+    assert DagPosterior.load(tmp_path / "m").recipe_.to_json() == model.recipe_.to_json()
 
 
 def test_an_older_recipe_that_says_drop_drops(tmp_path: Any) -> None:

@@ -71,6 +71,26 @@ def test_a_model_with_gaps_is_read_as_it_was_written(saved: tuple[DagPosterior, 
     pd.testing.assert_frame_equal(model.missing_cells(), found.missing_cells())
 
 
+def test_a_model_with_gaps_answers_and_predicts_from_a_file_as_before(model: DagPosterior, tmp_path: Path) -> None:
+    model.save(tmp_path / "m")
+    new = answers_to(5, seed=3)
+    answers = []
+    for each in (model, DagPosterior.load(tmp_path / "m", threads=1, progress=False)):
+        chances = each.predict_proba(new, target="wet").to_numpy(), each.score_samples(new)
+        said = [
+            repr(each.probability("rain ~> open", given="rain -> wet")),
+            each.top_families("wet").to_string(),
+            each.directions().to_string(),
+            repr(each.causal_effect("rain", "wet", draws=20, seed=1)),
+            each.verdict_,
+        ]
+        answers.append((said, chances))
+    assert answers[0][0] == answers[1][0]
+    for mine, its in zip(answers[0][1], answers[1][1], strict=True):
+        assert np.isfinite(mine).all()
+        assert np.array_equal(mine, its)
+
+
 def test_chains_go_on_from_a_file_as_if_they_had_not_stopped(saved: tuple[DagPosterior, Path], tmp_path: Path) -> None:
     model, path = saved
     found = DagPosterior.load(path, threads=2, progress=False)
@@ -99,11 +119,9 @@ def test_rows_keep_the_labels_of_the_user(model: DagPosterior, tmp_path: Path) -
     for each in (model, DagPosterior.load(tmp_path / "m")):
         assert each.completed(1)[0].index.to_list() == table.index.to_list()
         cells = each.missing_cells()
-        rows, columns = np.nonzero(table.isna().to_numpy())
-        assert list(zip(cells["row"], cells["column"], strict=True)) == [
-            (table.index[row], table.columns[column])
-            for row, column in zip(rows, columns, strict=True)  # type: ignore[call-overload]
-        ]
+        places = np.argwhere(table.isna().to_numpy()).tolist()
+        expected = [(table.index[row], table.columns[column]) for row, column in places]
+        assert list(zip(cells["row"], cells["column"], strict=True)) == expected
 
 
 def test_rows_without_labels_are_numbered_from_0(tmp_path: Path) -> None:
@@ -117,7 +135,7 @@ def test_rows_that_were_left_out_do_not_shift_the_numbers_of_others() -> None:
     table = answers_to(20).assign(times=[0, 2] * 10)
     gone = table.isna().any(axis=1) & (table["times"] == 0)
     assert gone.any()
-    kept = np.repeat(table.index[table["times"] > 0], 2)
+    kept = table.index[table["times"] > 0].repeat(2)
     for labelled in (True, False):
         model = fitted_to(table if labelled else table.reset_index(drop=True), counts="times", samples=20)
         found = model.completed(1)[0].index
@@ -125,6 +143,15 @@ def test_rows_that_were_left_out_do_not_shift_the_numbers_of_others() -> None:
         rows = model.missing_cells()["row"]
         incomplete = table.index[table.isna().any(axis=1) & ~gone]
         assert set(rows if labelled else table.index[rows]) == set(incomplete)
+
+
+def test_rows_with_gaps_in_exogenous_columns_are_not_completed() -> None:
+    table = answers_to(20)
+    gone = table["rain"].isna()
+    assert gone.any()
+    model = fitted_to(table, exogenous="rain", samples=20)
+    assert model.completed(1)[0].index.to_list() == table.index[~gone].to_list()
+    assert set(model.missing_cells()["row"]) == set(table.index[table.isna().any(axis=1) & ~gone])
 
 
 def test_a_model_without_gaps_has_no_completed_tables() -> None:

@@ -41,6 +41,7 @@ class MadeUp:
 
     nodes, max_parents, cell_count, cell_type = NODES, 2, CELLS, np.float64
     family_count, keeps_pairs = 5, True
+    cell_limits = np.zeros(CELLS, dtype=np.int64)
 
     def __init__(self, values: int = 1, *, exact: bool = True) -> None:
         self.completers: Sequence[Any] = [Counter() for _ in range(values)]

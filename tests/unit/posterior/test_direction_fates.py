@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,9 +92,9 @@ def test_a_model_without_directions_tries_none(monkeypatch: pytest.MonkeyPatch) 
     drawn: list[int] = []
     real = Fitted.draw
 
-    def counted(fitted: Fitted, count: int, seed: int | None) -> DagSample:
+    def counted(fitted: Fitted, count: int, seed: int | None, **options: Any) -> DagSample:
         drawn.append(count)
-        return real(fitted, count, seed)
+        return real(fitted, count, seed, **options)
 
     monkeypatch.setattr(Fitted, "draw", counted)
     model = DagPosterior(BDeu(1), tiers=[["a"], ["b"], ["c"]], samples=2_000, seed=1).fit(independent)

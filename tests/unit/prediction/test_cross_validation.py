@@ -11,6 +11,7 @@ import pytest
 from dagpost import BIC, DagPosterior, HybridMCMC, PartitionMCMC, datasets
 from dagpost.data import as_table
 from dagpost.errors import DagpostWarning, InputError, ResourceError
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.kbest import KBest
 from dagpost.prediction import cross_validate, cross_validation
 
@@ -158,3 +159,16 @@ def test_what_a_fit_would_refuse_is_refused_before_any_fold() -> None:
         cross_validate(model_with(), CORONARY, seed=-1)
     with pytest.raises(InputError, match="samples the order-modular posterior"):
         cross_validate(model_with(method="dds"), CORONARY)
+
+
+def test_rows_with_gaps_are_scored_and_spoken_of_once() -> None:
+    table = small_table(24)
+    gaps = np.zeros((4, 24), dtype=bool)
+    gaps[2, 5] = True
+    # The gap is held out in one fold, and completed in the other.
+    model = model_with(score="bdeu", samples=40, method=Augmentation(chains=2, burn_in=5, given_table="exact-layers"))
+    with pytest.warns(DagpostWarning) as said:
+        found = cross_validate(model, replace(table, gaps=gaps), folds=2, seed=1)
+    assert sum("1 cell has no value" in str(warning.message) for warning in said) == 1
+    assert np.isfinite(found.log_scores).all()
+    assert found.method == "augmentation"

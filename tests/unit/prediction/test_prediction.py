@@ -25,6 +25,8 @@ from dagpost.posterior.sample import DagSample
 from dagpost.prediction import (
     DiscreteStatistics,
     GaussianStatistics,
+    averaging,
+    elimination,
     encode_rows,
     log_predictive,
     predictive_of_target,
@@ -209,6 +211,14 @@ def test_a_gap_in_a_column_that_was_set_has_no_prediction() -> None:
     with pytest.warns(DagpostWarning, match=r"1 of 3 rows, the first in row 1 .* have no value in 'rain' \(1\)"):
         found = log_predictive(sample_of(), counted(), "bdeu", rows)
     np.testing.assert_array_equal(np.isnan(found), [True, False, False])
+
+
+def test_sums_over_gaps_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(averaging, "_FEW_COMPLETIONS", 0)
+    monkeypatch.setattr(elimination, "_MOST_ENTRIES", 2.0)
+    gaps = NEW.assign(rain=None, sprinkler=None)
+    with pytest.raises(InputError, match=r"missing values of a row takes tables of .* entries in some graphs; 2 are"):
+        log_predictive(sample_of(), counted(), "bdeu", gaps)
 
 
 # Scores
