@@ -87,11 +87,16 @@ def _counted(number: int, large: bool) -> Case:
 
 
 def _ruled(number: int, large: bool) -> Case:
+    # With tiers, sums go part by part, which takes several times as long for a small table.
+    tiers = number % 27 == 5
+
     def prior(child: int, parents: list[int]) -> float:
-        early = child < 2 and any(parent >= 2 for parent in parents)
+        early = tiers and child < 2 and any(parent >= 2 for parent in parents)
         return -np.inf if early or (child == 3 and 0 in parents) or (child == 2 and 1 not in parents) else 0.0
 
-    rules = {"tiers": [["A", "B"], ["C", "D"]], "forbidden": ["A -> D"], "required": ["B -> C"]}
+    rules: dict[str, Any] = {"forbidden": ["A -> D"], "required": ["B -> C"]}
+    if tiers:
+        rules["tiers"] = [["A", "B"], ["C", "D"]]
     return _case(_levels(number, large), [completed_scores.bdeu(1.0)], {"score": "bdeu", **rules}, prior=prior)
 
 
