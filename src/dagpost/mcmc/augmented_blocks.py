@@ -60,8 +60,8 @@ class BlockPasses:
     """What chains over graphs and cells read (`Passes`): fixed lists, which are scored given the cells."""
 
     family_count = 0
-    #: What the lists lacked at most of the posterior of a completed table that they were not made from.
-    lost = 1.0
+    #: For each node, what the lists lacked at most of the posterior of completed tables that they were not made from.
+    lost: Floats
 
     def __init__(self, incomplete: Incomplete, found: Sequence[ConsideredSets], in_group: int = IN_GROUP) -> None:
         for own in found:
@@ -69,6 +69,7 @@ class BlockPasses:
         self.incomplete, self.lists, self.looks = incomplete, grouped_lists(found, in_group), len(found)
         table, lists = incomplete.table, self.lists
         self.nodes, self.max_parents = lists.nodes, incomplete.max_parents
+        self.lost = np.ones(self.nodes)
         self.cell_count = table.gap_count
         self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
         self.cell_limits = limits_of_cells(table)
@@ -93,7 +94,7 @@ class BlockPasses:
         sets = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
         return (
             f"those that matter in one of {self.looks} completed tables ({sets} for a variable); others held at most "
-            f"{self.lost:.2g} of the posterior of the last of these"
+            f"{min(float(self.lost.sum()), 1.0):.2g} of the posterior of the last of these"
         )
 
     def over(

@@ -3,13 +3,14 @@
 A set that holds nothing of the posterior of one completed table may matter in another one. So a few tables are
 completed, cell by cell at first, and the sets that matter in each are found as for any table (considered.py). Then
 short chains over graphs and cells run on what was found so far, and the tables that they come to are looked at in the
-same way, again and again, until a fresh table brings next to nothing new. After that the lists stay as they are, so
+same way, again and again, until fresh tables bring next to nothing new. After that the lists stay as they are, so
 that the chains that count are chains in the proper sense, on these lists.
 
-How much is lost is known for the tables that were looked at last, before what they have was added: `lost` bounds the
-probability, in the posterior of such a table, that some variable has parents which are not in the lists.
+How much is lost is known for the tables that were looked at last, before what they have was added: `lost` bounds, for
+each variable, the probability in the posterior of such a table that its parents are not in the lists.
 
-Cost: as that of `considered_among_candidates` for each table, some 10 to 20 of them, with fewer candidates.
+Cost: that of `considered_among_candidates` for each table, 8 to 20 of them, with fewer candidates: 20 CPU seconds for
+37 columns and 1,000 rows, 3 for 20 columns.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _SEED = 14
 def block_passes(incomplete: Incomplete, engine: Engine, reporter: Reporter = NO_PROGRESS) -> BlockPasses:
     """What chains over graphs and cells read, with the union of what matters in several completed tables."""
     found: list[ConsideredSets] = []
-    lost = 1.0
+    lost = np.ones(len(incomplete.table.names))
     seeds = np.random.SeedSequence(_SEED).spawn(_TABLES)
     generators = [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
     states = [_begin(incomplete, place, generator) for place, generator in enumerate(generators)]
@@ -52,11 +53,11 @@ def block_passes(incomplete: Incomplete, engine: Engine, reporter: Reporter = NO
                 _move_all(passes, states, generators, engine)
             fresh = [_considered(incomplete, state, engine) for state in states]
             if passes is not None:
-                lost = max(float(lost_of(passes.lists, own).sum()) for own in fresh)
+                lost = np.max([lost_of(passes.lists, own) for own in fresh], axis=0)
             found += fresh
             passes = BlockPasses(incomplete, found)
             stage.advance(_TABLES)
-            if look + 1 >= _FEWEST_LOOKS and lost <= _ENOUGH:
+            if look + 1 >= _FEWEST_LOOKS and lost.sum() <= _ENOUGH:
                 break
     assert passes is not None
     passes.lost = lost

@@ -17,6 +17,7 @@ from dagpost.engines.host.backend import backend_of
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import MAX_NODES
+from dagpost.families.parent_lists import ParentLists
 from dagpost.mcmc.chains import FIRST_LOOK
 from dagpost.mcmc.records import ROUND_GRAPHS
 from dagpost.methods.augmentation import AUTO, Augmentation
@@ -35,6 +36,12 @@ _SECONDS_A_PASS = 0.1
 # CPU seconds of a sweep beside scores and the terms of sums (benchmarks/gaps_speed.py): for itself, each missing cell
 # that is redrawn once, each family that is ranked for drawing graphs, and each set of nodes.
 _A_SWEEP, _A_CELL, _A_FAMILY, _A_SET = 0.6e-3, 0.4e-6, 60e-9, 0.6e-6
+
+# Where graphs are moved by blocks: the families in play for each variable, what one takes at 1,000 rows, the sweeps of
+# blocks for a graph, and what a variable takes in one; the tables that are looked at before, and how many families of
+# all variables and of each are scored for one.
+_IN_PLAY, _TO_COUNT, _SWEEPS_A_GRAPH, _A_VARIABLE = 150, 2e-6, 5, 6e-6
+_LOOKS, _SMALL_SETS, _AMONG_CANDIDATES = 12, 400_000, 6_000
 
 
 def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
@@ -97,9 +104,28 @@ def augmented(
 def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:
     """Time and memory of the chains, from as few sweeps as they may stop after to all there can be."""
     table, nodes = study.table, len(study.table.names)
+    lists = study.constraints.parent_lists(table.names, min(study.max_parents, nodes - 1))
+    if method.given_table == BlockGibbs.name:
+        to_count = _TO_COUNT * (0.2 + 0.8 * table.rows / 1000)
+        families = min(families_of(lists), _SMALL_SETS + nodes * _AMONG_CANDIDATES)
+        before = _LOOKS * families * to_count / engine.workers
+        graphs = nodes * (_IN_PLAY * to_count + method.graphs * _SWEEPS_A_GRAPH * _A_VARIABLE)
+    else:
+        families, before, graphs = families_of(lists), 0.0, _exact_seconds(method, modularity, study, lists)
+    sweep = _A_SWEEP + graphs + method.rounds * _A_CELL * table.gap_count
+    least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
+    turns = math.ceil(method.chains / engine.workers)
+    low, high = (before + turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
+    size = most * method.chains * (table.gap_count + 8 * nodes**2) + 16 * families
+    what = f"up to {most * method.chains:,} completed tables in {method.chains} chains"
+    return Cost("chains", what, math.sqrt(low * high), size, math.sqrt(high / low))
+
+
+def _exact_seconds(method: Augmentation, modularity: str, study: Study, lists: ParentLists) -> float:
+    """Seconds of the scores of a completed table and of exact sums over them, with some graphs."""
+    table, nodes = study.table, len(study.table.names)
     limit = min(study.max_parents, nodes - 1)
     levels = [len(own) for own in table.levels if own is not None]
-    lists = study.constraints.parent_lists(table.names, limit)
     usual, score = float(np.mean(levels)) if levels else 2.0, scores_within(study.score)[0]
     components = division_of(method, modularity, study, InlineEngine())
     sizes = [nodes] if components is None else [size for size in components.sizes if size > 1]
@@ -110,10 +136,4 @@ def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, e
     backend = backend_of(InlineEngine())
     terms = backend.order_seconds if modularity == "order" else backend.structure_seconds
     sums = sum(terms(size) + _A_SET * 2.0 ** min(size, MAX_NODES) for size in sizes) + _A_FAMILY * families_of(lists)
-    sweep = _A_SWEEP + scoring + sums + method.rounds * _A_CELL * table.gap_count
-    least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
-    turns = math.ceil(method.chains / engine.workers)
-    low, high = (turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
-    size = most * method.chains * (table.gap_count + 8 * nodes**2) + 16 * families_of(lists)
-    what = f"up to {most * method.chains:,} completed tables in {method.chains} chains"
-    return Cost("chains", what, math.sqrt(low * high), size, math.sqrt(high / low))
+    return scoring + sums
