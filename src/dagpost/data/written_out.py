@@ -28,11 +28,20 @@ def written_out(table: Table) -> Table:
         return table
     incomplete = table.gaps.any(axis=0)
     times = np.where(incomplete, table.counts, np.minimum(table.counts, 1))
-    _require_memory(table, int(times.sum()))
+    _require_memory(table, size_written_out(table)[0])
     # Of a complete row there is at most one, with the count that it had.
     counts = np.repeat(np.where(incomplete, 1, table.counts), times)
     result = table.of_rows(np.repeat(np.arange(table.rows), times))
     return replace(result, counts=None if (counts == 1).all() else counts)
+
+
+def size_written_out(table: Table) -> tuple[int, int]:
+    """How many rows the table has once it is written out, and how many of its cells have no value."""
+    if table.gaps is None or table.counts is None:
+        return table.rows, table.gap_count
+    incomplete = table.gaps.any(axis=0)
+    rows = int(np.where(incomplete, table.counts, np.minimum(table.counts, 1)).sum())
+    return rows, int(table.gaps.sum(axis=0) @ table.counts)
 
 
 def _require_memory(table: Table, rows: int) -> None:

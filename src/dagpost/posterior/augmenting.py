@@ -8,10 +8,11 @@ from functools import partial
 
 import numpy as np
 
+from dagpost._tools import memory
 from dagpost._tools.progress import Reporter
 from dagpost._tools.spelling import setting
 from dagpost.data.table import Table
-from dagpost.data.written_out import written_out
+from dagpost.data.written_out import size_written_out, written_out
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.inline import InlineEngine
@@ -42,6 +43,9 @@ _A_SWEEP, _A_CELL, _A_FAMILY, _A_SET = 0.6e-3, 0.4e-6, 60e-9, 0.6e-6
 # all variables and of each are scored for one.
 _IN_PLAY, _TO_COUNT, _SWEEPS_A_GRAPH, _A_VARIABLE = 150, 2e-6, 5, 6e-6
 _LOOKS, _SMALL_SETS, _AMONG_CANDIDATES = 12, 400_000, 6_000
+# Bytes that scores and completers take: for each column of each row, once and for each worker; for each missing cell,
+# once and for each chain, which stands at one completion and moves on from a copy of it.
+_BYTES_A_PLACE, _BYTES_A_COPY, _BYTES_A_CELL, _BYTES_A_STATE = 32, 4, 48, 16
 
 
 def as_augmentation(method: Method | None, gaps: int) -> Augmentation:
@@ -92,6 +96,7 @@ def augmented(
     method: Augmentation, modularity: str, study: Study, engine: Engine, reporter: Reporter
 ) -> AugmentedWorkspace:
     """The workspace of a table with gaps."""
+    _require_memory(method, study.table, engine)
     table = written_out(study.table)
     study = study._replace(table=table, score=study.score.settled(table))
     if method.given_table == BlockGibbs.name:
@@ -101,9 +106,24 @@ def augmented(
     return AugmentedWorkspace(study, modularity, way, engine, reporter)
 
 
+def _require_memory(method: Augmentation, table: Table, engine: Engine) -> None:
+    """Refuse a table whose rows and missing cells leave no room for the chains."""
+    rows, cells = size_written_out(table)
+    workers = min(method.chains, engine.workers)
+    needed = rows * len(table.names) * (_BYTES_A_PLACE + workers * _BYTES_A_COPY)
+    needed += cells * (_BYTES_A_CELL + method.chains * _BYTES_A_STATE)
+    memory.require(
+        needed,
+        f"Completing {cells:,} cells in {rows:,} rows, each row with gaps written out as often as it counts,",
+        f"Drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their own "
+        f"({setting('missing', 'level')}).",
+    )
+
+
 def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, engine: Engine) -> Cost:
     """Time and memory of the chains, from as few sweeps as they may stop after to all there can be."""
     table, nodes = study.table, len(study.table.names)
+    _, cells = size_written_out(table)
     lists = study.constraints.parent_lists(table.names, min(study.max_parents, nodes - 1))
     if method.given_table == BlockGibbs.name:
         to_count = _TO_COUNT * (0.2 + 0.8 * table.rows / 1000)
@@ -112,11 +132,11 @@ def cost_of(method: Augmentation, modularity: str, study: Study, samples: int, e
         graphs = nodes * (_IN_PLAY * to_count + method.graphs * _SWEEPS_A_GRAPH * _A_VARIABLE)
     else:
         families, before, graphs = families_of(lists), 0.0, _exact_seconds(method, modularity, study, lists)
-    sweep = _A_SWEEP + graphs + method.rounds * _A_CELL * table.gap_count
+    sweep = _A_SWEEP + graphs + method.rounds * _A_CELL * cells
     least, most = (method.sweeps_of(count) for count in (FIRST_LOOK * ROUND_GRAPHS * method.chains, samples))
     turns = math.ceil(method.chains / engine.workers)
     low, high = (before + turns * (method.burn_in + sweeps) * sweep for sweeps in (min(least, most), most))
-    size = most * method.chains * (table.gap_count + 8 * nodes**2) + 16 * families
+    size = most * method.chains * (cells + 8 * nodes**2) + 16 * families
     what = f"up to {most * method.chains:,} completed tables in {method.chains} chains"
     return Cost("chains", what, math.sqrt(low * high), size, math.sqrt(high / low))
 

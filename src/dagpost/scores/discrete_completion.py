@@ -22,7 +22,7 @@ from dagpost.scores.cells import CellFunction, has_own_rows
 from dagpost.scores.columns import check_written_out
 from dagpost.scores.discrete_runs import terms_of
 from dagpost.scores.family_counts import CellParameters, Layout, lay_out
-from dagpost.scores.row_draws import JOINT_CONFIGURATIONS, GapRows, Work, redraw_rows
+from dagpost.scores.row_draws import JOINT_CONFIGURATIONS, GapRows, Work, most_blocks, redraw_rows
 from dagpost.scores.rows import check_countable
 from dagpost.scores.set_functions import runs_of
 
@@ -43,8 +43,7 @@ class CountedCompleter:
         self._arities = table.arities
         self._rows = _gap_rows(table, codes, gaps)
         self._parameters = _parameters(score, table, max_parents, gaps)
-        # Those of the beginning, and one more for each row that is drawn.
-        self._most_occurring = self._rows.weights.size + len(self._rows.start)
+        self._most_occurring = self._rows.weights.size + most_blocks(self._rows, np.array(table.arities))
         self._pool: queue.SimpleQueue[tuple[Work, Layout, Counts, Integers]] = queue.SimpleQueue()
 
     def begin(self, generator: np.random.Generator) -> Floats:

@@ -62,6 +62,14 @@ class Work(NamedTuple):
     joint: Floats
 
 
+def most_blocks(rows: GapRows, arities: Integers) -> int:
+    """The most blocks of cells that a round draws: each may bring a family a configuration that had not occurred."""
+    gaps = np.diff(rows.start)
+    # A row has one gap or more, so no sum is over nothing.
+    logs = np.add.reduceat(np.log(arities[rows.columns]), rows.start[:-1]) if gaps.size else np.zeros(0)
+    return int(np.where(logs <= math.log(JOINT_CONFIGURATIONS) - 1e-9, 1, gaps).sum())
+
+
 @kernel
 def redraw_rows(
     rows: GapRows,

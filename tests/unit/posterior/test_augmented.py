@@ -13,7 +13,7 @@ from tests.naive import completions
 from tests.naive.completed_scores import bdeu, rows_of
 from tests.tools.gap_models import NAMES, SIZES, fitted, table_with_gaps
 
-from dagpost import DagPosterior, InputError, equivalence_classes, top_graphs
+from dagpost import DagPosterior, InputError, ResourceError, equivalence_classes, top_graphs
 from dagpost.features import resolve
 from dagpost.mcmc.records import ChainRecord
 from dagpost.posterior.augmented import Augmented, augmented_of, kept_sweeps
@@ -296,3 +296,15 @@ def test_without_series_chains_give_the_averages_and_their_differences_the_error
 def test_regimes_and_verdicts_of_other_chains_are_as_they_were() -> None:
     # Chains that keep no series are diagnosed by their graphs.
     assert augmented_of(SimpleNamespace(series={})) is None
+
+
+def test_memory_for_the_chains_is_asked_for_before_rows_are_written_out() -> None:
+    rows = np.array([["a", "x"], ["b", None], ["b", "y"], ["a", "y"]] * 5, dtype=object)
+    with pytest.raises(ResourceError, match=r"Completing 5,000,000,000,000 cells in 5,000,000,000,015 rows.*'drop'"):
+        DagPosterior(score="bdeu", missing="augment").fit(rows, counts=[10**12] * 20)
+
+
+def test_plans_count_a_row_with_gaps_as_often_as_it_was_seen() -> None:
+    rows = np.array([["a", "x"], ["b", None], ["b", "y"], ["a", "y"]] * 5, dtype=object)
+    once, often = (DagPosterior(score="bdeu").plan(rows, counts=[count] * 20).seconds for count in (1, 10_000))
+    assert often > 5.0 * once

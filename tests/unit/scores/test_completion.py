@@ -60,6 +60,23 @@ def test_a_column_without_any_value_begins_with_all_of_its_levels() -> None:
     assert set(completer_of(with_gaps(table, gaps)).begin(np.random.default_rng(0))) == {0.0, 1.0}
 
 
+def test_there_is_room_for_what_every_block_of_a_row_may_bring() -> None:
+    # Cells of many levels are drawn one by one: a family of three may come by three configurations a row. Rows as many
+    # as fill a hash table that has room for one.
+    rows, levels = 341, 60
+    codes = np.random.default_rng(1).integers(0, levels, (rows, 3))
+    codes[:levels] = np.arange(levels)[:, np.newaxis]
+    gaps = np.ones((3, rows), dtype=bool)
+    gaps[:, 0] = False
+    table, families = with_gaps(as_table(codes), gaps), np.array([[3, 3], [3, 3], [0, 1]], dtype=np.int16)
+    completer, generator = BDeu(1e6).completer(table, 2), np.random.default_rng(0)
+    assert completer is not None
+    cells = completer.begin(generator)
+    for _ in range(5):
+        completer.redraw(cells, families, generator, np.zeros(1, dtype=np.int64))
+    assert len(set(cells)) == levels
+
+
 def test_a_row_with_gaps_that_counts_twice_is_refused() -> None:
     table = replace(gappy(), counts=np.full(200, 2))
     with pytest.raises(InputError, match="once each"):
@@ -161,6 +178,7 @@ def test_columns_that_determine_each_other_are_completed_so(score: BGe) -> None:
 def test_levels_that_are_numbers_become_numbers_where_a_gaussian_score_completes_them() -> None:
     frame = pd.DataFrame({"a": [1, None, 3, 1, 2, 3], "b": [0.5, None, 2.5, 1.5, 0.5, 2.5]})
     table = table_for("bge", frame)
-    assert table.levels == (None, None)
+    # A column without gaps stays as it is.
+    assert table.levels == ((1, 2, 3), None)
     np.testing.assert_array_equal(table.columns[1], [0.5, np.nan, 2.5, 1.5, 0.5, 2.5])
     assert as_table(frame).levels[0] == (1, 2, 3)
