@@ -33,6 +33,9 @@ from dagpost.families.masks import matrices_of_masks, shape_of_sets
 from dagpost.mcmc.records import Beside, Round
 from dagpost.scores.base import Completer, ListScorer
 
+#: Exact edges and paths of every sweep are kept for up to this many columns.
+MOST_PAIRED = 64
+
 
 class AugmentedState(NamedTuple):
     """The completed cells, the parents of each node as masks, and the place of the score's setting."""
