@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from dagpost._tools.spelling import in_options
@@ -28,13 +28,19 @@ def in_words(marked: str) -> str:
     from dagpost.methods.registry import METHODS
     from dagpost.scores.registry import SCORES
 
-    settings = {
-        f"{kind.__name__}.{field.name}": _OPTIONS.get(field.name, f"{name}:{field.name}")
-        for name, kind in (*METHODS.classes().items(), *SCORES.classes().items())
+    # Some settings of scores are options of their own; those of methods never are.
+    settings = _spelled(METHODS.classes(), {}) | _spelled(SCORES.classes(), _OPTIONS)
+    return in_options(marked, settings | _OPTIONS)
+
+
+def _spelled(kinds: Mapping[str, type], options: Mapping[str, str]) -> dict[str, str]:
+    """How the settings of some methods or scores are written on the command line."""
+    return {
+        f"{kind.__name__}.{field.name}": options.get(field.name, f"{name}:{field.name}")
+        for name, kind in kinds.items()
         if is_dataclass(kind)
         for field in fields(kind)
     }
-    return in_options(marked, settings | _OPTIONS)
 
 
 def plain_complaint(message: str, arguments: Sequence[str], options: Sequence[str]) -> str:

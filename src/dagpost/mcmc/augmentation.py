@@ -25,13 +25,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dagpost._tools.arrays import Floats, Integers, Masks
+from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.masks import matrices_of_masks, shape_of_sets
 from dagpost.mcmc.records import Beside, Round
-from dagpost.scores.base import Completer
+from dagpost.scores.base import Completer, ListScorer
+
+#: Exact edges and paths of every sweep are kept for up to this many columns.
+MOST_PAIRED = 64
 
 
 class AugmentedState(NamedTuple):
@@ -91,7 +94,7 @@ class Passes(Protocol):
         ...
 
     def log_joints(self, cells: Floats, parents: Masks) -> Floats:
-        """Log p(value, graph, completed table) of one graph, for each value."""
+        """Log p(value, graph, completed table) of any one graph, for each value, up to what is the same for all."""
         ...
 
 
@@ -149,6 +152,17 @@ def advance(
         families = members_of_masks(state.parents.reshape(context.nodes, -1), context.max_parents)
         for _ in range(rounds):
             context.completers[int(state.value[0])].redraw(state.cells, families, generator, cancel)
+
+
+def log_joints_of(
+    scorers: Sequence[ListScorer], log_priors: Floats, cells: Floats, parents: Masks, modelled: Flags, max_parents: int
+) -> Floats:
+    """Log p(value, graph, completed table) of any one graph, for each value, less its prior, which is the same."""
+    families = members_of_masks(parents.reshape(len(modelled), -1), max_parents)
+    start, go_on = np.arange(len(modelled) + 1), np.zeros(1, dtype=np.int64)
+    own = [scorer(cells, start, families, go_on)[modelled].sum() for scorer in scorers]
+    total: Floats = np.array(own) + log_priors
+    return total
 
 
 def is_possible(context: Passes, state: AugmentedState) -> bool:

@@ -25,7 +25,7 @@ from dagpost.families.grouped_lists import IN_GROUP, Active, choose_active, grou
 from dagpost.families.masks import shape_of_sets
 from dagpost.families.set_tables import SetTables, heated
 from dagpost.mcmc import block_gibbs
-from dagpost.mcmc.augmentation import Pass, limits_of_cells
+from dagpost.mcmc.augmentation import MOST_PAIRED, Pass, limits_of_cells, log_joints_of
 from dagpost.mcmc.block_choice import check_spans, edge_shares, partners_of
 from dagpost.mcmc.block_gibbs import BlockState
 from dagpost.mcmc.block_scratch import BlockContext
@@ -39,8 +39,6 @@ from dagpost.scores.base import Completer, ListScorer
 _BLOCK_SIZE = 8
 #: Sweeps of blocks for each graph that is kept.
 _SWEEPS_A_GRAPH = 5
-#: Exact edges and paths of every sweep are kept for up to this many columns.
-_MOST_PAIRED = 64
 
 
 class Incomplete(NamedTuple):
@@ -74,7 +72,7 @@ class BlockPasses:
         self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
         self.cell_limits = limits_of_cells(table)
         self.completers, self.log_priors = incomplete.completers, incomplete.log_priors
-        self.keeps_pairs = self.nodes <= _MOST_PAIRED
+        self.keeps_pairs = self.nodes <= MOST_PAIRED
         node_of = np.repeat(np.arange(self.nodes), lists.counts)
         self._modelled = np.array([name not in incomplete.constraints.exogenous for name in table.names])
         self._log_prior = np.zeros(len(node_of))
@@ -121,11 +119,9 @@ class BlockPasses:
         return Pass(parents, output.log_joint, log_state, edges / graphs)
 
     def log_joints(self, cells: Floats, parents: Masks) -> Floats:
-        """Log p(value, graph, completed table) of one graph, for each value."""
-        places = numbers_of_parents(self._index, parents[np.newaxis])[0]
-        go_on = np.zeros(1, dtype=np.int64)
-        logs = [self._log_weights(places, cells, value, go_on).sum() for value in range(len(self._scorers))]
-        return np.array(logs) + self.log_priors
+        """Log p(value, graph, completed table) of any one graph, also of one that is not in the lists."""
+        scorers = self.incomplete.scorers
+        return log_joints_of(scorers, self.log_priors, cells, parents, self._modelled, self.max_parents)
 
     def _weighed(
         self, cells: Floats, value: int, numbers: Integers, generator: np.random.Generator, cancel: Integers

@@ -25,7 +25,7 @@ from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
 from dagpost.families.pruning import node_without_core
-from dagpost.mcmc.augmentation import Pass, Passes, limits_of_cells, members_of_masks
+from dagpost.mcmc.augmentation import MOST_PAIRED, Pass, Passes, limits_of_cells, log_joints_of
 from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
 from dagpost.mcmc.union_lists import block_passes
 from dagpost.methods.base import Study, Wanted
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from dagpost.data.table import Table
     from dagpost.posterior.workspace import SummingWorkspace
     from dagpost.scores import Mixture
-
-#: Exact edges and paths of every sweep are kept for up to this many columns.
-_MOST_PAIRED = 64
 
 
 class AugmentedWorkspace(Workspace):
@@ -154,7 +151,7 @@ class ExactPasses:
         if len(self.scores) > 1:
             self._list_scorers = [each.list_scorer(table, self.max_parents, workers) for each in self.scores]
         self._modelled = np.array([name not in constraints.exogenous for name in table.names])
-        self.keeps_pairs = self.nodes <= _MOST_PAIRED
+        self.keeps_pairs = self.nodes <= MOST_PAIRED
         if by_components:
             lists = constraints.parent_lists(table.names, self.max_parents)
             self.family_count = sum(family_count(len(own), self.max_parents) for own in lists.candidates)
@@ -201,13 +198,8 @@ class ExactPasses:
         return Pass(parents, log_joint, log_state, sums.edges, sums.paths, families)
 
     def log_joints(self, cells: Floats, parents: Masks) -> Floats:
-        """Log p(value, graph, completed table) of one graph, for each value."""
-        # The prior of the graph is the same under every value.
-        families = members_of_masks(parents.reshape(self.nodes, -1), self.max_parents)
-        start, cancel = np.arange(self.nodes + 1), np.zeros(1, dtype=np.int64)
-        own = [scorer(cells, start, families, cancel)[self._modelled].sum() for scorer in self._list_scorers]
-        total: Floats = np.array(own) + self.log_priors
-        return total
+        """Log p(value, graph, completed table) of any one graph, for each value."""
+        return log_joints_of(self._list_scorers, self.log_priors, cells, parents, self._modelled, self.max_parents)
 
 
 def exactly(workspace: AugmentedWorkspace, *, by_components: bool) -> ExactPasses:

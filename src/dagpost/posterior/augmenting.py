@@ -16,7 +16,7 @@ from dagpost.data.written_out import size_written_out, written_out
 from dagpost.engines import Engine
 from dagpost.engines.host.backend import backend_of
 from dagpost.engines.inline import InlineEngine
-from dagpost.errors import InputError
+from dagpost.errors import InputError, ResourceError
 from dagpost.families.numbering import MAX_NODES
 from dagpost.families.parent_lists import ParentLists
 from dagpost.mcmc.chains import FIRST_LOOK
@@ -33,6 +33,8 @@ from dagpost.scores.scoring_time import seconds_of_rescoring, seconds_of_scoring
 
 #: Exact sums over all graphs, or orders, of a completed table that take longer than this are left to blocks.
 _SECONDS_A_PASS = 0.01
+#: Blocks do not count orders: such sums that take longer than this are made only if asked for.
+_MOST_SECONDS_A_PASS = 10.0
 
 # CPU seconds of a sweep beside scores and the terms of sums (benchmarks/gaps_speed.py): for itself, each missing cell
 # that is redrawn once, each family that is ranked for drawing graphs, and each set of nodes.
@@ -84,6 +86,20 @@ def settled(method: Augmentation, modularity: str, study: Study) -> Augmentation
         return replace(method, given_table=DDS.name)
     exact = divided or (nodes <= MAX_NODES and backend.structure_seconds(nodes) <= _SECONDS_A_PASS)
     return replace(method, given_table=ExactLayers.name if exact else BlockGibbs.name)
+
+
+def refuse_slow_orders(asked: Augmentation, method: Augmentation, nodes: int) -> None:
+    """Refuse sums over all orders that would take minutes for every completed table, unless they were asked for."""
+    if asked.given_table != AUTO or method.given_table != DDS.name:
+        return
+    if backend_of(InlineEngine()).order_seconds(nodes) <= _MOST_SECONDS_A_PASS:
+        return
+    raise ResourceError(
+        f"Gaps are completed, and the sums over all orders of {nodes} variables would be made anew for every completed "
+        f"table: that takes too long. Let every graph count once ({setting('modularity', 'structure')}), where graphs "
+        f"are moved by blocks, drop the incomplete rows ({setting('missing', 'drop')}), or give gaps a level of their "
+        f"own ({setting('missing', 'level')})."
+    )
 
 
 def reason_for(method: Augmentation, study: Study) -> str:

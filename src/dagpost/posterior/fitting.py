@@ -44,7 +44,14 @@ from dagpost.methods.choice import check_modularity, choose_method, resolve_meth
 from dagpost.methods.dds import DDS
 from dagpost.methods.exact_layers import ExactLayers
 from dagpost.methods.registry import METHODS
-from dagpost.posterior.augmenting import as_augmentation, augmented, reason_for, require_gaps, settled
+from dagpost.posterior.augmenting import (
+    as_augmentation,
+    augmented,
+    reason_for,
+    refuse_slow_orders,
+    require_gaps,
+    settled,
+)
 from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
@@ -173,7 +180,8 @@ def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: C
     """Complete a table with gaps in chains, and average the posteriors of the completed ones."""
     study, engine = study_of(model, method, table)
     table.refuse_other_than(study.score.columns)
-    method = settled(method, model.modularity, study)
+    asked, method = method, settled(method, model.modularity, study)
+    refuse_slow_orders(asked, method, len(table.names))
     notify_of_gaps(model, table)
     if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))

@@ -114,6 +114,7 @@ from dagpost.cli.messages import in_words
         (["fit", "table.csv", "-o", "nowhere/m"], r"There is no folder 'nowhere'"),
         (["edges", "missing"], r"There is no file 'missing'"),
         (["edges", "table.csv"], r"'table\.csv' is not a dagpost file"),
+        (["fit", "table.csv", "--method", "augmentation:graphs=7"], r"augmentation:graphs must be a divisor of 100"),
         (["sample", "model.dagpost", "-n", "0", "-o", "x"], r"--number must be a whole number of at least 1\. Got 0"),
         (["sample", "model.dagpost", "-n", "5", "--seed", "-1", "-o", "x"], r"--seed must be .*Got -1"),
         (["sample", "model.dagpost", "-n", "5", "--precision", "0.1", "-o", "x"], r"not for both"),

@@ -308,3 +308,11 @@ def test_plans_count_a_row_with_gaps_as_often_as_it_was_seen() -> None:
     rows = np.array([["a", "x"], ["b", None], ["b", "y"], ["a", "y"]] * 5, dtype=object)
     once, often = (DagPosterior(score="bdeu").plan(rows, counts=[count] * 20).seconds for count in (1, 10_000))
     assert often > 5.0 * once
+
+
+def test_sums_over_all_orders_of_many_columns_are_refused_and_not_begun() -> None:
+    rows = np.random.default_rng(1).integers(0, 2, (20, 30)).astype(object)
+    rows[:2] = [[0] * 30, [1] * 30]
+    rows[5, 3] = None
+    with pytest.raises(ResourceError, match=r"orders of 30 variables .*modularity='structure'"):
+        DagPosterior(score="bdeu", modularity="order", missing="augment", max_parents=2).fit(rows)

@@ -50,6 +50,18 @@ def test_a_setting_that_is_averaged_over_has_its_turn() -> None:
     assert set(record.series["values"].tolist()) == {0, 1}
 
 
+def test_the_setting_is_weighed_given_a_graph_that_the_lists_do_not_have() -> None:
+    """As where someone asks for the network of a graph that chains never came to."""
+    graph = np.array([0, 1, 0, 0, 0b1111], dtype=np.uint64)
+    found = []
+    for way, rules in (("block-gibbs", {"forbidden": "V0 -> V1"}), ("exact-layers", {})):
+        workspace = fitted(BDeu((2.0, 8.0)), 400, method=way, **rules).fitted_.workspace
+        assert workspace.passes is not None
+        cells = np.zeros(workspace.passes.cell_count)
+        found.append(np.diff(workspace.passes.log_joints(cells, graph)))
+    np.testing.assert_allclose(found[0], found[1])
+
+
 def test_what_is_considered_is_said() -> None:
     model = fitted(samples=400, method="block-gibbs")
     assert model.method_reason_.startswith("32 gaps are completed; graphs are moved by blocks; parents considered: ")

@@ -176,7 +176,7 @@ def test_columns_that_determine_each_other_are_completed_so(score: BGe) -> None:
 
 
 def test_levels_that_are_numbers_become_numbers_where_a_gaussian_score_completes_them() -> None:
-    frame = pd.DataFrame({"a": [1, None, 3, 1, 2, 3], "b": [0.5, None, 2.5, 1.5, 0.5, 2.5]})
+    frame = pd.DataFrame({"a": [1, 2, 3, 1, 2, 3], "b": [0.5, None, 2.5, 1.5, 0.5, 2.5]})
     table = table_for("bge", frame)
     # A column without gaps stays as it is.
     assert table.levels == ((1, 2, 3), None)
