@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from benchmarks.gaps_simulation import Graph, Levels, Numbers, World, draw_graph, erased, log_joint, members
+from benchmarks.gaps_simulation import Graph, Levels, Numbers, draw_graph, erased, log_joint, members
 from numpy.typing import NDArray
 
 from dagpost import K2, BDeu, DagPosterior
@@ -52,7 +52,7 @@ STEPS = (0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0)
 class Setting:
     """A world, and what counts a graph how often."""
 
-    world: World
+    world: Levels | Numbers
     modularity: Literal["structure", "order"] = "structure"
 
 
@@ -126,6 +126,7 @@ def draws_of(model: DagPosterior) -> list[tuple[Graph, Floats, int]]:
     """Graphs, the cells of the table that each was drawn from, and the value of the setting, far apart."""
     sample = model.fitted_.own_sample()
     record = sample.chains
+    assert record is not None
     cells, values = (record.series_of(name) for name in ("cells", "values"))
     graphs = np.split(sample.parents, np.cumsum(record.lengths)[:-1])
     return [

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,25 +28,6 @@ Parameters = list[Any]
 
 #: Share of cells erased where the first column is low, and where it is high.
 ERASED = (0.1, 0.4)
-
-
-class World(Protocol):
-    """A parametric family with the prior of its parameters."""
-
-    #: Scores of the values of a setting that is averaged over; one, if none is.
-    scores: tuple[Score, ...]
-
-    def draw(self, graph: Graph, score: Score, rng: np.random.Generator, given: Table | None = None) -> Parameters:
-        """Parameters from the prior, or given a complete table."""
-        ...
-
-    def table(self, graph: Graph, parameters: Parameters, rows: int, rng: np.random.Generator) -> Table:
-        """Rows drawn from a graph with its parameters."""
-        ...
-
-    def about_last(self, graph: Graph, parameters: Parameters) -> float:
-        """One number about the last column that every graph with parameters has."""
-        ...
 
 
 def members(mask: int) -> tuple[int, ...]:
