@@ -109,7 +109,7 @@ def same_logs(found: float, expected: float, tolerance: float) -> bool:
     return found == expected or abs(found - expected) <= tolerance + 1e-12 * abs(expected)
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(cases())
 def test_sums_forward_and_backward_are_over_all_orders(case: Case) -> None:
     log_weight = case.sum()
@@ -125,7 +125,7 @@ def test_sums_forward_and_backward_are_over_all_orders(case: Case) -> None:
         assert same_logs(found, case.twin.log_back(front), case.tolerance)
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(cases(), st.integers(1, 3))
 def test_edges_into_a_bucket_are_those_of_all_its_orders(case: Case, times: int) -> None:
     assume(case.sum() > -np.inf)

@@ -134,7 +134,7 @@ def test_sums_inside_a_set_match_explicit_sums(case: Case) -> None:
             assert expected + math.log1p(-lost) - SUM <= found <= expected + SUM
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(cases())
 def test_sums_that_meet_a_set_match_explicit_sums(case: Case) -> None:
     bounds = [naive_pruning.shares(sets) for sets in case.sets]
@@ -172,7 +172,7 @@ def test_sums_keep_their_digits_where_a_difference_would_cancel(depth: float, wi
 # Draws
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases(), st.data())
 def test_every_set_is_drawn_for_its_share_of_the_uniform_numbers(case: Case, data: st.DataObject) -> None:
     """A set belongs to one interval of uniform numbers, as long as its probability: evenly spaced ones count it."""

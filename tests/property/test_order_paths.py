@@ -89,7 +89,7 @@ def room_for(nodes: int, tables: int) -> Iterator[None]:
 # Against the slow twins
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(cases())
 def test_descendant_sets_and_paths_match_enumeration(case: Case) -> None:
     weights, max_parents, (low, in_task) = case
@@ -130,7 +130,7 @@ def test_the_two_slow_twins_agree(max_parents: int) -> None:
 # Laws
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(cases(smallest=2, largest=10))
 def test_every_distribution_sums_to_one_and_gives_the_matrix(case: Case) -> None:
     weights, max_parents, (low, in_task) = case

@@ -31,11 +31,11 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
     [
         "structure-modular fit",
         "exact-layers sample",
-        "block-gibbs sample",
         "fit with gaps",
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in (
+                "block-gibbs sample",
                 "fit by components",
                 "order-modular fit",
                 "scores of levels",

@@ -129,6 +129,7 @@ def test_drawn_data_depends_on_the_seed_alone_and_longer_draws_begin_alike(name:
     assert datasets.load(name, seed=1).fingerprint() != datasets.load(name, seed=2).fingerprint()
 
 
+@pytest.mark.long
 def test_each_column_of_the_cohort_depends_on_its_causes_as_declared() -> None:
     # 200,000 rows; for each column the most frequent combination of its causes, which occurs in at least 3,000 rows.
     # The limit is 5 standard errors: a false alarm in one of 36 columns and at most 2 cuts each has a chance below

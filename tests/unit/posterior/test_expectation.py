@@ -75,6 +75,7 @@ def test_the_standard_error_of_independent_draws_is_the_usual_one() -> None:
     assert conditional.standard_error == pytest.approx(part.std(ddof=1) / math.sqrt(len(part)))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Do not trust it:dagpost.errors.DagpostWarning")
 def test_standard_errors_are_as_large_as_the_spread_over_seeds(models: dict[str, DagPosterior]) -> None:
     """Of 60 samples the spread is within 35% of what each claims, but for a probability of 1e-4 (chi-squared)."""

@@ -17,6 +17,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=900)
 
 
+@pytest.mark.long
 def test_the_quick_form_writes_tables_and_pictures_and_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     first = run(tmp_path, "--quick", "--rows", "tictactoe")
     assert first.returncode == 0, first.stderr
