@@ -80,7 +80,7 @@ def spread(case: Case, families: tuple[Weights, ...]) -> Weights:
     return np.nan_to_num(dense((case[0], families)), neginf=0.0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(cases())
 def test_evidence_families_edges_and_paths_match_enumeration(case: Case) -> None:
     lists, _ = case
@@ -110,7 +110,7 @@ def test_evidence_families_edges_and_paths_match_enumeration(case: Case) -> None
                 assert workspace.path_probability(source, target, 60.0) == pytest.approx(path, abs=TOLERANCE)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(cases(), st.data())
 def test_conditions_on_parents_match_enumeration(case: Case, data: st.DataObject) -> None:
     """The weights that conditions leave, whether they split a component or not."""

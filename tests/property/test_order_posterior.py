@@ -93,14 +93,14 @@ def assert_agrees(weights: Weights, max_parents: int, split: Split, expected: na
 # Against the slow twins
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(cases())
 def test_evidence_families_and_edges_match_enumeration(case: Case) -> None:
     weights, max_parents, split = case
     assert_agrees(weights, max_parents, split, naive.order_modular_by_enumeration(weights, max_parents))
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(cases(smallest=4, largest=9))
 def test_evidence_families_and_edges_match_the_textbook_form(case: Case) -> None:
     weights, max_parents, split = case

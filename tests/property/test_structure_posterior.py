@@ -80,7 +80,7 @@ def log_of(fraction: Fraction) -> float:
 # Against the slow twins
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(cases())
 @example((np.array([[-np.inf, 0.0], [0.0, -np.inf]]), 1, 1))
 @example((np.array([[-np.inf, 0.0], [-np.inf, 0.0]]), 1, 11))
@@ -102,7 +102,7 @@ def test_evidence_families_edges_and_paths_match_enumeration(case: Case) -> None
         np.testing.assert_allclose(found.paths[source], paths, rtol=0, atol=TOLERANCE)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(cases())
 def test_the_evidence_alone_is_that_of_the_whole_posterior(case: Case) -> None:
     weights, max_parents, low = case
@@ -115,7 +115,7 @@ def test_the_evidence_alone_is_that_of_the_whole_posterior(case: Case) -> None:
         assert found == pytest.approx(expected, abs=TOLERANCE, rel=0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(cases())
 def test_descendant_and_ancestor_sets_match_enumeration(case: Case) -> None:
     weights, max_parents, low = case

@@ -87,6 +87,7 @@ def copy_package(folder: Path) -> Path:
     return package
 
 
+@pytest.mark.long
 def test_processes_that_start_at_once_on_an_empty_cache_succeed_and_say_that_they_compile(
     tmp_path: Path,
 ) -> None:
@@ -109,6 +110,7 @@ def test_processes_that_start_at_once_on_an_empty_cache_succeed_and_say_that_the
     assert {output} == results
 
 
+@pytest.mark.long
 def test_what_was_just_compiled_gives_the_same_bits_as_what_was_kept(tmp_path: Path) -> None:
     copy_package(tmp_path)
     outcomes = [start(tmp_path, SUMMING_RUN).communicate(timeout=600) for _ in range(2)]

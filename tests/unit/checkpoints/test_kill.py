@@ -30,11 +30,11 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
     "kind",
     [
         "structure-modular fit",
-        "exact-layers sample",
         "fit with gaps",
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in (
+                "exact-layers sample",
                 "block-gibbs sample",
                 "fit by components",
                 "order-modular fit",
@@ -58,7 +58,7 @@ def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_result(kind: 
     "kind",
     [
         pytest.param("structure-modular fit", marks=pytest.mark.long),
-        "block-gibbs sample",
+        pytest.param("block-gibbs sample", marks=pytest.mark.long),
         pytest.param("fit with gaps", marks=pytest.mark.long),
     ],
 )
@@ -77,6 +77,7 @@ def parts_in(folder: Path) -> int:
         return 0
 
 
+@pytest.mark.long
 def test_a_command_that_is_killed_goes_on_when_it_is_given_again(tmp_path: Path) -> None:
     generator = np.random.default_rng(3)
     rows = generator.integers(0, 2, (400, 15))

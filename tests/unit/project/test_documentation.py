@@ -27,6 +27,8 @@ PAGES, blocks, refreshed, write_example_files = (
 
 GALLERY = sorted(script.name for script in (PROJECT / "docs" / "gallery").glob("plot_*.py"))
 
+#: Pages whose examples take too long for every run.
+_LONG = ("docs/many_columns.md",)
 _RUN, _NOT_RUN = {"python", "pycon", "console"}, {"bash", "r", "text"}
 
 
@@ -39,7 +41,9 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.long) if page in _LONG else page for page in PAGES]
+)
 @pytest.mark.usefixtures("example_files")
 def test_a_page_read_from_top_to_bottom_prints_what_it_shows(page: str) -> None:
     shown = (PROJECT / page).read_text(encoding="utf-8")

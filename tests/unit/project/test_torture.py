@@ -114,6 +114,7 @@ print(json.dumps([summary_json(run), minimised(campaign, wrong, 120).command]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_crashes_hangs_and_broken_laws_are_found_and_made_small(tmp_path: Path) -> None:
     (tmp_path / "faulty.py").write_text(f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n{FAULTY}")

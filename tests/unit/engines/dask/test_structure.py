@@ -71,7 +71,9 @@ def assert_same(first: Any, second: Any) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("nodes", [2, 10, 12, 14, 16, 17, 18])
+@pytest.mark.parametrize(
+    "nodes", [2, 12, *(pytest.param(nodes, marks=pytest.mark.long) for nodes in (10, 14, 16, 17, 18))]
+)
 def test_everything_is_what_threads_give_to_the_last_bit(
     engines: Callable[[int], DaskEngine], workers: int, nodes: int
 ) -> None:
