@@ -95,8 +95,10 @@ from dagpost.scores import K2 as K2
 from dagpost.scores import BDe as BDe
 from dagpost.scores import BDeu as BDeu
 from dagpost.scores import BGe as BGe
+from dagpost.scores import ConditionalGaussian as ConditionalGaussian
 from dagpost.scores import CustomScore as CustomScore
 from dagpost.scores import DirichletPrior as DirichletPrior
+from dagpost.scores import LatentGaussian as LatentGaussian
 from dagpost.scores import NormalWishartPrior as NormalWishartPrior
 from dagpost.scores import Score as Score
 from dagpost.scores.local_scores import LocalScores as LocalScores

@@ -267,7 +267,7 @@ def effect_of_fitted(
     weights = [part.sample.weights.sum() for part in parts]
     mixed = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
     # Each completed table has graphs of its own; the values of a setting share them.
-    return replace(mixed, graphs=sum(len(part.sample) for part in parts)) if fitted.gaps else mixed
+    return replace(mixed, graphs=sum(len(part.sample) for part in parts)) if fitted.completes else mixed
 
 
 def _prior_of(score: str | Score) -> ParameterPrior:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.checks import refusal
-from dagpost._tools.spelling import either, setting
+from dagpost._tools.spelling import bare, either, setting
 from dagpost._tools.text import names_in, printable, shortened, shortened_rows
 from dagpost.data.encoding import code_type, is_number
 from dagpost.data.files import MISSING_LEVEL
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dagpost.data.recipe import Recipe
     from dagpost.data.unrolled import Unrolling
 
+#: Which columns a score takes: levels, numbers, both, or both where levels are in an order.
+Columns = Literal["discrete", "continuous", "mixed", "ordered"]
 
 _DISCRETISE = 'discretise(data, bins=3, strategy="quantile"), or --discretise quantile on the command line'
 
@@ -65,6 +67,14 @@ class Table:
     gaps: NDArray[np.bool_] | None = None
     #: Which row of the data each row is, from 0 on, where some were left out or repeated; None: one after the other.
     row_numbers: NDArray[np.intp] | None = None
+    #: Of gaps in columns of numbers, between which numbers (rows, 2) they lie, infinite where nothing is known:
+    #: censored cells such as "<0.05". None for a column without any; empty where no column has any.
+    bounds: tuple[NDArray[np.float64] | None, ...] = ()
+    #: Of gaps in columns of numbers, ranks (-1: none): a number is larger than all in its column of a lower rank. None
+    #: for a column without any; empty where no column has any.
+    ranks: tuple[NDArray[np.int32] | None, ...] = ()
+    #: The columns of levels that were declared to be in order, lowest first; `ordered` has those that are by nature.
+    in_order: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -100,6 +110,20 @@ class Table:
     def continuous(self) -> bool:
         """Whether every column holds numbers, or levels that are numbers: `values` works where there are no gaps."""
         return not self._not_numeric() and not self._with_gaps()
+
+    @property
+    def ordered(self) -> tuple[bool, ...]:
+        """Of every column, whether its values are in an order: numbers, two levels, or levels declared to be so.
+
+        >>> from dagpost.data import as_table
+        >>> as_table(np.array([["a", 1, "x"], ["b", 2, "y"], ["c", 3, "x"]], dtype=object)).ordered
+        (False, True, True)
+        """
+        values = [[level for level in own or () if level != MISSING_LEVEL] for own in self.levels]
+        return tuple(
+            own is None or len(known) <= 2 or name in self.in_order or all(map(is_number, known))
+            for name, own, known in zip(self.names, self.levels, values, strict=True)
+        )
 
     @property
     def gap_count(self) -> int:
@@ -142,8 +166,13 @@ class Table:
         ]
         return np.ascontiguousarray(np.column_stack(columns))
 
-    def refuse_other_than(self, kind: Literal["discrete", "continuous"]) -> None:
+    def refuse_other_than(self, kind: Columns) -> None:
         """Refuse columns that a score of this kind cannot take."""
+        if kind == "mixed":
+            return
+        if kind == "ordered":
+            self._refuse_nominal()
+            return
         continuous = [name for name, levels in zip(self.names, self.levels, strict=True) if levels is None]
         if kind == "discrete" and continuous:
             raise InputError(
@@ -165,6 +194,20 @@ class Table:
                 f"{columns_are(with_gaps, 'has', 'have')} gaps, which are not numbers, and a score for continuous data "
                 f"needs numbers. Have them completed ({setting('missing', 'augment')}), drop the incomplete rows "
                 f"({setting('missing', 'drop')}), or use a discrete score such as {setting('score', 'bdeu')}."
+            )
+
+    def _refuse_nominal(self) -> None:
+        """Refuse levels in no order."""
+        found = [name for name, ordered in zip(self.names, self.ordered, strict=True) if not ordered]
+        if found:
+            order = either(
+                f"Recipe(order={{{found[0]!r}: [lowest, ..., highest]}})", f"--order {found[0]}=low<...<high"
+            )
+            raise InputError(
+                f"{columns_are(found, 'has', 'have')} three or more levels in no order, and the latent Gaussian score "
+                f"needs one. Say which it is ({order}), use {setting('score', 'conditional-gaussian')}, or put a "
+                f"column of 0 and 1 for each level but one in {'its' if len(found) == 1 else 'their'} place, and name "
+                f"those in {bare('exogenous')}."
             )
 
     def with_number_columns(self) -> Table:
@@ -229,6 +272,12 @@ class Table:
             digest.update(b"interventions" + self.interventions.astype("<u8").tobytes())
         if self.gap_count:
             digest.update(b"gaps" + np.packbits(np.asarray(self.gaps), axis=1).tobytes())
+        for what, known in (("bounds", self.bounds), ("ranks", self.ranks)):
+            for name, own in zip(self.names, known, strict=False):
+                if own is not None:
+                    digest.update(repr((what, name)).encode() + own.astype(own.dtype.newbyteorder("<")).tobytes())
+        if self.in_order:
+            digest.update(repr(("in order", self.in_order)).encode())
         if self.regimes:
             digest.update(repr(("regimes", self.regimes)).encode())
         return digest.hexdigest()
@@ -260,6 +309,8 @@ class Table:
             gaps=gaps if gaps is not None and gaps.any() else None,
             numbers=tuple(None if numbers is None else numbers[rows] for numbers in self.numbers),
             row_numbers=np.asarray(rows) if self.row_numbers is None else self.row_numbers[rows],
+            bounds=tuple(None if own is None else own[rows] for own in self.bounds),
+            ranks=tuple(None if own is None else own[rows] for own in self.ranks),
         )
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -67,7 +67,7 @@ def workspace_of(
     prior = chosen["prior"]
     known = isinstance(prior, StructurePrior) or prior in PRIORS.names()
     rules = {name: settings[name] for name in ("required", "forbidden", "tiers")}
-    rules |= {name: settings.get(name, ()) for name in ("exogenous", "apart")}
+    rules |= {name: settings.get(name, ()) for name in ("exogenous", "apart", "sinks")}
     study = Study(
         table,
         resolve_score(chosen["score"]),

@@ -141,7 +141,7 @@ def load_model(
     with archive.complete(path, "model", REMEDIES["model"]):
         settings = dict(about["settings"])
         names = tuple(about["names"])
-        if unknown := settings.keys() - {*known_settings, "apart"}:
+        if unknown := settings.keys() - {*known_settings, "apart", "sinks"}:
             raise ValueError(f"unknown setting {min(unknown)!r}")
         method = _method(path, from_json(about["method"][0], METHODS))
         engine = resolve_engine(engine, threads, len(names))
@@ -184,7 +184,7 @@ def load_model(
         if isinstance(workspace, AugmentedWorkspace):
             augmented_model.check_completions(workspace, method, fitted.drawn)
             fitted.remember(ROW_LABELS, parts[_ROWS][0].get("labels"))
-        if not fitted.gaps:
+        if not fitted.completes:
             # With gaps they are averages over what the chains have kept, which is in the file.
             fitted.remember("results", _results(fitted, about, arrays))
         if parts[_STATISTICS] is not None:
@@ -198,7 +198,7 @@ def _own_settings(settings: dict[str, Any], data: DataFacts) -> dict[str, Any]:
     """The settings that a person gave: what follows from time comes with the table."""
     brought = () if data.time is None else data.time.exogenous
     exogenous = [name for name in settings.get("exogenous", ()) if name not in brought]
-    own = {name: value for name, value in settings.items() if name != "apart"}
+    own = {name: value for name, value in settings.items() if name not in ("apart", "sinks")}
     return {**own, "exogenous": exogenous} if brought else own
 
 

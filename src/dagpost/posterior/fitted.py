@@ -21,6 +21,7 @@ from dagpost.errors import InputError, ResourceError, warn
 from dagpost.families.masks import mask_type
 from dagpost.families.parent_lists import words_of
 from dagpost.mcmc.records import ChainRun
+from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Draws, Method, Wanted
 from dagpost.methods.kbest import KBest
 from dagpost.methods.registry import METHODS
@@ -121,6 +122,11 @@ class Fitted:
         return 0 if self.table is None else self.table.gap_count
 
     @property
+    def completes(self) -> bool:
+        """Whether its answers are averages over completed tables: of gaps, or of latent numbers."""
+        return isinstance(self.method, Augmentation)
+
+    @property
     def exogenous(self) -> tuple[str, ...]:
         """The columns that are not modelled: all that is said is conditional on these."""
         return tuple(self.settings.get("exogenous", ()))
@@ -150,7 +156,7 @@ class Fitted:
     @property
     def augmented(self) -> Augmented | None:
         """What chains over completed tables found, where the table has gaps; the own sample is drawn for it."""
-        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.gaps else None
+        return self.once("augmented", lambda: augmented_of(self.own_sample().chains)) if self.completes else None
 
     @property
     def drawn(self) -> DagSample | None:
@@ -219,7 +225,7 @@ class Fitted:
             **{key: self.settings[key] for key in _PROVENANCE},
             # Samples of earlier versions do not name any of these.
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
-            **{key: self.settings[key] for key in ("apart", "regimes") if self.settings.get(key)},
+            **{key: self.settings[key] for key in ("apart", "sinks", "regimes") if self.settings.get(key)},
             **({"interventions": True} if self.data.interventions else {}),
             **({"targets": [list(names) for names in self.data.targets]} if self.data.targets else {}),
             **({"time": self.data.time.to_json()} if self.data.time is not None else {}),
@@ -262,7 +268,7 @@ class Fitted:
         """The `count` most probable graphs of all, best first, each counted once; fewer if there are not that many."""
         if not self.workspace.parts:
             drawn = either("top_graphs(model)", "dagpost report")
-            if self.gaps:
+            if self.completes:
                 raise InputError(
                     "The most probable graphs of a table with gaps cannot be searched for: given every completed table "
                     f"they are others. The most probable of the graphs that were drawn are in {drawn}."
@@ -279,7 +285,7 @@ class Fitted:
             return self.best(1).parents[0]
         sample = self.own_sample()
         # With gaps, weights are those of different completed tables: the graph that was drawn most often counts.
-        likeliest = sample.distinct.rows[0] if self.gaps else sample.log_joint.argmax()
+        likeliest = sample.distinct.rows[0] if self.completes else sample.log_joint.argmax()
         return sample.parents[int(likeliest)]
 
 

@@ -141,7 +141,8 @@ def settled_engine(
 def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, Engine]:
     """What a fit knows beside the weights of the families, and where it runs.
 
-    A score that is left to us is the one for this method and the work that it has.
+    A score that is left to us is the one for this method and the work that it has. The table is the one that the score
+    is about (`Score.modelled`).
     """
     prior, rules = resolve_prior(model.prior), rules_of(model, table)
     study = with_regimes(model, Study(table, resolve_score(model.score), prior, rules, model.max_parents))
@@ -149,6 +150,9 @@ def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, En
         work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
         score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
+    rules = replace(study.constraints, sinks=study.score.sinks(study.table))
+    modelled = study.score.modelled(study.table, tuple(rules.exogenous))
+    study = study._replace(constraints=rules, table=modelled)
     return study, settled_engine(model, method, study.constraints, table.names, study.max_parents)
 
 
@@ -157,11 +161,14 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     method = checked_method(model)
     if method is not None:
         method.check_names(table.names)
-    if isinstance(method, Augmentation):
-        require_gaps(method, table)
     if table.gap_count:
-        return _fit_with_gaps(model, as_augmentation(method, table.gap_count), table, checkpoint)
+        method = as_augmentation(method, table.gap_count)
     study, engine = study_of(model, method, table)
+    if isinstance(method, Augmentation):
+        require_gaps(method, study.table)
+    if study.table.gap_count:
+        chains = as_augmentation(method, study.table.gap_count)
+        return _fit_with_gaps(model, chains, table, study, engine, checkpoint)
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)
     identity = identity_of(data.fingerprint, settings, engine=backend_of(engine).name)
     with checked_checkpoint(checkpoint).task("fit", identity) as kept:
@@ -176,13 +183,15 @@ def fit_table(model: Any, table: Table, checkpoint: Checkpoint | None) -> Fitted
     return fitted
 
 
-def _fit_with_gaps(model: Any, method: Augmentation, table: Table, checkpoint: Checkpoint | None) -> Fitted:
+def _fit_with_gaps(
+    model: Any, method: Augmentation, table: Table, study: Study, engine: Engine, checkpoint: Checkpoint | None
+) -> Fitted:
     """Complete a table with gaps in chains, and average the posteriors of the completed ones."""
-    study, engine = study_of(model, method, table)
     table.refuse_other_than(study.score.columns)
     asked, method = method, settled(method, model.modularity, study)
     refuse_slow_orders(asked, method, len(table.names))
-    notify_of_gaps(model, table)
+    if table.gap_count:
+        notify_of_gaps(model, table)
     if not method.exact_given_table and isinstance(model.score, str) and model.score == AUTO:
         study = study._replace(score=automatic_score((len(table.names),), 0, mixes=False))
     data, settings = DataFacts.of_table(table), described_settings(model, study.constraints, study.score)

@@ -172,7 +172,7 @@ def _evidence(model: Any, known_model: Any) -> str:
     if known_model is None:
         return ""
     own, other = model.fitted_, known_model.fitted_
-    if own.gaps or other.gaps:
+    if own.completes or other.completes:
         return "With gaps there is no evidence, so that the two cannot be compared by it."
     if own.data.observations != other.data.observations:
         why = f"they have {own.data.observations:,} and {other.data.observations:,} observations"

@@ -57,7 +57,7 @@ def in_one_line(fitted: Fitted) -> str:
         size += f", {given_columns(fitted.exogenous)}"
     if data.observations is not None:
         size += f", {data.observations:,} observation{'' if data.observations == 1 else 's'}"
-    if fitted.gaps:
+    if fitted.completes:
         size += f", {gaps_words(fitted)} completed"
     if results is None:
         return f"{size}; {fitted.method.name} ({target.words}); edges are not computed yet"
@@ -128,7 +128,7 @@ def mixture_facts(fitted: Fitted) -> dict[str, Any] | None:
 
 def parents_considered(fitted: Fitted) -> pd.DataFrame:
     """For each variable, how many parents and sets chains over graphs consider, and what the other sets may hold."""
-    if fitted.gaps:
+    if fitted.completes:
         raise InputError(
             f"Which parent sets matter hangs on the cells, and here {gaps_words(fitted)} were completed anew in every "
             f"sweep. Fit one completed table, as {either('completed(1)', 'dagpost complete')} gives it, and ask that."
@@ -158,7 +158,7 @@ def log_joint(fitted: Fitted, graph: GivenGraph) -> float:
 
 def log_evidence(fitted: Fitted) -> float:
     """Log evidence of the data; nan where it is not known, and not there at all where the table has gaps."""
-    if fitted.gaps:
+    if fitted.completes:
         raise AttributeError(
             f"There is no log_evidence_ with gaps: the evidence of what was observed is a sum over all ways to fill "
             f"the {gaps_words(fitted)}, and a mean over some of them is not that sum. To compare models, fit them with "
@@ -169,7 +169,7 @@ def log_evidence(fitted: Fitted) -> float:
 
 def gaps_words(fitted: Fitted) -> str:
     """How many cells have no value."""
-    return f"{fitted.gaps:,} gap{'' if fitted.gaps == 1 else 's'}"
+    return f"{fitted.gaps:,} gap{'' if fitted.completes == 1 else 's'}"
 
 
 def _require_considered(workspace: WideWorkspace, masks: Masks, names: Sequence[str]) -> None:

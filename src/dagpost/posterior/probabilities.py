@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 def probabilities(queries: Sequence[Query], fitted: Fitted, confidence: float) -> list[Estimate]:
     """The probability of each statement, in the order in which they are asked."""
-    if fitted.gaps:
+    if fitted.completes:
         answers = averaged_answers(queries, fitted, confidence)
     else:
         answers = [exact_answer(query, fitted) for query in queries]
     left = [query for query, answer in zip(queries, answers, strict=True) if answer is None]
     drawn = fitted.own_sample().probability(left, confidence=confidence) if left else []
-    known = iter(better_answers(left, drawn, fitted, confidence) if left and fitted.gaps else drawn)
+    known = iter(better_answers(left, drawn, fitted, confidence) if left and fitted.completes else drawn)
     found = [next(known) if answer is None else answer for answer in answers]
     return [estimate.given(fitted.exogenous) for estimate in found]

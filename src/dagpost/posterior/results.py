@@ -74,7 +74,7 @@ class Results:
 def compute(fitted: Fitted) -> Results:
     """The evidence and the edges of a model."""
     method, workspace = fitted.method, fitted.workspace
-    if fitted.gaps:
+    if fitted.completes:
         return _averaged(fitted)
     if method.modularity is None:
         own = workspace.parts if isinstance(workspace, MixedWorkspace) else (workspace,)

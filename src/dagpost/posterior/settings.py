@@ -72,7 +72,7 @@ def described_settings(model: Any, constraints: Constraints, score: Score) -> di
         "forbidden": [list(edge) for edge in constraints.forbidden],
         "tiers": tiers and [list(tier) for tier in tiers],
         "exogenous": list(constraints.exogenous),
-        **({"apart": list(constraints.apart)} if constraints.apart else {}),
+        **{name: list(own) for name in ("apart", "sinks") if (own := getattr(constraints, name))},
         **({} if regimes is None else {"regimes": regimes.to_json()}),
         "seed": None if model.seed is None else int(model.seed),
         "recipe": None if model.recipe is None else resolve_recipe(model.recipe).to_json(),

@@ -117,7 +117,7 @@ def expected_seconds(fitted: Fitted, refits: list[Refit]) -> float:
 
 
 def _check(fitted: Fitted, prior: Any) -> None:
-    if fitted.gaps:
+    if fitted.completes:
         raise InputError(
             "Other choices are tried with exact sums only, and the gaps of this table are completed in chains: every "
             f"other choice would take as long as this one. Fit it with {setting('missing', 'drop')} or "

@@ -43,6 +43,8 @@ class Constraints:
         Names of columns that are not modelled: they may be parents, and have none.
     apart
         Names of columns with no edges among them.
+    sinks
+        Names of columns that lead only to each other: the model behind a score has no other edges.
 
     >>> Constraints(required="smoking -> cancer", tiers={"age": 0, "cancer": 2, "smoking": 1}).tiers
     (('age',), ('smoking',), ('cancer',))
@@ -53,6 +55,7 @@ class Constraints:
     tiers: Iterable[Iterable[str]] | Mapping[str, Any] | None = None
     exogenous: str | Iterable[str] = ()
     apart: Iterable[str] = ()
+    sinks: Iterable[str] = ()
 
     def __post_init__(self) -> None:
         """Bring all of them into tuples, so that constraints can be compared and stored."""
@@ -61,6 +64,7 @@ class Constraints:
         object.__setattr__(self, "tiers", _tiers(self.tiers))
         object.__setattr__(self, "exogenous", _exogenous(self.exogenous))
         object.__setattr__(self, "apart", texts(self.apart, "apart", "Constraints"))
+        object.__setattr__(self, "sinks", texts(self.sinks, "sinks", "Constraints"))
 
     def masks(self, names: tuple[str, ...], max_parents: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """For each node, the parents it must have and those it must not, as masks over all columns.
@@ -88,6 +92,7 @@ class Constraints:
         exogenous = self._exogenous_of(names)
         _refuse_both(required, forbidden, tier)
         _refuse_apart(required, set(self.apart))
+        _refuse_out_of_sinks(required, set(self.sinks))
         _refuse_into_exogenous(required, exogenous)
         _refuse_cycle(required)
         _refuse_crowd(required, names, max_parents)
@@ -97,6 +102,8 @@ class Constraints:
         barred[[name in exogenous for name in names]] = True
         apart = np.isin(names, list(self.apart))
         barred |= apart[:, None] & apart[None, :]
+        sinks = np.isin(names, list(self.sinks))
+        barred |= sinks[None, :] & ~sinks[:, None]
         np.fill_diagonal(barred, False)
         return _matrix(required, names), barred
 
@@ -135,6 +142,8 @@ class Constraints:
             edge = f"{names[parent]} -> {names[child]}"
             rule = "exogenous" if names[child] in self.exogenous else "tiers"
             rule = "forbidden" if (names[parent], names[child]) in list(self.forbidden) else rule
+            if names[parent] in self.sinks and names[child] not in self.sinks:
+                raise InputError(f"The graph has the edge {edge}, which the model behind the score does not have.")
             raise InputError(f"The graph has the edge {edge}, which {bare(rule)} rules out.")
 
     def _edges(self, setting: str, names: tuple[str, ...]) -> list[Edge]:
@@ -251,6 +260,16 @@ def _refuse_apart(required: list[Edge], apart: set[str]) -> None:
             raise InputError(
                 f"The edge {parent} -> {child} is required, but edges among present values are not considered "
                 f"({setting('contemporaneous', False)}). Take it out of {bare('required')}."
+            )
+
+
+def _refuse_out_of_sinks(required: list[Edge], sinks: set[str]) -> None:
+    for parent, child in required:
+        if parent in sinks and child not in sinks:
+            raise InputError(
+                f"The edge {parent} -> {child} is required, but the model behind the score has no edges from columns "
+                f"of numbers to columns of levels. Take it out of {bare('required')}, or use another score: "
+                f"{setting('score', 'latent-gaussian')} where all levels are in an order, or a discrete one."
             )
 
 

@@ -9,8 +9,10 @@ from dagpost.scores.bde import BDe as BDe
 from dagpost.scores.bdeu import BDeu as BDeu
 from dagpost.scores.bge import BGe as BGe
 from dagpost.scores.bic import BIC as BIC
+from dagpost.scores.conditional_gaussian import ConditionalGaussian as ConditionalGaussian
 from dagpost.scores.custom import CustomScore as CustomScore
 from dagpost.scores.k2 import K2 as K2
+from dagpost.scores.latent_gaussian import LatentGaussian as LatentGaussian
 from dagpost.scores.local_scores import LocalScores as LocalScores
 from dagpost.scores.local_scores import local_scores as local_scores
 from dagpost.scores.parameter_priors import DirichletPrior as DirichletPrior

@@ -8,10 +8,10 @@ prediction and causal effects.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import bare
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint, CheckpointPart
-from dagpost.data.table import Table
+from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.errors import InputError
 from dagpost.families.considered_sets import Members
@@ -124,7 +124,7 @@ class Score:
     #: The reference, in full.
     citation: ClassVar[str] = ""
     #: Which columns it takes.
-    columns: ClassVar[Literal["discrete", "continuous"]] = "discrete"
+    columns: ClassVar[Columns] = "discrete"
     #: Whether all graphs of an equivalence class have the same score, whatever the data.
     equivalent: ClassVar[bool] = False
     #: Settings that files written before there was such a setting do not mention: what they stand for there.
@@ -144,7 +144,7 @@ class Score:
             cls.extender = Score.extender  # type: ignore[method-assign]
         if vars(cls).keys() & {"fill", "fill_nodes"}:
             # Nor ways to complete and rescore tables that are right for another score.
-            for hook in ("completer", "rescorer", "list_scorer", "settled"):
+            for hook in ("completer", "rescorer", "list_scorer", "settled", "modelled", "sinks"):
                 if hook not in vars(cls):
                     setattr(cls, hook, getattr(Score, hook))
         if vars(cls).get("name"):
@@ -221,6 +221,20 @@ class Score:
             return values
 
         return extend
+
+    def modelled(self, table: Table, exogenous: Collection[str] = ()) -> Table:
+        """The table whose columns the score is about: of latent numbers, where it takes the columns for images of them.
+
+        Numbers that are not known are gaps there, with their bounds and ranks. `exogenous` columns are not modelled, so
+        nothing of theirs can be a gap.
+        """
+        del exogenous
+        return table
+
+    def sinks(self, table: Table) -> tuple[str, ...]:
+        """The columns that lead only to each other in the model behind the score, whatever the data; mostly none."""
+        del table
+        return ()
 
     def settled(self, table: Table) -> Score:
         """The score whose prior no longer depends on the cells of a table with gaps; itself, if it never did."""

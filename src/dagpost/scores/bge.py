@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from dagpost._tools.arrays import Floats, Integers
 from dagpost._tools.checks import number
 from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
-from dagpost.data.table import Table
+from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
 from dagpost.families.considered_sets import Members
 from dagpost.scores.base import Completer, Extender, ListScorer, Rescorer, Score
@@ -79,7 +79,7 @@ class BGe(Score):
         "Kuipers, J., Moffa, G., & Heckerman, D. (2014). Addendum on the scoring of Gaussian directed acyclic "
         "graphical models. Annals of Statistics, 42."
     )
-    columns: ClassVar[Literal["discrete", "continuous"]] = "continuous"
+    columns: ClassVar[Columns] = "continuous"
     in_old_files: ClassVar[Mapping[str, Any]] = {"prior_scale": 1.0}
 
     mean_weight: float = 1.0

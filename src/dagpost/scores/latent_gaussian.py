@@ -1,0 +1,77 @@
+"""How well do parents explain a node, among ordered levels, censored numbers and numbers? By their latent numbers.
+
+Every column is a monotone image of latent numbers, and the graph is over these, with the score of `BGe`. A number is
+known (its normal score, or itself), lies between bounds (a censored cell such as "<0.05"), has a rank only (levels in
+an order: the latent numbers of a level lie above all of the level below), or is missing. So the probability of a graph
+is proportional to
+
+    p(G) times the integral of p_BGe(Z | G) over all latent tables Z that agree with the ranks and bounds
+
+(the extended rank likelihood: Hoff, Annals of Applied Statistics 2007). Chains over latent tables find it, the ones
+that complete gaps (mcmc/augmentation.py); a table of numbers without any censored or missing cell needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from dagpost._tools.checks import one_of
+from dagpost.data.table import Columns, Table
+from dagpost.scores.base import Completer
+from dagpost.scores.bge import BGe
+
+Margins = Literal["normal-scores", "raw"]
+
+
+@dataclass(frozen=True)
+class LatentGaussian(BGe):
+    """The Bayesian Gaussian score of the latent numbers behind ordered levels, censored numbers and numbers.
+
+    Parameters
+    ----------
+    mean_weight, degrees_of_freedom, prior_mean, prior_scale
+        The prior of the latent numbers, as in `BGe`; they have mean 0 and deviation 1 unless told otherwise.
+    margins
+        What columns of numbers are images of: "normal-scores" takes the normal quantiles of their ranks, so that any
+        monotone transformation of a column changes nothing; "raw" takes the numbers, standardised.
+
+    References
+    ----------
+    Hoff (2007), Extending the rank likelihood for semiparametric copula estimation. Annals of Applied Statistics 1.
+    """
+
+    name: ClassVar[str] = "latent-gaussian"
+    summary: ClassVar[str] = "ordered levels, censored numbers and numbers: Gaussian network of latent numbers"
+    columns: ClassVar[Columns] = "ordered"
+    citation: ClassVar[str] = (
+        "Hoff, P. D. (2007). Extending the rank likelihood for semiparametric copula estimation. Annals of Applied "
+        "Statistics, 1."
+    )
+
+    prior_mean: float | tuple[float, ...] | None = 0.0
+    prior_scale: float | tuple[float, ...] | None = 1.0
+    margins: Margins = "normal-scores"
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        one_of(self.margins, "margins", get_args(Margins), "LatentGaussian")
+
+    def in_words(self) -> str:
+        """Its name, and what it is for."""
+        return "latent Gaussian (ordered levels and numbers)"
+
+    def modelled(self, table: Table, exogenous: Collection[str] = ()) -> Table:
+        """The table of the latent numbers, with gaps where they are not known."""
+        from dagpost.scores.latent_columns import latent_table
+
+        return latent_table(table, self.margins, exogenous)
+
+    def completer(self, table: Table, max_parents: int) -> Completer:
+        """What draws the latent numbers that are not known."""
+        from dagpost.scores.latent_completion import LatentCompleter
+
+        del max_parents
+        return LatentCompleter(self.parameter_prior(), table)
