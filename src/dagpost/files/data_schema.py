@@ -63,6 +63,7 @@ ROWS_FIELDS: Mapping[str, Rule] = {
     "names": NAMES,
     "levels": list_of(optional(LEVELS), "nodes"),
     "labels": list_of(level, "rows of the data"),
+    "in_order": list_of(text, distinct=True),
 }
 ROWS_ARRAYS: Mapping[str, ArrayRule] = {
     "counts": wholes("rows", optional=True),
@@ -104,13 +105,16 @@ def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
 def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
     """The same for the rows of a table."""
     sizes = sizes_of(about)
-    check_fields(ROWS_FIELDS, about, sizes, may_lack=("labels",), within="rows: ")
+    check_fields(ROWS_FIELDS, about, sizes, may_lack=("labels", "in_order"), within="rows: ")
+    require(set(about.get("in_order", ())) <= set(about["names"]), "an order of levels of other variables")
     for place, levels in enumerate(about["levels"]):
         last = 0 if levels is None else len(levels) - 1
         # A gap in a column of numbers is nan.
         column = numbers("rows", nan=True) if levels is None else ArrayRule(("rows",), "u", 0, last)
         own = {f"column{place}": column, f"numbers{place}": numbers("rows", nan=True, optional=True)}
         check_arrays(own, arrays, sizes)
+        if f"bounds{place}" in arrays:
+            _check_bounds(arrays, place, sizes)
     require(sizes["rows"] > 0, "it has no rows")
     check_arrays(ROWS_ARRAYS, arrays, sizes)
     if "counts" in arrays:
@@ -121,6 +125,16 @@ def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
     if "labels" in about:
         last = int(arrays["row_numbers"].max()) if "row_numbers" in arrays else sizes["rows"] - 1
         require(last < sizes["rows of the data"], f"{sizes['rows of the data']} labels of {last + 1} rows")
+
+
+def _check_bounds(arrays: Arrays, place: int, sizes: Sizes) -> None:
+    """Two numbers for each cell of a column of numbers, between which it lies; of cells with a value there are none."""
+    bounds, column = arrays[f"bounds{place}"], arrays[f"column{place}"]
+    require(bounds.dtype == np.float64 and bounds.shape == (sizes["rows"], 2), f"bounds{place} of other cells")
+    low, high = bounds.T
+    require(bool(((low <= high) & (low < np.inf) & (high > -np.inf)).all()), f"bounds{place} that nothing lies between")
+    known = np.isneginf(low) & np.isposinf(high) | np.isnan(column) if column.dtype.kind == "f" else np.zeros(1)
+    require(bool(known.all()), f"bounds{place} of cells with a value")
 
 
 def _check_gaps(arrays: Arrays, sizes: Sizes) -> None:
