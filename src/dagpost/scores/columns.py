@@ -27,6 +27,8 @@ def part_of(table: Table, columns: Sequence[int]) -> Table:
         recipe=None,
         numbers=(),
         gaps=gaps if gaps is not None and gaps.any() else None,
+        bounds=tuple(table.bounds[column] for column in columns) if table.bounds else (),
+        ranks=tuple(table.ranks[column] for column in columns) if table.ranks else (),
         regimes=tuple(table.names[column] for column in columns if table.names[column] in table.regimes),
     )
 
