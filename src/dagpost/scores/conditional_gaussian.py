@@ -25,11 +25,11 @@ from dagpost._tools.progress import Reporter
 from dagpost.checkpoints import NO_CHECKPOINT, Checkpoint
 from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
-from dagpost.scores.base import Score
+from dagpost.scores.base import Completer, Score
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe, check_gaussian_prior
 from dagpost.scores.columns import part_of
-from dagpost.scores.parameter_priors import standard_deviations, strength
+from dagpost.scores.parameter_priors import NormalWishartPrior, standard_deviations, strength
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,33 @@ class ConditionalGaussian(Score):
             if weight != self.mean_weight
         ]
         return sizes + weights
+
+    def settled(self, table: Table) -> ConditionalGaussian:
+        """The prior that the observed cells of each column of numbers give, whatever is put in the gaps."""
+        from dagpost.scores.gaussian_completion import observed_moments
+
+        numbers = [column for column, levels in enumerate(table.levels) if levels is None]
+        if not table.gap_count or not numbers:
+            return self
+        part = part_of(table, numbers)
+        means, found = observed_moments(part)
+        deviations = self._number_prior().deviations(part.names, found)
+        return replace(
+            self,
+            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
+            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
+        )
+
+    def completer(self, table: Table, max_parents: int) -> Completer:
+        """What draws the cells that have no value: regressions first, given all cells, and then the rows."""
+        from dagpost.scores.conditional_completion import ConditionalCompleter
+
+        del max_parents
+        return ConditionalCompleter(self.equivalent_sample_size, self.settled(table)._number_prior(), table)
+
+    def _number_prior(self) -> NormalWishartPrior:
+        """The prior of the columns of numbers in each combination of levels."""
+        return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
 
     def in_words(self) -> str:
         """Its name, and what it is for."""
