@@ -29,7 +29,7 @@ class CausalEffect:
     the effect is exactly zero, and `mean` the mean of the effect; both come from the weights, not from the draws.
 
     `do` and `outcome_level` are the two levels of the treatment and the level of the outcome that are meant, None for
-    continuous columns. For each distinct set that is adjusted for there are its names in `adjustment_sets`, the
+    columns of numbers. For each distinct set that is adjusted for there are its names in `adjustment_sets`, the
     weight of its graphs in `set_probabilities` and the mean of the effect given the set in `set_means`;
     `set_of_sample` says from which set each draw comes (-1: no path).
     """
@@ -86,22 +86,27 @@ class CausalEffect:
     @property
     def quantity(self) -> str:
         """What is measured, in words."""
-        treatment, outcome = printable(self.treatment), printable(self.outcome)
-        if self.do is None:
-            return f"change of {outcome} for one unit more of {treatment}"
-        level, first, second = (printable(part) for part in (self.outcome_level, *self.do))
-        return f"change of P({outcome} = {level}) with {treatment} set to {first} rather than {second}"
+        return f"change of {self._changed} {self._deed('with {} set to {} rather than {}', 'for one unit more of {}')}"
+
+    @property
+    def _changed(self) -> str:
+        """What changes: a probability, or a mean."""
+        outcome = printable(self.outcome)
+        if self.outcome_level is not None:
+            return f"P({outcome} = {printable(self.outcome_level)})"
+        return outcome if self.do is None else f"the mean of {outcome}"
+
+    def _deed(self, levels: str, unit: str) -> str:
+        """What is done to the treatment."""
+        treatment = printable(self.treatment)
+        return unit.format(treatment) if self.do is None else levels.format(treatment, *map(printable, self.do))
 
     def __repr__(self) -> str:
-        treatment, outcome = printable(self.treatment), printable(self.outcome)
-        deed, changed = f"One unit more of {treatment}", outcome
-        if self.do is not None:
-            level, first, second = (printable(part) for part in (self.outcome_level, *self.do))
-            deed, changed = f"Setting {treatment} to {first} rather than {second}", f"P({outcome} = {level})"
+        deed = self._deed("Setting {} to {} rather than {}", "One unit more of {}")
         lower, upper = self.interval()
         words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
         return (
-            f"{deed} changes {changed} by {_short(self.mean)} on average, {100 * self.confidence:.6g}% between "
+            f"{deed} changes {self._changed} by {_short(self.mean)} on average, {100 * self.confidence:.6g}% between "
             f"{_short(lower)} and {_short(upper)}, and not at all with probability {self.zero_probability:.3f} "
             f"({self.graphs:,} graphs; {words})."
         )

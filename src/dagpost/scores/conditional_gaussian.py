@@ -30,7 +30,13 @@ from dagpost.scores.base import Score, score_of_family
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe
 from dagpost.scores.columns import part_of
-from dagpost.scores.parameter_priors import standard_deviations, strength
+from dagpost.scores.parameter_priors import (
+    ConditionalGaussianPrior,
+    DirichletPrior,
+    NormalWishartPrior,
+    standard_deviations,
+    strength,
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,11 @@ class ConditionalGaussian(Score):
     def sinks(self, table: Table) -> tuple[str, ...]:
         """Columns of numbers lead to columns of numbers only."""
         return tuple(name for name, levels in zip(table.names, table.levels, strict=True) if levels is None)
+
+    def parameter_prior(self) -> ConditionalGaussianPrior:
+        """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""
+        gaussian = NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
+        return ConditionalGaussianPrior(DirichletPrior(self.equivalent_sample_size, shared=True), gaussian)
 
     def in_words(self) -> str:
         """Its name, and what it is for."""
