@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from dagpost.posterior.sensitivity import Sensitivity
     from dagpost.posterior.summaries import GraphStanding
     from dagpost.posterior.summaries.given import GivenGraph
-    from dagpost.prediction.network import BayesianNetwork, GaussianNetwork
+    from dagpost.prediction.network import AnyNetwork
 
 Edges = str | Iterable[str | tuple[str, str]]
 
@@ -416,7 +416,7 @@ class DagPosterior(Estimator):
 
     set_predict_proba_request = requests_of("predict_proba")
 
-    def to_bayesian_network(self, graph: GivenGraph | None = None) -> BayesianNetwork | GaussianNetwork:
+    def to_bayesian_network(self, graph: GivenGraph | None = None) -> AnyNetwork:
         """One graph with the posterior means of its parameters: that given, or else the most probable that is found."""
         from dagpost.prediction.fitted import network_of
 
