@@ -68,15 +68,13 @@ def workspace_of(
     known = isinstance(prior, StructurePrior) or prior in PRIORS.names()
     rules = {name: settings[name] for name in ("required", "forbidden", "tiers")}
     rules |= {name: settings.get(name, ()) for name in ("exogenous", "apart", "sinks")}
-    study = Study(
-        table,
-        resolve_score(chosen["score"]),
-        resolve_prior(prior if known else "uniform"),
-        Constraints(**rules),
-        int(settings["max_parents"]),
-    )
-    given = SimpleNamespace(regimes=chosen.get("regimes"), max_parents=settings["max_parents"])
-    workspace = augmented(method, settings["modularity"], with_regimes(given, study), engine, reporter)
+    constraints, limit = Constraints(**rules), int(settings["max_parents"])
+    own = resolve_prior(prior if known else "uniform")
+    given = SimpleNamespace(regimes=chosen.get("regimes"), max_parents=limit)
+    study = with_regimes(given, Study(table, resolve_score(chosen["score"]), own, constraints, limit))
+    _, barred = study.constraints.matrices(table.names, study.max_parents)
+    study = study._replace(prior=study.prior.settled(table.names, barred))
+    workspace = augmented(method, settings["modularity"], study, engine, reporter)
     return workspace if known else _without_prior(workspace, str(prior))
 
 
