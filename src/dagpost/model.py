@@ -20,6 +20,7 @@ from dagpost._tools.progress import ProgressCallback
 from dagpost.checkpoints import Checkpoint
 from dagpost.data.recipe import Recipe
 from dagpost.data.regimes import Regimes
+from dagpost.data.survey_weights import refuse_other_arguments
 from dagpost.engines import Engine
 from dagpost.engines.registry import EngineSetting
 from dagpost.features import resolve
@@ -181,6 +182,7 @@ class DagPosterior(Estimator):
         counts: Any = None,
         interventions: Any = None,
         checkpoint: Checkpoint | None = None,
+        **others: Any,
     ) -> Self:
         """Compute the posterior of a table.
 
@@ -189,7 +191,9 @@ class DagPosterior(Estimator):
         which variable was set from outside in each row, whose score leaves that row out (Cooper & Yoo 1999). Both may
         be arrays. `checkpoint` is where a long fit keeps what it has finished: killed at any moment, the same call
         resumes from there. Evidence and edges are then computed at once, whatever the method.
+        Weights of rows are refused.
         """
+        refuse_other_arguments(others)
         table = fitting.table_of(self, X, counts, interventions)
         self._forget(checkpoint)
         return self._adopt(completed_tables.with_row_labels(fitting.fit_table(self, table, checkpoint), X))
