@@ -217,6 +217,8 @@ def valid_calls(made: Made) -> dict[str, Call]:
             made.model.causal_effect,
             {"treatment": "A", "outcome": "B", "draws": 20, "seed": 1},
         ),
+        "DagPosterior.direct_effects": (made.bge.direct_effects, {}),
+        "DagPosterior.latent_correlations": (made.bge.latent_correlations, {}),
         "DagPosterior.plot": (made.model.plot, {}),
         "DagPosterior.report": (made.model.report, {"path": out / "report.html"}),
         "DagPosterior.save": (made.model.save, {"path": out / "model.dagpost"}),
