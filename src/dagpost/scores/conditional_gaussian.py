@@ -74,6 +74,14 @@ class ConditionalGaussian(Score):
         """Its name, and what it is for."""
         return "conditional Gaussian (numbers given levels)"
 
+    def assumes(self) -> str:
+        """That numbers are normal given levels, and that no number leads to a level."""
+        return (
+            "Given each combination of the levels among its parents, a column of numbers is taken for normal, with "
+            "linear effects of the numbers among its parents. Edges from columns of numbers to columns of levels are "
+            "ruled out by the model: that there are none is not a finding."
+        )
+
     def fill(
         self,
         table: Table,
