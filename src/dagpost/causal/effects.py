@@ -23,11 +23,11 @@ from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import kind, seed_number, whole_number
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, position_of, shortened, shown
-from dagpost.causal import discrete, gaussian
+from dagpost.causal import discrete, gaussian, latent
 from dagpost.causal.groups import groups_of, share_out
+from dagpost.causal.levels import code_of, levels_of, only_two
 from dagpost.causal.mixture import mixed_effect
 from dagpost.causal.results import CausalEffect
-from dagpost.data.recipe import Recipe
 from dagpost.data.table import Table
 from dagpost.engines import Engine, engine_or_threads
 from dagpost.errors import InputError
@@ -35,6 +35,7 @@ from dagpost.families.masks import refuse_wide
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.completed_parts import parts_of
 from dagpost.scores import (
@@ -126,6 +127,7 @@ def causal_effect(
     effects from observational data. AAAI 34.
     """
     prior, table = _prior_of(score), table_for(score, table)
+    _refuse_latent(score, table)
     x, y = _check_pair(sample, table, treatment, outcome)
     check_confidence(confidence)
     whole_number(draws, "draws")
@@ -139,8 +141,8 @@ def causal_effect(
         effects = gaussian.continuous_effects(table, prior, x, y, groups, set_of, generator)
     else:
         do, outcome_level = _check_levels(table, x, y, do, outcome_level)
-        codes = (_code(table, x, do[0]), _code(table, x, do[1]))
-        contrast = discrete.Contrast(x, y, codes, _code(table, y, outcome_level))
+        codes = (code_of(table, x, do[0]), code_of(table, x, do[1]))
+        contrast = discrete.Contrast(x, y, codes, code_of(table, y, outcome_level))
         engine = engine_or_threads(engine)
         effects = discrete.discrete_effects(table, prior, contrast, groups, set_of, generator, engine)
     # In any order, so that the first few are draws as good as all.
@@ -184,6 +186,7 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     (2.0, 0.0)
     """
     prior, table = _prior_of(score), table_for(score, table)
+    _refuse_latent(score, table)
     _check_names(sample, table)
     if not isinstance(prior, NormalWishartPrior):
         raise InputError(
@@ -236,7 +239,7 @@ def interventional_probabilities(
             "Ask for the effect of one unit: causal_effect(..., treatment, outcome)."
         )
     result = discrete.mean_table(table, prior, x, y, groups_of(sample, x, y), engine_or_threads(engine))
-    levels = [pd.Index(_levels(table, node), name=table.names[node]) for node in (x, y)]
+    levels = [pd.Index(levels_of(table, node), name=table.names[node]) for node in (x, y)]
     return pd.DataFrame(result, index=levels[0], columns=levels[1])
 
 
@@ -253,6 +256,12 @@ def effect_of_fitted(
     """The effect under a fitted model, from its own sample; without rows it is refused before any work."""
     fitted.rows("Causal effects")
     resolve_score(fitted.score)
+    images = images_of(fitted)
+    if images is not None:
+        x, y = _check_pair(fitted.own_sample(), images.table, treatment, outcome)
+        check_confidence(confidence)
+        question = latent.question_of(images, x, y, do, outcome_level)
+        return latent.effect_of_latents(fitted, images, question, whole_number(draws, "draws"), confidence, seed)
     options: dict[str, Any] = {"do": do, "outcome_level": outcome_level, "confidence": confidence}
     options["engine"] = fitted.workspace.engine
     parts = parts_of(fitted)
@@ -272,6 +281,15 @@ def effect_of_fitted(
 
 def _prior_of(score: str | Score) -> ParameterPrior:
     return parameter_prior_of(score, "The effect of setting a variable needs")
+
+
+def _refuse_latent(score: str | Score, table: Table) -> None:
+    """Refuse a table whose latent numbers only a fitted model has."""
+    if resolve_score(score).images(table, table) is not None:
+        raise InputError(
+            f"Under the score {shown(score)} the columns are images of latent numbers, and effects come from a fitted "
+            "model, which has those: model.causal_effect(treatment, outcome)."
+        )
 
 
 def _check_names(sample: DagSample, table: Table) -> None:
@@ -316,52 +334,26 @@ def _check_levels(
     """The two levels of the treatment and that of the outcome that are meant."""
     table.codes()
     for node in (x, y):
-        if len(_levels(table, node)) < 2:
+        if len(levels_of(table, node)) < 2:
             raise InputError(
                 f"The variable {table.names[node]!r} has only one level, so there is nothing to change. Choose another."
             )
     if do is None:
-        first, second = _only_two(table, x, "do", "do=(level, other level)")
+        first, second = only_two(table, x, "do", "do=(level, other level)")
         do = (second, first)
     if isinstance(do, str) or not isinstance(do, Sequence) or len(do) != 2:
         raise InputError(
-            f"'do' must be two levels of {table.names[x]!r}, such as {_levels(table, x)[:2]!r}. "
+            f"'do' must be two levels of {table.names[x]!r}, such as {levels_of(table, x)[:2]!r}. "
             f"Got {shown(do)} instead."
         )
-    codes = _code(table, x, do[0]), _code(table, x, do[1])
+    codes = code_of(table, x, do[0]), code_of(table, x, do[1])
     if codes[0] == codes[1]:
         raise InputError(
             f"'do' must be two different levels of {table.names[x]!r}. "
             f"Got {shown(do[0])} and {do[1]!r}, which are both "
-            f"{_levels(table, x)[codes[0]]!r}: nothing would change."
+            f"{levels_of(table, x)[codes[0]]!r}: nothing would change."
         )
     if outcome_level is None:
-        _, outcome_level = _only_two(table, y, "outcome_level", "outcome_level=level")
-    first, second = (_levels(table, x)[code] for code in codes)
-    return (first, second), _levels(table, y)[_code(table, y, outcome_level)]
-
-
-def _only_two(table: Table, node: int, setting: str, example: str) -> tuple[object, ...]:
-    levels = _levels(table, node)
-    if len(levels) != 2:
-        raise InputError(
-            f"The variable {table.names[node]!r} has {len(levels)} levels, so '{setting}' must say which are meant: "
-            f"{example}. There are: {shortened([repr(level) for level in levels])}."
-        )
-    return levels
-
-
-def _levels(table: Table, node: int) -> tuple[Any, ...]:
-    return table.levels[node] or ()
-
-
-def _code(table: Table, node: int, level: object) -> int:
-    """The code of a level, written as in the table, in any type, or as a number where the column was cut."""
-    levels, recipe = _levels(table, node), Recipe.of_table(table) if table.recipe is None else table.recipe
-    code = recipe.step(table.names[node]).code_of(level)
-    if code == len(levels):
-        raise InputError(
-            f"The variable {table.names[node]!r} has no level {shown(level)}. There are: "
-            f"{shortened([repr(known) for known in levels])}."
-        )
-    return code
+        _, outcome_level = only_two(table, y, "outcome_level", "outcome_level=level")
+    first, second = (levels_of(table, x)[code] for code in codes)
+    return (first, second), levels_of(table, y)[code_of(table, y, outcome_level)]

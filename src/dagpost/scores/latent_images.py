@@ -13,7 +13,7 @@ Time: one pass over the latent numbers that are asked about, and one over those 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -72,6 +72,7 @@ class Images:
     table: Table
     latent: Table
     margins: str
+    _known: dict[int, Margin] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -81,19 +82,20 @@ class Images:
 
     def margin(self, place: int) -> Margin:
         """From the numbers of a column to its latent ones."""
-        return margin_of(self.table, place, self.margins)
+        if place not in self._known:
+            self._known[place] = margin_of(self.table, place, self.margins)
+        return self._known[place]
 
     def number_image(self, place: int) -> NumberImage:
         """From the latent numbers of a column of numbers to its own."""
         bounds = self.table.bounds[place] if self.table.bounds else None
         return image_of(self.margin(place), bounds)
 
-    def cuts(self, place: int, cells: NDArray[Any]) -> Cuts:
+    def cuts(self, place: int, cells: NDArray[Any], generator: np.random.Generator) -> Cuts:
         """Where the levels of a column are divided, given its own latent cells of some completed tables."""
         assert self.latent.gaps is not None
         ranks = self.latent.ranks[place]
         assert ranks is not None
-        generator = np.random.default_rng([_SEED, place])
         return cuts_between(cells, ranks[self.latent.gaps[place]], generator)
 
     def observed(self, cells: NDArray[Any]) -> Floats:
@@ -112,7 +114,8 @@ class Images:
             if levels is None:
                 found.append(self._numbers(place, asked))
             else:
-                found.append(np.argsort(ranks_of(levels))[self.cuts(place, own).rank_of(asked)].astype(np.float64))
+                cuts = self.cuts(place, own, np.random.default_rng([_SEED, place]))
+                found.append(np.argsort(ranks_of(levels))[cuts.rank_of(asked)].astype(np.float64))
         return np.concatenate(found, axis=1)
 
     def _numbers(self, place: int, latents: Floats) -> Floats:
