@@ -140,6 +140,14 @@ class ConditionalGaussian(Score):
         """Its name, and what it is for."""
         return "conditional Gaussian (numbers given levels)"
 
+    def assumes(self) -> str:
+        """That numbers are normal given levels, and that no number leads to a level."""
+        return (
+            "Given each combination of the levels among its parents, a column of numbers is taken for normal, with "
+            "linear effects of the numbers among its parents. Edges from columns of numbers to columns of levels are "
+            "ruled out by the model: that there are none is not a finding."
+        )
+
     def of_columns(self, columns: list[int], table: Table) -> ConditionalGaussian:
         """The prior that this one means for some of the columns: that of the columns of numbers among them."""
         numbers = [column for column, levels in enumerate(table.levels) if levels is None]
