@@ -51,10 +51,11 @@ def exact(table: Table, families: np.ndarray, points: int) -> tuple[np.ndarray, 
     rows = naive.rows_of(table)
     mean, deviations = naive.observed_moments(rows)
     quantiles = student.ppf((np.arange(points) + 0.5) / points, 3)
-    values = [
-        np.arange(float(table.arities[column])) if table.arities[column] else mean[column] + deviations[column] * quantiles
-        for column, _ in rows.gaps
+    grids = [
+        np.arange(float(arity)) if arity else centre + unit * quantiles
+        for arity, centre, unit in zip(table.arities, mean, deviations, strict=True)
     ]
+    values = [grids[column] for column, _ in rows.gaps]
     every = np.stack([axis.ravel() for axis in np.meshgrid(*values, indexing="ij")], axis=1)
     filled = np.repeat(np.nan_to_num(rows.values)[None], len(every), axis=0)
     logs = np.zeros(len(every))
