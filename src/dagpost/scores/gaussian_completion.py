@@ -186,7 +186,7 @@ class GaussianCompleter:
             if graph.members.shape == (nodes, members):
                 return rows, graph, work
         except queue.Empty:
-            rows = self._rows.copy()
+            rows = self._rows.copy(order="K")
         graph = Families(
             members=np.zeros((nodes, members), dtype=np.int64),
             sizes=np.zeros(nodes, dtype=np.int64),
