@@ -22,7 +22,7 @@ from dagpost._tools.arrays import labelled
 from dagpost._tools.checks import kind, seed_number, whole_number
 from dagpost._tools.spelling import bare
 from dagpost._tools.text import names_in, position_of, shortened, shown
-from dagpost.causal import discrete, gaussian, mixed
+from dagpost.causal import discrete, gaussian, latent, mixed
 from dagpost.causal.groups import groups_of, share_out
 from dagpost.causal.kinds import KINDS, Question
 from dagpost.causal.levels import levels_of
@@ -35,6 +35,7 @@ from dagpost.families.masks import refuse_wide
 from dagpost.features import ancestors
 from dagpost.posterior.estimate import check_confidence
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import images_of
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.completed_parts import parts_of
 from dagpost.scores import (
@@ -128,6 +129,7 @@ def causal_effect(
     effects from observational data. AAAI 34.
     """
     prior, table = _prior_of(score), table_for(score, table)
+    _refuse_latent(score, table)
     x, y = _check_pair(sample, table, treatment, outcome)
     check_confidence(confidence)
     whole_number(draws, "draws")
@@ -179,6 +181,7 @@ def causal_effects(sample: DagSample, table: Table, score: str | Score) -> pd.Da
     (2.0, 0.0)
     """
     prior, table = _prior_of(score), table_for(score, table)
+    _refuse_latent(score, table)
     _check_names(sample, table)
     if not isinstance(prior, NormalWishartPrior):
         columns = "mixed" if isinstance(prior, ConditionalGaussianPrior) else "discrete"
@@ -254,6 +257,12 @@ def effect_of_fitted(
     """The effect under a fitted model, from its own sample; without rows it is refused before any work."""
     fitted.rows("Causal effects")
     resolve_score(fitted.score)
+    images = images_of(fitted)
+    if images is not None:
+        x, y = _check_pair(fitted.own_sample(), images.table, treatment, outcome)
+        check_confidence(confidence)
+        question = latent.question_of(images, x, y, do, outcome_level)
+        return latent.effect_of_latents(fitted, images, question, whole_number(draws, "draws"), confidence, seed)
     options: dict[str, Any] = {"do": do, "outcome_level": outcome_level, "confidence": confidence}
     options["engine"] = fitted.workspace.engine
     parts = parts_of(fitted)
@@ -266,13 +275,22 @@ def effect_of_fitted(
     if len(parts) == 1:
         return effect_of(0, draws, seed)
     weights = [part.sample.weights.sum() for part in parts]
-    mixed = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
+    averaged = mixed_effect(weights, effect_of, whole_number(draws, "draws"), seed_number(seed))
     # Each completed table has graphs of its own; the values of a setting share them.
-    return replace(mixed, graphs=sum(len(part.sample) for part in parts)) if fitted.completes else mixed
+    return replace(averaged, graphs=sum(len(part.sample) for part in parts)) if fitted.completes else averaged
 
 
 def _prior_of(score: str | Score) -> ParameterPrior:
     return parameter_prior_of(score, "The effect of setting a variable needs")
+
+
+def _refuse_latent(score: str | Score, table: Table) -> None:
+    """Refuse a table whose latent numbers only a fitted model has."""
+    if resolve_score(score).images(table, table) is not None:
+        raise InputError(
+            f"Under the score {shown(score)} the columns are images of latent numbers, and effects come from a fitted "
+            "model, which has those: model.causal_effect(treatment, outcome)."
+        )
 
 
 def _check_names(sample: DagSample, table: Table) -> None:

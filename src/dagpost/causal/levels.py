@@ -28,7 +28,7 @@ def contrast_of(table: Table, x: int, do: object) -> tuple[object, object]:
     """The two levels of the treatment that are meant."""
     _refuse_one_level(table, x)
     if do is None:
-        first, second = _only_two(table, x, "do", "do=(level, other level)")
+        first, second = only_two(table, x, "do", "do=(level, other level)")
         do = (second, first)
     if isinstance(do, str) or not isinstance(do, Sequence) or len(do) != 2:
         raise InputError(
@@ -50,7 +50,7 @@ def outcome_of(table: Table, y: int, outcome_level: object) -> object:
     """The level of the outcome that is meant."""
     _refuse_one_level(table, y)
     if outcome_level is None:
-        _, outcome_level = _only_two(table, y, "outcome_level", "outcome_level=level")
+        _, outcome_level = only_two(table, y, "outcome_level", "outcome_level=level")
     return levels_of(table, y)[code_of(table, y, outcome_level)]
 
 
@@ -61,7 +61,8 @@ def _refuse_one_level(table: Table, node: int) -> None:
         )
 
 
-def _only_two(table: Table, node: int, setting: str, example: str) -> tuple[object, ...]:
+def only_two(table: Table, node: int, setting: str, example: str) -> tuple[object, ...]:
+    """The two levels of a column; where it has others, `setting` must say which are meant."""
     levels = levels_of(table, node)
     if len(levels) != 2:
         raise InputError(

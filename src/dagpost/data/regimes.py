@@ -141,6 +141,7 @@ def with_indicators(table: Table, regimes: Regimes) -> Table:
         recipe=recipe.with_steps(steps),
         numbers=(*(table.numbers[other] for other in others), *none) if table.numbers else (),
         regimes=tuple(step.name for step in indicators),
+        bounds=(*(table.bounds[other] for other in others), *none) if table.bounds else (),
         gaps=None if gaps is None else np.pad(np.delete(gaps, place, axis=0), ((0, len(indicators)), (0, 0))),
     )
 

@@ -75,6 +75,8 @@ class Table:
     ranks: tuple[NDArray[np.int32] | None, ...] = ()
     #: The columns of levels that were declared to be in order, lowest first; `ordered` has those that are by nature.
     in_order: tuple[str, ...] = ()
+    #: The columns of levels that were declared to be in no order, although they are numbers.
+    unordered: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -115,13 +117,18 @@ class Table:
     def ordered(self) -> tuple[bool, ...]:
         """Of every column, whether its values are in an order: numbers, two levels, or levels declared to be so.
 
+        Levels that are numbers are not if they were declared to be codes (`unordered`).
+
         >>> from dagpost.data import as_table
         >>> as_table(np.array([["a", 1, "x"], ["b", 2, "y"], ["c", 3, "x"]], dtype=object)).ordered
         (False, True, True)
         """
         values = [[level for level in own or () if level != MISSING_LEVEL] for own in self.levels]
         return tuple(
-            own is None or len(known) <= 2 or name in self.in_order or all(map(is_number, known))
+            own is None
+            or len(known) <= 2
+            or name in self.in_order
+            or (name not in self.unordered and all(map(is_number, known)))
             for name, own, known in zip(self.names, self.levels, values, strict=True)
         )
 
@@ -276,8 +283,9 @@ class Table:
             for name, own in zip(self.names, known, strict=False):
                 if own is not None:
                     digest.update(repr((what, name)).encode() + own.astype(own.dtype.newbyteorder("<")).tobytes())
-        if self.in_order:
-            digest.update(repr(("in order", self.in_order)).encode())
+        for what, names in (("in order", self.in_order), ("unordered", self.unordered)):
+            if names:
+                digest.update(repr((what, names)).encode())
         if self.regimes:
             digest.update(repr(("regimes", self.regimes)).encode())
         return digest.hexdigest()

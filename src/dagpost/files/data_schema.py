@@ -41,6 +41,7 @@ LEVELS = Rule(
 STATISTICS_FIELDS: Mapping[str, Mapping[str, Rule]] = {
     "discrete": {"names": NAMES, "levels": list_of(LEVELS, "nodes")},
     "gaussian": {"names": NAMES},
+    "mixed": {"names": NAMES, "levels": list_of(optional(LEVELS), "nodes")},
 }
 STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
     "discrete": {
@@ -58,11 +59,30 @@ STATISTICS_ARRAYS: Mapping[str, Mapping[str, ArrayRule]] = {
         "means": numbers("groups", "nodes"),
         "scatters": numbers("groups", "nodes", "nodes"),
     },
+    "mixed": {
+        "levels_children": wholes("counted families"),
+        "levels_parents": masks("counted families"),
+        "levels_starts": wholes("ends of families"),
+        "levels_cells": wholes("cells", most=2**63 - 1),
+        "levels_counts": wholes("cells", least=1),
+        "numbers_centre": numbers("columns of numbers"),
+        "numbers_deviations": numbers("columns of numbers", least=1e-300),
+        "numbers_observations": numbers("groups", least=0.0, most=2.0**53),
+        "numbers_means": numbers("groups", "columns of numbers"),
+        "numbers_scatters": numbers("groups", "columns of numbers", "columns of numbers"),
+        "run_of": wholes("columns of numbers", most=MOST_COLUMNS),
+        "set_runs": wholes("sets of parents", most=MOST_COLUMNS),
+        "set_masks": masks("sets of parents"),
+        "starts": wholes("ends of sets"),
+        "configurations": wholes("combinations", most=2**63 - 1),
+    },
 }
 ROWS_FIELDS: Mapping[str, Rule] = {
     "names": NAMES,
     "levels": list_of(optional(LEVELS), "nodes"),
     "labels": list_of(level, "rows of the data"),
+    "in_order": list_of(text, distinct=True),
+    "unordered": list_of(text, distinct=True),
 }
 ROWS_ARRAYS: Mapping[str, ArrayRule] = {
     "counts": wholes("rows", optional=True),
@@ -104,12 +124,16 @@ def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
 def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
     """The same for the rows of a table."""
     sizes = sizes_of(about)
-    check_fields(ROWS_FIELDS, about, sizes, may_lack=("labels",), within="rows: ")
+    check_fields(ROWS_FIELDS, about, sizes, may_lack=("labels", "in_order", "unordered"), within="rows: ")
     for place, levels in enumerate(about["levels"]):
         last = 0 if levels is None else len(levels) - 1
         # A gap in a column of numbers is nan.
         column = numbers("rows", nan=True) if levels is None else ArrayRule(("rows",), "u", 0, last)
-        own = {f"column{place}": column, f"numbers{place}": numbers("rows", nan=True, optional=True)}
+        own = {
+            f"column{place}": column,
+            f"numbers{place}": numbers("rows", nan=True, optional=True),
+            f"bounds{place}": numbers("rows", 2, nan=True, optional=True),
+        }
         check_arrays(own, arrays, sizes)
     require(sizes["rows"] > 0, "it has no rows")
     check_arrays(ROWS_ARRAYS, arrays, sizes)
@@ -118,6 +142,9 @@ def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
         require(0 < total < 2**53, f"its rows stand for {total} observations")
     if "gaps" in arrays:
         _check_gaps(arrays, sizes)
+    for place, levels in enumerate(about["levels"]):
+        if f"bounds{place}" in arrays:
+            _check_bounds(arrays, place, levels)
     if "labels" in about:
         last = int(arrays["row_numbers"].max()) if "row_numbers" in arrays else sizes["rows"] - 1
         require(last < sizes["rows of the data"], f"{sizes['rows of the data']} labels of {last + 1} rows")
@@ -137,6 +164,15 @@ def _check_gaps(arrays: Arrays, sizes: Sizes) -> None:
         if "interventions" in arrays:
             was_set = arrays["interventions"].astype(np.uint64) >> np.uint64(place) & np.uint64(1)
             require(not bool(was_set[own].any()), "gaps that were set from outside")
+
+
+def _check_bounds(arrays: Arrays, place: int, levels: Any) -> None:
+    """Limits are those of gaps in a column of numbers, the lower one first."""
+    require(levels is None and "gaps" in arrays, f"bounds{place} of cells that are not gaps in a column of numbers")
+    own = arrays[f"bounds{place}"]
+    gaps = np.unpackbits(arrays["gaps"][place], count=len(own)).astype(bool)
+    require(not np.isfinite(own[~gaps]).any(), f"bounds{place} of cells with a value")
+    require(not (own[:, 0] >= own[:, 1]).any(), f"bounds{place} with a lower limit above the upper one")
 
 
 def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:

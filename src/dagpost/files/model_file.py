@@ -108,7 +108,7 @@ def save_model(fitted: Fitted, path: str | os.PathLike[str], *, rows: bool) -> N
         "verdict": results.verdict,
         "log_evidence": None if math.isnan(results.log_evidence) else results.log_evidence,
         "error_bound": None if results.sums is None else results.sums.error_bound,
-        **({"gaps": fitted.gaps} if fitted.gaps else {}),
+        **augmented_model.facts_of(fitted),
         **sets,
     }
     if (mixture := mixture_facts(fitted)) is not None:
@@ -174,7 +174,9 @@ def load_model(
         reporter = reporter_for(progress)
         workspace: Workspace
         if table is not None and augmented_model.are_in(about):
-            workspace = augmented_model.workspace_of(settings, chosen, method, table, engine, reporter)
+            workspace = augmented_model.workspace_of(
+                settings, chosen, method, table, about.get("latent", 0), engine, reporter
+            )
         else:
             workspace = _workspace(about, arrays, names, method, engine, reporter, chosen["score"])
         reason = str(about["method"][1])

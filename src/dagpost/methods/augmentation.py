@@ -156,13 +156,14 @@ class Augmentation(ChainMethod):
     def empty_series(self, context: Any, nodes: int, length: int) -> Beside:
         """The completed cells, exact edges and paths, and the value of the score's setting, sweep by sweep."""
         sweeps = math.ceil(length / self.graphs)
-        size = max(context.cell_count * np.dtype(context.cell_type).itemsize, 1)
+        cells = context.cell_rules
+        size = max(cells.count * np.dtype(cells.kept_as).itemsize, 1)
         # All tables of a whole round, or every second, every fifth, or the first of each round.
         whole = self.steps_a_round
         every = next((e for e in (1, 2, 5, whole) if whole // e * size <= _CELL_BYTES_A_ROUND), whole)
         pairs = (sweeps, nodes, nodes) if context.keeps_pairs else (0, nodes, nodes)
         return {
-            "cells": np.zeros((math.ceil(sweeps / every), context.cell_count), dtype=context.cell_type),
+            "cells": np.zeros((math.ceil(sweeps / every), cells.count), dtype=cells.kept_as),
             "edges": np.zeros(pairs, dtype=np.float32),
             "paths": np.zeros(pairs, dtype=np.float32),
             "values": np.zeros(sweeps, dtype=np.uint8),
@@ -185,7 +186,7 @@ class Augmentation(ChainMethod):
             same = array.dtype == room[name].dtype and array.shape[-1:] == room[name].shape[-1:]
             schema.require(same or name == "values", f"{name} of another table")
         if "cells" in beside:
-            schema.require(self.moves_module.are_cells(context, beside["cells"]), "cells that no level has")
+            schema.require(context.cell_rules.hold(beside["cells"]), "cells that cannot be in these places")
             schema.require(int(beside["values"].max(initial=0)) < len(context.log_priors), "values that are not there")
 
     def can_be_at(self, context: Any, state: Any) -> bool:

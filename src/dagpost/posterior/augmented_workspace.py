@@ -19,14 +19,14 @@ from dagpost._tools.arrays import Floats, Integers, Masks
 from dagpost._tools.json_settings import to_json
 from dagpost._tools.progress import NO_PROGRESS, Reporter
 from dagpost._tools.spelling import either, setting
-from dagpost.data.encoding import code_type
 from dagpost.engines import Engine, ThreadEngine
 from dagpost.engines.inline import InlineEngine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
 from dagpost.families.pruning import node_without_core
-from dagpost.mcmc.augmentation import MOST_PAIRED, Pass, Passes, limits_of_cells, log_joints_of
+from dagpost.mcmc.augmentation import MOST_PAIRED, Pass, Passes, log_joints_of
 from dagpost.mcmc.augmented_blocks import BlockPasses, Incomplete
+from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.union_lists import block_passes
 from dagpost.methods.base import Study, Wanted
 from dagpost.methods.block_gibbs import without_core
@@ -141,9 +141,7 @@ class ExactPasses:
         table, score, prior, constraints, max_parents = study
         self.study, self.modularity, self.workers, self.by_components = study, modularity, workers, by_components
         self.nodes, self.max_parents = len(table.names), min(max_parents, len(table.names) - 1)
-        self.cell_count = table.gap_count
-        self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
-        self.cell_limits = limits_of_cells(table)
+        self.cell_rules = CellRules(table)
         mixture = score.mixture()
         self.log_priors = np.zeros(1) if mixture is None else np.array(mixture.log_priors)
         self.scores = scores_within(score)

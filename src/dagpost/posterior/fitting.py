@@ -56,6 +56,7 @@ from dagpost.posterior.component_workspace import divided
 from dagpost.posterior.estimate import hoeffding_draws
 from dagpost.posterior.exact_workspace import ExactWorkspace
 from dagpost.posterior.fitted import DataFacts, Fitted, targets_of
+from dagpost.posterior.modelled import modelled
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.settings import check_settings, described_settings, identity_of
@@ -150,9 +151,7 @@ def study_of(model: Any, method: Method | None, table: Table) -> tuple[Study, En
         work = work_of(method, model.modularity, study.constraints, table.names, study.max_parents)
         score = automatic_score(work.groups, work.families, mixes=method is None or method.mixes)
         study = study._replace(score=score)
-    rules = replace(study.constraints, sinks=study.score.sinks(study.table))
-    modelled = study.score.modelled(study.table, tuple(rules.exogenous))
-    study = study._replace(constraints=rules, table=modelled)
+    study = modelled(study)
     return study, settled_engine(model, method, study.constraints, table.names, study.max_parents)
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import part_of
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
+
+if TYPE_CHECKING:
+    from dagpost.scores.latent_images import Images
 
 #: Scores of a node with each of some sets of parents (a row a set: its columns, and the number of columns in the
 #: places left over) and, added to it, each of some columns that no set has; the last argument is the flag of an engine.
@@ -144,7 +147,7 @@ class Score:
             cls.extender = Score.extender  # type: ignore[method-assign]
         if vars(cls).keys() & {"fill", "fill_nodes"}:
             # Nor ways to complete and rescore tables that are right for another score.
-            for hook in ("completer", "rescorer", "list_scorer", "settled", "modelled", "sinks"):
+            for hook in ("completer", "rescorer", "list_scorer", "settled", "modelled", "images", "sinks"):
                 if hook not in vars(cls):
                     setattr(cls, hook, getattr(Score, hook))
         if vars(cls).get("name"):
@@ -230,6 +233,14 @@ class Score:
         """
         del exogenous
         return table
+
+    def images(self, table: Table, latent: Table) -> Images | None:
+        """The way back from the numbers that the score is about to the columns; None: it is about the columns.
+
+        `latent` is what `modelled` made of the table, with the same rows.
+        """
+        del table, latent
+        return None
 
     def sinks(self, table: Table) -> tuple[str, ...]:
         """The columns that lead only to each other in the model behind the score, whatever the data; mostly none."""

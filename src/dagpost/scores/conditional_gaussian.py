@@ -14,7 +14,7 @@ other parents. That no column of numbers leads to one of levels is a statement o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from dagpost.data.table import Columns, Table
 from dagpost.engines import Engine
 from dagpost.families.masks import members_of
 from dagpost.families.numbering import parent_sets
-from dagpost.scores.base import Score, score_of_family
+from dagpost.scores.base import Completer, Score, score_of_family
 from dagpost.scores.bdeu import BDeu
 from dagpost.scores.bge import BGe
 from dagpost.scores.columns import part_of
@@ -78,8 +78,34 @@ class ConditionalGaussian(Score):
 
     def parameter_prior(self) -> ConditionalGaussianPrior:
         """A Dirichlet prior of levels, and a normal and Wishart prior of numbers in each combination of levels."""
-        gaussian = NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
-        return ConditionalGaussianPrior(DirichletPrior(self.equivalent_sample_size, shared=True), gaussian)
+        return ConditionalGaussianPrior(DirichletPrior(self.equivalent_sample_size, shared=True), self._number_prior())
+
+    def settled(self, table: Table) -> ConditionalGaussian:
+        """The prior that the observed cells of each column of numbers give, whatever is put in the gaps."""
+        from dagpost.scores.gaussian_completion import observed_moments
+
+        numbers = [column for column, levels in enumerate(table.levels) if levels is None]
+        if not table.gap_count or not numbers:
+            return self
+        part = part_of(table, numbers)
+        means, found = observed_moments(part)
+        deviations = self._number_prior().deviations(part.names, found)
+        return replace(
+            self,
+            prior_mean=tuple(means.tolist()) if self.prior_mean is None else self.prior_mean,
+            prior_scale=tuple(deviations.tolist()) if self.prior_scale is None else self.prior_scale,
+        )
+
+    def completer(self, table: Table, max_parents: int) -> Completer:
+        """What draws the cells that have no value: regressions first, given all cells, and then the rows."""
+        from dagpost.scores.conditional_completion import ConditionalCompleter
+
+        del max_parents
+        return ConditionalCompleter(self.equivalent_sample_size, self.settled(table)._number_prior(), table)
+
+    def _number_prior(self) -> NormalWishartPrior:
+        """The prior of the columns of numbers in each combination of levels."""
+        return NormalWishartPrior(self.mean_weight, self.degrees_of_freedom, self.prior_mean, self.prior_scale)
 
     def in_words(self) -> str:
         """Its name, and what it is for."""

@@ -15,12 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from dagpost._tools.checks import one_of
 from dagpost.data.table import Columns, Table
 from dagpost.scores.base import Completer
 from dagpost.scores.bge import BGe
+
+if TYPE_CHECKING:
+    from dagpost.scores.latent_images import Images
 
 Margins = Literal["normal-scores", "raw"]
 
@@ -68,6 +71,12 @@ class LatentGaussian(BGe):
         from dagpost.scores.latent_columns import latent_table
 
         return latent_table(table, self.margins, exogenous)
+
+    def images(self, table: Table, latent: Table) -> Images:
+        """From latent numbers back to the columns."""
+        from dagpost.scores.latent_images import Images
+
+        return Images(table, latent, self.margins)
 
     def completer(self, table: Table, max_parents: int) -> Completer:
         """What draws the latent numbers that are not known."""
