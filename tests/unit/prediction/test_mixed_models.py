@@ -10,6 +10,7 @@ import pytest
 from tests.property.test_mixed_effects import smoking
 
 from dagpost import DagPosterior
+from dagpost.data.table import Table
 from dagpost.errors import InputError
 from dagpost.prediction.conditional_network import ConditionalGaussianNetwork
 from dagpost.scores import ConditionalGaussian
@@ -85,10 +86,12 @@ def test_a_network_has_tables_and_regressions(model: DagPosterior, frame: pd.Dat
 
 
 def test_combinations_that_do_not_occur_have_the_prior() -> None:
-    frame = pd.DataFrame({"a": ["x", "y", "x", "y"], "b": ["u", "v", "u", "v"], "n": [1.0, 2.0, 3.0, 6.0]})
-    model = DagPosterior(score=ConditionalGaussian(), seed=1, samples=10).fit(frame)
+    codes = np.array([0, 1, 0, 1], dtype=np.uint8)
+    numbers = np.array([1.0, 2.0, 3.0, 6.0])
+    table = Table(("a", "b", "n"), (codes, codes, numbers), (("x", "y"), ("u", "v"), None))
+    model = DagPosterior(score=ConditionalGaussian(), seed=1, samples=10).fit(table)
     regressions = model.to_bayesian_network([("a", "n"), ("b", "n")]).to_frame("n")
-    assert regressions.loc[("x", "v"), "(intercept)"] == pytest.approx(frame["n"].mean())
+    assert regressions.loc[("x", "v"), "(intercept)"] == pytest.approx(3.0)
     assert regressions.loc[("x", "u"), "(intercept)"] == pytest.approx((3.0 + 1.0 + 3.0) / 3)
 
 
@@ -99,15 +102,16 @@ def test_numbers_may_not_lead_to_levels_in_a_given_graph(model: DagPosterior) ->
 
 def test_many_missing_levels_are_refused_in_words() -> None:
     generator = np.random.default_rng(1)
-    columns = {f"c{place}": [str(level) for level in generator.integers(0, 20, 60)] for place in range(4)}
+    columns = {f"c{place}": [f"l{level}" for level in generator.integers(0, 20, 60)] for place in range(4)}
     frame = pd.DataFrame({**columns, "n": generator.normal(size=60)})
     model = DagPosterior(score="conditional-gaussian", max_parents=1, seed=1, samples=50).fit(frame)
     rows = frame.head(2).copy()
     rows.loc[1, [f"c{place}" for place in range(4)]] = np.nan
-    with pytest.raises(InputError, match=r"Row 2 .* has no value in 'c0', .* can be filled in 1.6e\+05 ways"):
+    with pytest.raises(InputError, match=r"Row 2 .* has no value in 'c0', .* can be filled in 1.4e\+05 ways"):
         model.score_samples(rows)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::dagpost.errors.DagpostWarning")
 def test_a_model_with_gaps_averages_over_completed_tables(frame: pd.DataFrame) -> None:
     gappy = frame.head(60).copy()
