@@ -22,8 +22,9 @@ from dagpost._tools.spelling import setting
 from dagpost._tools.text import nearest, position_of, shortened
 from dagpost.data.encoding import Cells
 from dagpost.data.frames import frame_of
+from dagpost.data.number_words import limit_text
 from dagpost.data.recipe import Recipe
-from dagpost.data.recipe_reading import Source, source_of
+from dagpost.data.recipe_source import Source, source_of
 from dagpost.data.recipe_steps import Step
 from dagpost.data.regimes import with_indicator_cells
 from dagpost.data.rows import intervention_masks
@@ -190,7 +191,14 @@ def _encoded(step: Step, source: Source, unseen: str, *, discrete: bool) -> tupl
 
 
 def _values(step: Step, cells: Cells) -> Floats:
-    values = step.numbers(cells)
+    own = step.number_cells(cells)
+    if own.bounds is not None and own.censored.any():
+        row = int(own.censored.argmax())
+        raise InputError(
+            f"Column {step.name!r} holds {limit_text(*own.bounds[row].tolist())!r} in row {row + 1} (the first row is "
+            "row 1), and a prediction from it needs the number. Write the number, or leave the cell empty."
+        )
+    values = own.numbers()
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     if largest > _LARGEST_VALUE:
         raise InputError(f"Column {step.name!r} holds a value of size {largest:g}; squares of such values overflow.")
