@@ -22,7 +22,7 @@ from dagpost._tools.text import nearest, shortened, shown
 from dagpost.data.encoding import Cells, number_text
 from dagpost.data.gaps import refuse_gaps_in_regimes
 from dagpost.data.recipe import Recipe
-from dagpost.data.recipe_reading import Source
+from dagpost.data.recipe_source import Source
 from dagpost.data.recipe_steps import Step
 from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
@@ -141,6 +141,7 @@ def with_indicators(table: Table, regimes: Regimes) -> Table:
         recipe=recipe.with_steps(steps),
         numbers=(*(table.numbers[other] for other in others), *none) if table.numbers else (),
         regimes=tuple(step.name for step in indicators),
+        bounds=(*(table.bounds[other] for other in others), *none) if table.bounds else (),
         gaps=None if gaps is None else np.pad(np.delete(gaps, place, axis=0), ((0, len(indicators)), (0, 0))),
     )
 

@@ -63,6 +63,8 @@ ROWS_FIELDS: Mapping[str, Rule] = {
     "names": NAMES,
     "levels": list_of(optional(LEVELS), "nodes"),
     "labels": list_of(level, "rows of the data"),
+    "in_order": list_of(text, distinct=True),
+    "unordered": list_of(text, distinct=True),
 }
 ROWS_ARRAYS: Mapping[str, ArrayRule] = {
     "counts": wholes("rows", optional=True),
@@ -104,12 +106,16 @@ def check_statistics(about: Mapping[str, Any], arrays: Arrays) -> None:
 def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
     """The same for the rows of a table."""
     sizes = sizes_of(about)
-    check_fields(ROWS_FIELDS, about, sizes, may_lack=("labels",), within="rows: ")
+    check_fields(ROWS_FIELDS, about, sizes, may_lack=("labels", "in_order", "unordered"), within="rows: ")
     for place, levels in enumerate(about["levels"]):
         last = 0 if levels is None else len(levels) - 1
         # A gap in a column of numbers is nan.
         column = numbers("rows", nan=True) if levels is None else ArrayRule(("rows",), "u", 0, last)
-        own = {f"column{place}": column, f"numbers{place}": numbers("rows", nan=True, optional=True)}
+        own = {
+            f"column{place}": column,
+            f"numbers{place}": numbers("rows", nan=True, optional=True),
+            f"bounds{place}": numbers("rows", 2, nan=True, optional=True),
+        }
         check_arrays(own, arrays, sizes)
     require(sizes["rows"] > 0, "it has no rows")
     check_arrays(ROWS_ARRAYS, arrays, sizes)
@@ -118,6 +124,9 @@ def check_rows(about: Mapping[str, Any], arrays: Arrays) -> None:
         require(0 < total < 2**53, f"its rows stand for {total} observations")
     if "gaps" in arrays:
         _check_gaps(arrays, sizes)
+    for place, levels in enumerate(about["levels"]):
+        if f"bounds{place}" in arrays:
+            _check_bounds(arrays, place, "numbers" if levels is not None else "column")
     if "labels" in about:
         last = int(arrays["row_numbers"].max()) if "row_numbers" in arrays else sizes["rows"] - 1
         require(last < sizes["rows of the data"], f"{sizes['rows of the data']} labels of {last + 1} rows")
@@ -137,6 +146,14 @@ def _check_gaps(arrays: Arrays, sizes: Sizes) -> None:
         if "interventions" in arrays:
             was_set = arrays["interventions"].astype(np.uint64) >> np.uint64(place) & np.uint64(1)
             require(not bool(was_set[own].any()), "gaps that were set from outside")
+
+
+def _check_bounds(arrays: Arrays, place: int, of: str) -> None:
+    """Limits are those of cells without a number, in a column of numbers or one that was cut, the lower one first."""
+    own, held = arrays[f"bounds{place}"], arrays.get(f"{of}{place}")
+    require(held is not None, f"bounds{place} of a column without numbers")
+    require(not np.isfinite(own[~np.isnan(np.asarray(held))]).any(), f"bounds{place} of cells with a value")
+    require(not (own[:, 0] >= own[:, 1]).any(), f"bounds{place} with a lower limit above the upper one")
 
 
 def check_sensitivity(about: Mapping[str, Any], arrays: Arrays) -> None:

@@ -23,10 +23,17 @@ def rows_of(table: Table, labels: Sequence[Any] | None = None) -> tuple[dict[str
         arrays["interventions"] = table.interventions
     if table.gap_count:
         arrays["gaps"] = np.packbits(np.asarray(table.gaps), axis=1)
+    # A limit that is not there is nan in a file.
+    arrays |= {
+        f"bounds{place}": np.where(np.isfinite(own), own, np.nan)
+        for place, own in enumerate(table.bounds)
+        if own is not None
+    }
     if table.row_numbers is not None:
         arrays["row_numbers"] = table.row_numbers.astype(np.int64)
     about: dict[str, Any] = {"names": list(table.names), "levels": levels}
-    about |= {"regimes": list(table.regimes)} if table.regimes else {}
+    more = {"regimes": table.regimes, "in_order": table.in_order, "unordered": table.unordered}
+    about |= {what: list(own) for what, own in more.items() if own}
     return {**about, "labels": list(labels)} if labels is not None else about, arrays
 
 
@@ -51,6 +58,7 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
     for extra in (counts, interventions, *numbers):
         if extra is not None and extra.shape != (rows,):
             raise ValueError("counts, interventions or numbers do not fit the rows")
+    bounds = tuple(_bounds_in(arrays, place) for place in range(len(names)))
     gaps = np.unpackbits(arrays["gaps"], axis=1, count=rows).astype(bool) if "gaps" in arrays else None
     return Table(
         names,
@@ -62,4 +70,13 @@ def table_of(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Table:
         regimes=tuple(map(str, about.get("regimes", ()))),
         gaps=gaps,
         row_numbers=arrays["row_numbers"].astype(np.intp) if "row_numbers" in arrays else None,
+        bounds=bounds if any(own is not None for own in bounds) else (),
+        in_order=tuple(map(str, about.get("in_order", ()))),
+        unordered=tuple(map(str, about.get("unordered", ()))),
     )
+
+
+def _bounds_in(arrays: dict[str, NDArray[Any]], place: int) -> NDArray[np.float64] | None:
+    """Between which numbers the censored cells of a column lie, if it has any."""
+    own = arrays.get(f"bounds{place}")
+    return None if own is None else np.where(np.isnan(own), [-np.inf, np.inf], own)
