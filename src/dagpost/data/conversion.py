@@ -20,7 +20,8 @@ from dagpost._tools.text import shortened
 from dagpost.data.column_kinds import stray_levels
 from dagpost.data.files import MISSING_LEVEL, source_name
 from dagpost.data.frames import frame_of
-from dagpost.data.table import Table, columns_are
+from dagpost.data.suitable import columns_are
+from dagpost.data.table import Table
 from dagpost.errors import InputError, warn
 
 if TYPE_CHECKING:
