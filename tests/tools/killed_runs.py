@@ -40,6 +40,7 @@ Arrays = dict[str, Any]
 Run = Callable[[Checkpoint | None, int], Arrays]
 
 _MOST_KILLS = 6
+LATENT = {"score": "latent-gaussian", "samples": 2_100}
 
 
 def main() -> None:
@@ -130,6 +131,7 @@ KINDS: dict[str, Callable[[], Run]] = {
     "scores of numbers": lambda: scores("bge", 2_000),
     "bootstrap": lambda: fit(6, method=Bootstrap(replicates=40)),
     "fit with gaps": lambda: fit(5, 0.1, method=Augmentation(chains=3, burn_in=20, error=1e-9), samples=2_100),
+    "fit of latent numbers": lambda: fit(5, method=Augmentation(chains=3, burn_in=20, error=1e-9), **LATENT),
     "block-gibbs sample": lambda: sample(10, 3_000, method=BlockGibbs(chains=3, thinning=2, burn_in=600)),
     "dds sample": lambda: sample(14, 140_000, modularity="order"),
     "exact-layers sample": lambda: sample(13, 70_000),

@@ -30,13 +30,14 @@ def mixed_effect(
     ]
     sets = list(dict.fromkeys(names for effect in effects for names in effect.adjustment_sets))
     probabilities, totals = np.zeros(len(sets)), np.zeros(len(sets))
-    samples, set_of_sample = [], []
+    samples, set_of_sample, standardised = [], [], []
     for effect, share, number in zip(effects, shares, numbers, strict=True):
         # One entry more, for draws without a path, which are in place -1.
         places = np.array([*(sets.index(names) for names in effect.adjustment_sets), -1])
         np.add.at(probabilities, places[:-1], share * effect.set_probabilities)
         np.add.at(totals, places[:-1], share * effect.set_probabilities * effect.set_means)
         samples.append(effect.samples[:number])
+        standardised.append(None if effect.standardised is None else effect.standardised[:number])
         set_of_sample.append(places[effect.set_of_sample[:number]])
     # The product of two small shares may be 0.
     kept = probabilities > 0.0
@@ -51,6 +52,7 @@ def mixed_effect(
         set_probabilities=probabilities[kept],
         set_means=totals[kept] / probabilities[kept],
         set_of_sample=renumbered[np.concatenate(set_of_sample)[order]],
+        standardised=None if standardised[0] is None else np.concatenate(standardised)[order],  # type: ignore[arg-type]
     )
 
 

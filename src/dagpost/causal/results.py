@@ -28,10 +28,13 @@ class CausalEffect:
     posterior. `zero_probability` is the weight of the graphs without a directed path from treatment to outcome, where
     the effect is exactly zero, and `mean` the mean of the effect; both come from the weights, not from the draws.
 
-    `do` and `outcome_level` are the two levels of the treatment and the level of the outcome that are meant, None for
-    continuous columns. For each distinct set that is adjusted for there are its names in `adjustment_sets`, the
-    weight of its graphs in `set_probabilities` and the mean of the effect given the set in `set_means`;
-    `set_of_sample` says from which set each draw comes (-1: no path).
+    `do` and `outcome_level` are the two values of the treatment and the level of the outcome that are meant; None: one
+    unit more, and the mean of a column of numbers. For each distinct set that is adjusted for there are its names in
+    `adjustment_sets`, the weight of its graphs in `set_probabilities` and the mean of the effect given the set in
+    `set_means`; `set_of_sample` says from which set each draw comes (-1: no path).
+
+    Under a model of latent numbers, `standardised` are the same draws in standard deviations of the outcome's latent
+    numbers, and `in_deviations` says that `samples` are so too.
     """
 
     treatment: str
@@ -51,11 +54,14 @@ class CausalEffect:
     modularity: str
     #: Columns that are not modelled.
     exogenous: tuple[str, ...] = ()
+    standardised: Floats | None = None
+    in_deviations: bool = False
 
     def __post_init__(self) -> None:
         """Make the arrays read-only, as the rest is."""
-        for array in (self.samples, self.set_probabilities, self.set_means, self.set_of_sample):
-            array.setflags(write=False)
+        for array in (self.samples, self.set_probabilities, self.set_means, self.set_of_sample, self.standardised):
+            if array is not None:
+                array.setflags(write=False)
 
     @cached_property
     def median(self) -> float:
@@ -77,34 +83,60 @@ class CausalEffect:
 
         It holds at least `confidence` of the draws (more where it ends at zero, which may have much weight by itself).
         """
+        return self._interval_of(self.samples, confidence)
+
+    def standardised_interval(self, confidence: float | None = None) -> tuple[float, float] | None:
+        """The same in standard deviations of the outcome's latent numbers; None where the model has no such numbers."""
+        return None if self.standardised is None else self._interval_of(self.standardised, confidence)
+
+    def _interval_of(self, samples: Floats, confidence: float | None) -> tuple[float, float]:
         chosen = self.confidence if confidence is None else confidence
         check_confidence(chosen)
         tail = (1.0 - chosen) / 2.0
-        lower, upper = np.quantile(self.samples, [tail, 1.0 - tail], method="inverted_cdf")
+        lower, upper = np.quantile(samples, [tail, 1.0 - tail], method="inverted_cdf")
         return float(lower), float(upper)
 
     @property
     def quantity(self) -> str:
         """What is measured, in words."""
-        treatment, outcome = printable(self.treatment), printable(self.outcome)
+        unit = ", in latent standard deviations," if self.in_deviations else ""
+        deed = self._deed("with {} set to {} rather than {}", "for one {} more of {}")
+        return f"change of {self._measured}{unit} {deed}"
+
+    @property
+    def _measured(self) -> str:
+        """What changes: a probability, or a mean."""
+        outcome = printable(self.outcome)
+        if self.outcome_level is not None:
+            return f"P({outcome} = {printable(self.outcome_level)})"
+        return outcome if self.do is None or self.in_deviations else f"the mean of {outcome}"
+
+    def _deed(self, levels: str, unit: str) -> str:
+        """What is done to the treatment."""
+        treatment = printable(self.treatment)
         if self.do is None:
-            return f"change of {outcome} for one unit more of {treatment}"
-        level, first, second = (printable(part) for part in (self.outcome_level, *self.do))
-        return f"change of P({outcome} = {level}) with {treatment} set to {first} rather than {second}"
+            return unit.format("latent standard deviation" if self.in_deviations else "unit", treatment)
+        return levels.format(treatment, *map(printable, self.do))
 
     def __repr__(self) -> str:
-        treatment, outcome = printable(self.treatment), printable(self.outcome)
-        deed, changed = f"One unit more of {treatment}", outcome
-        if self.do is not None:
-            level, first, second = (printable(part) for part in (self.outcome_level, *self.do))
-            deed, changed = f"Setting {treatment} to {first} rather than {second}", f"P({outcome} = {level})"
+        deed = self._deed("Setting {} to {} rather than {}", "One {} more of {}")
         lower, upper = self.interval()
         words = "; ".join(filter(None, (target_named(self.modularity).words, given_columns(self.exogenous))))
+        unit = " latent standard deviations" if self.in_deviations else ""
         return (
-            f"{deed} changes {changed} by {_short(self.mean)} on average, {100 * self.confidence:.6g}% between "
-            f"{_short(lower)} and {_short(upper)}, and not at all with probability {self.zero_probability:.3f} "
-            f"({self.graphs:,} graphs; {words})."
+            f"{deed} changes {self._measured} by {_short(self.mean)}{unit} on average, {100 * self.confidence:.6g}% "
+            f"between {_short(lower)} and {_short(upper)}, and not at all with probability "
+            f"{self.zero_probability:.3f}{self._standardised_words} ({self.graphs:,} graphs; {words})."
         )
+
+    @property
+    def _standardised_words(self) -> str:
+        """The same in latent standard deviations, where it is not said so already."""
+        if self.standardised is None or self.in_deviations:
+            return ""
+        lower, upper = self._interval_of(self.standardised, None)
+        mean = _short(float(self.standardised.mean()))
+        return f"; in latent standard deviations {mean}, between {_short(lower)} and {_short(upper)}"
 
     def _repr_html_(self) -> str:
         frame = (
@@ -124,6 +156,7 @@ class CausalEffect:
             "median": self.median,
             "confidence": self.confidence,
             "interval": list(self.interval()),
+            **self._standardised_summary(),
             "zero_probability": self.zero_probability,
             "positive_probability": self.positive_probability,
             "negative_probability": self.negative_probability,
@@ -134,6 +167,12 @@ class CausalEffect:
             "modularity": self.modularity,
             **({"exogenous": list(self.exogenous)} if self.exogenous else {}),
         }
+
+    def _standardised_summary(self) -> dict[str, Any]:
+        if self.standardised is None:
+            return {}
+        interval = self._interval_of(self.standardised, None)
+        return {"standardised": {"mean": float(self.standardised.mean()), "interval": list(interval)}}
 
     def to_frame(self) -> pd.DataFrame:
         """One row a draw: the effect, whether there was a directed path, and what was adjusted for."""

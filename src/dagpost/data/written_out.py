@@ -24,13 +24,18 @@ def written_out(table: Table) -> Table:
     >>> done.weights.tolist(), done.gaps[1].tolist()
     ([4, 1, 1, 3], [False, True, True, False])
     """
-    if table.gaps is None or table.counts is None:
+    return written_out_like(table, table)
+
+
+def written_out_like(table: Table, other: Table) -> Table:
+    """A table whose rows are written out as those of another one, with the same rows and gaps of its own."""
+    if other.gaps is None or other.counts is None:
         return table
-    incomplete = table.gaps.any(axis=0)
-    times = np.where(incomplete, table.counts, np.minimum(table.counts, 1))
-    _require_memory(table, size_written_out(table)[0])
+    incomplete = other.gaps.any(axis=0)
+    times = np.where(incomplete, other.counts, np.minimum(other.counts, 1))
+    _require_memory(table, size_written_out(other)[0])
     # Of a complete row there is at most one, with the count that it had.
-    counts = np.repeat(np.where(incomplete, 1, table.counts), times)
+    counts = np.repeat(np.where(incomplete, 1, other.counts), times)
     result = table.of_rows(np.repeat(np.arange(table.rows), times))
     return replace(result, counts=None if (counts == 1).all() else counts)
 

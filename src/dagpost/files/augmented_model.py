@@ -16,22 +16,24 @@ from numpy.typing import NDArray
 
 from dagpost._tools.progress import Reporter
 from dagpost._tools.schema import require
-from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
 from dagpost.engines import Engine
 from dagpost.errors import InputError
 from dagpost.families.numbering import family_count
-from dagpost.mcmc.augmentation import limits_of_cells
+from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.records import ChainRecord
 from dagpost.methods.augmentation import Augmentation
 from dagpost.methods.base import Method, Study
 from dagpost.posterior.augmented import Augmented
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.augmenting import augmented
+from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.modelled import modelled
 from dagpost.posterior.regime_rules import with_regimes
 from dagpost.posterior.results import Results
 from dagpost.posterior.sample import DagSample
 from dagpost.posterior.weighing import families_of
+from dagpost.posterior.workspace import Workspace
 from dagpost.priors import StructurePrior, resolve_prior
 from dagpost.priors.constraints import Constraints
 from dagpost.priors.registry import PRIORS
@@ -40,16 +42,28 @@ from dagpost.scores import resolve_score
 Arrays = Mapping[str, NDArray[Any]]
 
 
+def facts_of(fitted: Fitted) -> dict[str, int]:
+    """What a file says of cells that were completed: the gaps of the rows, and latent numbers that are not known."""
+    facts, latent = {"gaps": fitted.gaps}, _latent(fitted.workspace)
+    return {name: count for name, count in (facts | {"latent": latent}).items() if count}
+
+
+def _latent(workspace: Workspace) -> int:
+    """How many latent numbers chains draw; 0 where there are none."""
+    return workspace.table.gap_count if isinstance(workspace, AugmentedWorkspace) and workspace.table.ranks else 0
+
+
 def are_in(about: Mapping[str, Any]) -> bool:
-    """Whether a file is of a model with gaps."""
-    return about.get("gaps") is not None
+    """Whether a file is of a model whose chains completed tables, of gaps or of latent numbers."""
+    return about.get("gaps") is not None or about.get("latent") is not None
 
 
 def check_gaps(about: Mapping[str, Any], arrays: Arrays) -> None:
     """Refuse a model with gaps without rows that have them, or without chains that completed them: a `ValueError`."""
-    require(about.get("rows") is not None and "rows_gaps" in arrays, "no rows with gaps")
-    found = int(np.bitwise_count(arrays["rows_gaps"]).sum())
-    require(found == about["gaps"], f"{found} gaps where there are {about['gaps']}")
+    require(about.get("rows") is not None, "no rows with gaps")
+    found = int(np.bitwise_count(arrays["rows_gaps"]).sum()) if "rows_gaps" in arrays else 0
+    expected = about.get("gaps", 0)
+    require(found == expected, f"{found} gaps where there are {expected}")
     require("series_cells" in {name.removeprefix("sample_") for name in arrays}, "no completed cells")
 
 
@@ -58,16 +72,17 @@ def workspace_of(
     chosen: Mapping[str, Any],
     method: Method,
     table: Table,
+    latent: int,
     engine: Engine,
     reporter: Reporter,
 ) -> AugmentedWorkspace:
-    """The workspace of the chains, made again from the rows and the settings."""
+    """The workspace of the chains, which draw so many latent numbers, made again from the rows and the settings."""
     require(isinstance(method, Augmentation), f"gaps that {method.name!r} completes")
     assert isinstance(method, Augmentation)
     prior = chosen["prior"]
     known = isinstance(prior, StructurePrior) or prior in PRIORS.names()
     rules = {name: settings[name] for name in ("required", "forbidden", "tiers")}
-    rules |= {name: settings.get(name, ()) for name in ("exogenous", "apart", "sinks")}
+    rules |= {name: settings.get(name, ()) for name in ("exogenous", "apart")}
     study = Study(
         table,
         resolve_score(chosen["score"]),
@@ -76,7 +91,10 @@ def workspace_of(
         int(settings["max_parents"]),
     )
     given = SimpleNamespace(regimes=chosen.get("regimes"), max_parents=settings["max_parents"])
-    workspace = augmented(method, settings["modularity"], with_regimes(given, study), engine, reporter)
+    study = modelled(with_regimes(given, study))
+    require(list(study.constraints.sinks) == list(settings.get("sinks", ())), "edges that its score rules out")
+    workspace = augmented(method, settings["modularity"], study, engine, reporter)
+    require(_latent(workspace) == latent, f"{_latent(workspace)} latent numbers where there are {latent}")
     return workspace if known else _without_prior(workspace, str(prior))
 
 
@@ -124,9 +142,7 @@ def _facts_of(workspace: AugmentedWorkspace, method: Augmentation, record: Chain
         # Where rules divide the table, the families that they allow; else all.
         families = allowed if record.sums["families"].shape[-1] == allowed else every
     return SimpleNamespace(
-        cell_count=table.gap_count,
-        cell_type=code_type(max(table.arities)) if table.discrete else np.float64,
-        cell_limits=limits_of_cells(table),
+        cell_rules=CellRules(table),
         log_priors=np.zeros(len(workspace.scores)),
         family_count=families,
         keeps_pairs=len(record.series["edges"]) > 0,

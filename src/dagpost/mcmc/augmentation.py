@@ -20,16 +20,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
 from dagpost.families.masks import matrices_of_masks, shape_of_sets
+from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.records import Beside, Round
 from dagpost.scores.base import Completer, ListScorer
 
@@ -68,11 +68,8 @@ class Passes(Protocol):
 
     nodes: int
     max_parents: int
-    #: How many cells have no value, and the smallest type that holds them.
-    cell_count: int
-    cell_type: Any
-    #: How many levels the column of each of them has; 0: it holds numbers.
-    cell_limits: Integers
+    #: How many cells have no value, and what can fill them.
+    cell_rules: CellRules
     #: One for each value of a setting that the score averages over.
     completers: Sequence[Completer]
     log_priors: Floats
@@ -167,16 +164,7 @@ def log_joints_of(
 
 def is_possible(context: Passes, state: AugmentedState) -> bool:
     """Whether a state from a file has a value and cells that there are."""
-    return bool(0 <= state.value[0] < len(context.completers)) and are_cells(context, state.cells)
-
-
-def are_cells(context: Passes, cells: NDArray[Any]) -> bool:
-    """Whether these, or each row of them, can fill the gaps of the table: numbers, or codes of levels."""
-    limits = context.cell_limits
-    if cells.shape[-1:] != limits.shape or (cells.dtype.kind == "f" and not np.isfinite(cells).all()):
-        return False
-    codes, most = cells[..., limits > 0], limits[limits > 0]
-    return bool(((codes >= 0) & (codes < most) & (codes == np.floor(codes))).all())
+    return bool(0 <= state.value[0] < len(context.completers)) and context.cell_rules.hold(state.cells)
 
 
 def _shares(logs: Floats) -> Floats:
@@ -217,12 +205,6 @@ def _count_paths(graphs: Masks, counts: Floats) -> None:
             for source in range(nodes):
                 if above[node, source >> 6] >> np.uint64(source & 63) & np.uint64(1):
                     counts[source, node] += 1.0
-
-
-def limits_of_cells(table: Table) -> Integers:
-    """How many levels the column of each missing cell has; 0: it holds numbers."""
-    assert table.gaps is not None
-    return np.repeat(np.array(table.arities, dtype=np.int64), table.gaps.sum(axis=1))
 
 
 def members_of_masks(masks: Masks, width: int) -> Members:

@@ -11,13 +11,12 @@ Cost: one score for each set in play, some microseconds each at 1,000 rows, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dagpost._tools.arrays import Flags, Floats, Integers, Masks
 from dagpost._tools.kernels import kernel
-from dagpost.data.encoding import code_type
 from dagpost.data.table import Table
 from dagpost.families.considered_lookup import index_sets, numbers_of_parents
 from dagpost.families.considered_sets import ConsideredSets, Members
@@ -25,10 +24,11 @@ from dagpost.families.grouped_lists import IN_GROUP, Active, choose_active, grou
 from dagpost.families.masks import shape_of_sets
 from dagpost.families.set_tables import SetTables, heated
 from dagpost.mcmc import block_gibbs
-from dagpost.mcmc.augmentation import MOST_PAIRED, Pass, limits_of_cells, log_joints_of
+from dagpost.mcmc.augmentation import MOST_PAIRED, Pass, log_joints_of
 from dagpost.mcmc.block_choice import check_spans, edge_shares, partners_of
 from dagpost.mcmc.block_gibbs import BlockState
 from dagpost.mcmc.block_scratch import BlockContext
+from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.records import Round
 from dagpost.priors import StructurePrior
 from dagpost.priors.constraints import Constraints
@@ -68,9 +68,7 @@ class BlockPasses:
         table, lists = incomplete.table, self.lists
         self.nodes, self.max_parents = lists.nodes, incomplete.max_parents
         self.lost = np.ones(self.nodes)
-        self.cell_count = table.gap_count
-        self.cell_type: Any = code_type(max(table.arities)) if table.discrete else np.float64
-        self.cell_limits = limits_of_cells(table)
+        self.cell_rules = CellRules(table)
         self.completers, self.log_priors = incomplete.completers, incomplete.log_priors
         self.keeps_pairs = self.nodes <= MOST_PAIRED
         node_of = np.repeat(np.arange(self.nodes), lists.counts)

@@ -24,6 +24,7 @@ from dagpost._tools.text import readable_level
 from dagpost.data.encoding import is_number
 from dagpost.errors import InputError
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.posterior.latent_numbers import images_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,16 +86,20 @@ def cells(fitted: Fitted) -> pd.DataFrame:
 
 
 def completions_of(fitted: Fitted) -> Completions:
-    """The completed tables that the chains of a model kept."""
+    """The completed tables that the chains of a model kept, in the terms of its table."""
     workspace = fitted.workspace
-    if not isinstance(workspace, AugmentedWorkspace):
+    if not isinstance(workspace, AugmentedWorkspace) or not fitted.gaps:
+        also = " The chains completed the latent numbers of cells that are all there." if fitted.completes else ""
         raise InputError(
             "Completed tables are those of a model that was fitted to a table with gaps and completed them "
-            f"({setting('missing', 'augment')}). This one has no gaps."
+            f"({setting('missing', 'augment')}). This one has no gaps.{also}"
         )
     record = fitted.own_sample().chains
     assert record is not None
-    return Completions(workspace.table, record.series["cells"], fitted.recall(ROW_LABELS))
+    images, cells = images_of(fitted), record.series["cells"]
+    if images is None:
+        return Completions(workspace.table, cells, fitted.recall(ROW_LABELS))
+    return Completions(images.table, images.observed(cells), fitted.recall(ROW_LABELS))
 
 
 def completed_tables(found: Completions, count: int, seed: int | None = None) -> list[pd.DataFrame]:

@@ -12,6 +12,7 @@ Time: what is asked of a complete table, from as many graphs, and counting its f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from dagpost.mcmc.augmentation import members_of_masks
 from dagpost.methods.augmentation import Augmentation
 from dagpost.posterior.augmented_workspace import AugmentedWorkspace
 from dagpost.posterior.fitted import Fitted
+from dagpost.posterior.latent_numbers import modelled_table
 from dagpost.posterior.mixture import MixedWorkspace
 from dagpost.posterior.sample import DagSample
 from dagpost.prediction.statistics import Statistics, sufficient_statistics
@@ -46,8 +48,8 @@ def parts_of(fitted: Fitted) -> list[Part]:
     """What the answers of a fitted model are averaged over; values of a setting that weigh nothing are left out."""
     if isinstance(fitted.workspace, AugmentedWorkspace):
         return fitted.once("completed parts", lambda: _completed_parts(fitted))
-    sample, workspace, kept = fitted.own_sample(), fitted.workspace, fitted.table
-    table = None if kept is None else lambda: kept
+    sample, workspace = fitted.own_sample(), fitted.workspace
+    table = None if fitted.table is None else partial(modelled_table, fitted)
     if not isinstance(workspace, MixedWorkspace):
         return [Part(fitted.score, sample, table)]
     weights = workspace.shares_given(sample.parents) * sample.weights

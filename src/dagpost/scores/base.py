@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from dagpost.families.considered_sets import Members
 from dagpost.scores.columns import part_of
 from dagpost.scores.parameter_priors import ParameterPrior
 from dagpost.scores.registry import SCORES
+
+if TYPE_CHECKING:
+    from dagpost.scores.latent_images import Images
 
 #: Scores of a node with each of some sets of parents (a row a set: its columns, and the number of columns in the
 #: places left over) and, added to it, each of some columns that no set has; the last argument is the flag of an engine.
@@ -127,6 +130,9 @@ class Score:
     columns: ClassVar[Columns] = "discrete"
     #: Whether all graphs of an equivalence class have the same score, whatever the data.
     equivalent: ClassVar[bool] = False
+    #: What chains draw where they complete a table, and what such tables are called.
+    drawn: ClassVar[str] = "cells"
+    tables: ClassVar[str] = "completed tables"
     #: Settings that files written before there was such a setting do not mention: what they stand for there.
     in_old_files: ClassVar[Mapping[str, Any]] = {}
 
@@ -144,7 +150,7 @@ class Score:
             cls.extender = Score.extender  # type: ignore[method-assign]
         if vars(cls).keys() & {"fill", "fill_nodes"}:
             # Nor ways to complete and rescore tables that are right for another score.
-            for hook in ("completer", "rescorer", "list_scorer", "settled", "modelled", "sinks"):
+            for hook in ("completer", "rescorer", "list_scorer", "settled", "modelled", "images", "sinks"):
                 if hook not in vars(cls):
                     setattr(cls, hook, getattr(Score, hook))
         if vars(cls).get("name"):
@@ -231,6 +237,14 @@ class Score:
         del exogenous
         return table
 
+    def images(self, table: Table, latent: Table) -> Images | None:
+        """The way back from the numbers that the score is about to the columns; None: it is about the columns.
+
+        `latent` is what `modelled` made of the table, with the same rows.
+        """
+        del table, latent
+        return None
+
     def sinks(self, table: Table) -> tuple[str, ...]:
         """The columns that lead only to each other in the model behind the score, whatever the data; mostly none."""
         del table
@@ -268,8 +282,8 @@ class Score:
         del max_parents, workers
         return _OneByOne(self, table)
 
-    def of_columns(self, columns: list[int], nodes: int) -> Score:
-        """The score that gives some of `nodes` columns, taken by themselves, the scores they have in the whole table.
+    def of_columns(self, columns: list[int], table: Table) -> Score:
+        """The score that gives some columns of a table, taken by themselves, the scores they have in the whole of it.
 
         The score itself, unless its prior depends on the number of columns or on which they are.
         """
@@ -294,10 +308,12 @@ class Score:
         numbers, so that hardly any set drops out, and in proportion to all combinations of levels among levels. A set
         drops out where these costs exceed `NEGLIGIBLE`.
         """
-        typical = 2.0 if self.columns == "continuous" else sum(levels) / len(levels) if levels else 2.0
+        # Where there are numbers beside levels, sets of numbers are the largest in play.
+        numbers = self.columns != "discrete"
+        typical = sum(levels) / len(levels) if levels else 2.0
         price, spent, extra = math.log(max(rows, 2)) / 2.0, 0.0, 0
         while extra < max_parents and spent <= NEGLIGIBLE:
-            spent += price * (1.0 if self.columns == "continuous" else (typical - 1.0) ** 2 * typical**extra)
+            spent += price * (1.0 if numbers else (typical - 1.0) ** 2 * typical**extra)
             extra += 1
         # The last one was too dear; one parent that says something is there beside them.
         return extra if spent > NEGLIGIBLE else max_parents
@@ -305,6 +321,10 @@ class Score:
     def in_words(self) -> str:
         """What a report calls the score, with the settings that matter."""
         return repr(self).removesuffix("()")
+
+    def assumes(self) -> str:
+        """What the model behind the score assumes of the data, in plain sentences; empty where its name says it."""
+        return ""
 
 
 @dataclass(frozen=True)
@@ -345,7 +365,7 @@ def fill_all(
 def score_of_family(score: Score, table: Table, columns: list[int]) -> float:
     """The score of the last of some columns with the others for its parents."""
     values = np.empty((1, 1 << len(columns) - 1))
-    own, part = score.of_columns(columns, len(table.names)), part_of(table, columns)
+    own, part = score.of_columns(columns, table), part_of(table, columns)
     own.fill_nodes(part, (len(columns) - 1,), len(columns) - 1, values, ThreadEngine(1), NO_PROGRESS)
     return float(values[0, -1])
 

@@ -50,12 +50,8 @@ class CountedCompleter:
         """Each cell drawn from the observed codes of its column; from all levels, where none was observed."""
         drawn = []
         for column, gaps in enumerate(self._gaps):
-            known, arity = ~gaps, self._arities[column]
-            counts = np.bincount(self._codes[column][known], self._weights[known], arity)
-            chances = np.cumsum(counts if counts.any() else np.ones(arity))
-            uniforms = generator.random(int(gaps.sum()))
-            drawn.append(np.searchsorted(chances, uniforms * chances[-1], side="right").clip(max=arity - 1))
-        return np.concatenate(drawn).astype(np.float64)
+            drawn.append(random_levels(self._codes[column], gaps, self._weights, self._arities[column], generator))
+        return np.concatenate(drawn)
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
         """One round over the incomplete rows, in place."""
@@ -79,62 +75,91 @@ class CountedCompleter:
                 return work, layout, counts, keys
         except queue.Empty:
             counts, keys = np.empty(0, dtype=np.uint32), np.empty((0, 1), dtype=np.int64)
-        nodes, columns, rows = len(families), len(self._codes), self._rows.codes.shape[1]
-        room = max(JOINT_CONFIGURATIONS, *self._arities)
-        work = Work(
-            codes=self._rows.codes.copy(),
-            labels=np.empty(rows, dtype=np.int64),
-            key=np.zeros(members + 1, dtype=np.int64),
-            block=np.zeros(columns, dtype=np.int64),
-            place_of=np.full(columns, -1, dtype=np.int64),
-            touched=np.zeros(nodes, dtype=np.int64),
-            seen=np.full(nodes, -1, dtype=np.int64),
-            digits=np.zeros(columns, dtype=np.int64),
-            steps=np.zeros(columns, dtype=np.int64),
-            missing=np.zeros(members, dtype=np.int64),
-            own=np.zeros(room),
-            joint=np.zeros(room),
-        )
-        layout = Layout(
-            members=np.zeros((nodes, members), dtype=np.int64),
-            sizes=np.zeros(nodes, dtype=np.int64),
-            word=np.zeros((nodes, members), dtype=np.int64),
-            stride=np.zeros((nodes, members), dtype=np.int64),
-            words=np.zeros((nodes, 2), dtype=np.int64),
-            offset=np.zeros((nodes, 2), dtype=np.int64),
-            mask=np.zeros((nodes, 2), dtype=np.int64),
-            parameter=np.zeros((nodes, 2)),
-            starts=np.zeros(columns + 1, dtype=np.int64),
-            lists=np.zeros(nodes * members, dtype=np.int64),
-        )
-        return work, layout, counts, keys
+        layout = empty_layout(len(families), members, len(self._codes))
+        return empty_work(self._rows.codes, layout, max(JOINT_CONFIGURATIONS, *self._arities)), layout, counts, keys
 
 
-def _gap_rows(table: Table, codes: Codes, gaps: Flags) -> GapRows:
-    """The rows of a table, equal complete ones merged."""
-    incomplete = gaps.any(axis=0)
-    check_written_out(table)
-    counted = np.ones(codes.shape, dtype=np.bool_)
-    for run in runs_of(table.interventions, len(codes)):
+def empty_work(codes: Codes, layout: Layout, room: int) -> Work:
+    """Working memory for drawing rows, with a copy of the codes; a block has at most `room` configurations."""
+    (nodes, members), (columns, rows) = layout.members.shape, codes.shape
+    return Work(
+        codes=codes.copy(),
+        labels=np.empty(rows, dtype=np.int64),
+        key=np.zeros(members + 1, dtype=np.int64),
+        block=np.zeros(columns, dtype=np.int64),
+        place_of=np.full(columns, -1, dtype=np.int64),
+        touched=np.zeros(nodes, dtype=np.int64),
+        seen=np.full(nodes, -1, dtype=np.int64),
+        digits=np.zeros(columns, dtype=np.int64),
+        steps=np.zeros(columns, dtype=np.int64),
+        missing=np.zeros(members, dtype=np.int64),
+        own=np.zeros(room),
+        joint=np.zeros(room),
+    )
+
+
+def empty_layout(nodes: int, members: int, columns: int) -> Layout:
+    """Room for where families of at most so many members have their counts."""
+    return Layout(
+        members=np.zeros((nodes, members), dtype=np.int64),
+        sizes=np.zeros(nodes, dtype=np.int64),
+        word=np.zeros((nodes, members), dtype=np.int64),
+        stride=np.zeros((nodes, members), dtype=np.int64),
+        words=np.zeros((nodes, 2), dtype=np.int64),
+        offset=np.zeros((nodes, 2), dtype=np.int64),
+        mask=np.zeros((nodes, 2), dtype=np.int64),
+        parameter=np.zeros((nodes, 2)),
+        starts=np.zeros(columns + 1, dtype=np.int64),
+        lists=np.zeros(nodes * members, dtype=np.int64),
+    )
+
+
+def random_levels(codes: Codes, gaps: Flags, weights: Integers, arity: int, generator: np.random.Generator) -> Floats:
+    """A code for each gap of a column, drawn from the observed ones; from all levels, where none was observed."""
+    counts = np.bincount(codes[~gaps], weights[~gaps], arity)
+    chances = np.cumsum(counts if counts.any() else np.ones(arity))
+    uniforms = generator.random(int(gaps.sum()))
+    chosen: Floats = np.searchsorted(chances, uniforms * chances[-1], side="right").clip(max=arity - 1).astype(float)
+    return chosen
+
+
+def counted_rows(table: Table) -> Flags:
+    """Which rows (columns, rows) count for the family of each node: those in which it was not set."""
+    counted = np.ones((len(table.names), table.rows), dtype=np.bool_)
+    for run in runs_of(table.interventions, len(table.names)):
         if run.observed is not None:
             counted[list(run.nodes)] = run.observed
-    complete = np.flatnonzero(~incomplete)
-    alike = np.vstack([codes, counted])[:, complete] if table.interventions is not None else codes[:, complete]
-    _, kept, merged = np.unique(alike, axis=1, return_index=True, return_inverse=True)
-    weights = np.bincount(merged.ravel(), table.weights[complete], len(kept))
-    order = np.concatenate([complete[kept], np.flatnonzero(incomplete)])
+    return counted
+
+
+def in_order(
+    codes: Codes, weights: Integers, counted: Flags, gaps: Flags, complete: Integers, columns: Integers
+) -> GapRows:
+    """Some complete rows with their weights, then the incomplete ones, their gaps in the order of `columns`."""
+    incomplete = gaps.any(axis=0)
+    order = np.concatenate([complete, np.flatnonzero(incomplete)])
     places = np.zeros(gaps.shape, dtype=np.int64)
     places[gaps] = np.arange(int(gaps.sum()))
-    open_rows, columns = np.nonzero(gaps.T[incomplete])
+    open_rows, found = np.nonzero(gaps[columns].T[incomplete])
     return GapRows(
         codes=np.ascontiguousarray(codes[:, order], dtype=np.uint16),
         weights=np.concatenate([weights, np.ones(int(incomplete.sum()))]).astype(np.uint32),
         counted=np.ascontiguousarray(counted[:, order]),
-        first=len(kept),
+        first=len(complete),
         start=np.searchsorted(open_rows, np.arange(int(incomplete.sum()) + 1)).astype(np.int64),
-        columns=columns.astype(np.int64),
-        cells=places.T[incomplete][open_rows, columns],
+        columns=columns[found],
+        cells=places.T[incomplete][open_rows, columns[found]],
     )
+
+
+def _gap_rows(table: Table, codes: Codes, gaps: Flags) -> GapRows:
+    """The rows of a table, equal complete ones merged."""
+    check_written_out(table)
+    counted, complete = counted_rows(table), np.flatnonzero(~gaps.any(axis=0))
+    alike = np.vstack([codes, counted])[:, complete] if table.interventions is not None else codes[:, complete]
+    _, kept, merged = np.unique(alike, axis=1, return_index=True, return_inverse=True)
+    weights = np.bincount(merged.ravel(), table.weights[complete], len(kept)).astype(np.int64)
+    return in_order(codes, weights, counted, gaps, complete[kept], np.arange(len(codes)))
 
 
 def _parameters(score: CountedScore, table: Table, max_parents: int, gaps: Flags) -> CellParameters:

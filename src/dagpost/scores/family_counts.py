@@ -202,22 +202,22 @@ def add_row(
     last = layout.sizes[node] - 1
     for place in range(last):
         key[layout.word[node, place]] += layout.stride[node, place] * codes[layout.members[node, place], row]
-    counts[_place_for(node, 1, layout, keys, key)] += weight
+    counts[place_for(node, 1, layout, keys, key)] += weight
     key[layout.word[node, last]] += layout.stride[node, last] * codes[node, row]
-    counts[_place_for(node, 0, layout, keys, key)] += weight
+    counts[place_for(node, 0, layout, keys, key)] += weight
 
 
 @inline_no_refcount
 def count_at(node: int, pooled: int, layout: Layout, counts: Counts, keys: Integers, key: Integers) -> float:
     """How often a configuration of a family, or of its parents if `pooled` is 1, occurs."""
-    place = _find(node, pooled, layout, keys, key)
+    place = find_place(node, pooled, layout, keys, key)
     return np.float64(counts[place]) if place >= 0 else 0.0
 
 
 @inline_no_refcount
-def _place_for(node: int, pooled: int, layout: Layout, keys: Integers, key: Integers) -> int:
+def place_for(node: int, pooled: int, layout: Layout, keys: Integers, key: Integers) -> int:
     """The place of a configuration, which gets one if it has none."""
-    place = _find(node, pooled, layout, keys, key)
+    place = find_place(node, pooled, layout, keys, key)
     if place < 0:
         place = -1 - place
         for word in range(layout.words[node, pooled]):
@@ -226,7 +226,7 @@ def _place_for(node: int, pooled: int, layout: Layout, keys: Integers, key: Inte
 
 
 @inline_no_refcount
-def _find(node: int, pooled: int, layout: Layout, keys: Integers, key: Integers) -> int:
+def find_place(node: int, pooled: int, layout: Layout, keys: Integers, key: Integers) -> int:
     """The place of a configuration; where it has none, -1 less the place that is free for it."""
     offset, mask = layout.offset[node, pooled], layout.mask[node, pooled]
     if mask < 0:

@@ -144,13 +144,8 @@ class GaussianCompleter:
         """Each cell drawn from the observed values of its column; the prior mean, where none was observed."""
         drawn = []
         for column, gaps in enumerate(self._gaps.T):
-            uniforms, known = generator.random(int(gaps.sum())), np.flatnonzero(~gaps & (self._weights > 0))
-            if not len(known):
-                drawn.append(np.full(len(uniforms), self._centre[column]))
-                continue
-            chances = np.cumsum(self._weights[known])
-            chosen = np.searchsorted(chances, uniforms * chances[-1], side="right").clip(max=len(known) - 1)
-            drawn.append(self._data[known[chosen], column])
+            own = self._data[:, column]
+            drawn.append(random_numbers(own, gaps, self._weights, float(self._centre[column]), generator))
         return np.concatenate(drawn)
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
@@ -191,7 +186,7 @@ class GaussianCompleter:
             if graph.members.shape == (nodes, members):
                 return rows, graph, work
         except queue.Empty:
-            rows = self._rows.copy()
+            rows = self._rows.copy(order="K")
         graph = Families(
             members=np.zeros((nodes, members), dtype=np.int64),
             sizes=np.zeros(nodes, dtype=np.int64),
@@ -212,6 +207,19 @@ class GaussianCompleter:
             cholesky=np.zeros((members, members)),
         )
         return rows, graph, work
+
+
+def random_numbers(
+    column: Floats, gaps: Flags, weights: Floats, otherwise: float, generator: np.random.Generator
+) -> Floats:
+    """A number for each gap of a column, drawn from the observed ones; `otherwise`, where none was observed."""
+    uniforms, known = generator.random(int(gaps.sum())), np.flatnonzero(~gaps & (weights > 0))
+    if not len(known):
+        return np.full(len(uniforms), otherwise)
+    chances = np.cumsum(weights[known])
+    chosen = np.searchsorted(chances, uniforms * chances[-1], side="right").clip(max=len(known) - 1)
+    drawn: Floats = column[known[chosen]]
+    return drawn
 
 
 def observed_values(table: Table) -> tuple[Floats, Flags]:
@@ -322,26 +330,32 @@ def _orthogonalise(gaps: int, touched: int, graph: Families, work: Work) -> None
             if gap >= 0:
                 coefficient = 1.0 if member == last else -graph.coefficients[node, member]
                 work.columns[gap, place] = coefficient / graph.spread[node]
-    for gap in range(gaps):
-        column = work.columns[gap]
+    orthonormalise(gaps, touched, work.columns, work.triangle)
+
+
+@inline_no_refcount
+def orthonormalise(count: int, length: int, columns: Floats, triangle: Floats) -> None:
+    """Make the first columns, each of some `length`, orthonormal; `triangle` gets what they were made of."""
+    for gap in range(count):
+        column = columns[gap]
         for before in range(gap):
-            work.triangle[before, gap] = 0.0
+            triangle[before, gap] = 0.0
         # Twice, which is enough: what rounding leaves of the earlier columns goes the second time.
         for _ in range(2):
             for before in range(gap):
-                earlier = work.columns[before]
+                earlier = columns[before]
                 share = 0.0
-                for place in range(touched):
+                for place in range(length):
                     share += earlier[place] * column[place]
-                work.triangle[before, gap] += share
-                for place in range(touched):
+                triangle[before, gap] += share
+                for place in range(length):
                     column[place] -= share * earlier[place]
         square = 0.0
-        for place in range(touched):
+        for place in range(length):
             square += column[place] * column[place]
-        work.triangle[gap, gap] = math.sqrt(square)
-        for place in range(touched):
-            column[place] /= work.triangle[gap, gap]
+        triangle[gap, gap] = math.sqrt(square)
+        for place in range(length):
+            column[place] /= triangle[gap, gap]
 
 
 @inline_no_refcount

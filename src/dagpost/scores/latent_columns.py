@@ -35,12 +35,14 @@ _ROUNDS = 200
 class Margin(NamedTuple):
     """The image of the latent numbers of a column: its values, rising, with the latent number of each.
 
-    `edges` are latent numbers between neighbouring values, below the first one and above the last.
+    `edges` are latent numbers between neighbouring values, below the first one and above the last. Of a column that is
+    taken as it is there is one value, on a line: `slope` is what a latent number more makes of it (0: not on a line).
     """
 
     values: Floats
     latents: Floats
     edges: Floats
+    slope: float = 0.0
 
     def latent(self, numbers: Floats) -> Floats:
         """The latent numbers of values of the column; in between they are interpolated, and outside those at the ends.
@@ -49,20 +51,17 @@ class Margin(NamedTuple):
         array([0., 1.])
         """
         found: Floats = np.interp(numbers, self.values, self.latents)
-        return found
-
-    def number(self, latents: Floats) -> Floats:
-        """The values of latent numbers, within the range of the column."""
-        found: Floats = np.interp(latents, self.latents, self.values)
+        if self.slope:
+            found = self.latents[0] + (numbers - self.values[0]) / self.slope
         return found
 
     def below(self, limits: Floats) -> Floats:
         """The latent number that divides values below a limit from all others."""
-        return self.edges[np.searchsorted(self.values, limits, side="left")]
+        return self.latent(limits) if self.slope else self.edges[np.searchsorted(self.values, limits, side="left")]
 
     def above(self, limits: Floats) -> Floats:
         """The latent number that divides values above a limit from all others."""
-        return self.edges[np.searchsorted(self.values, limits, side="right")]
+        return self.latent(limits) if self.slope else self.edges[np.searchsorted(self.values, limits, side="right")]
 
 
 def latent_table(table: Table, margins: str, exogenous: Collection[str] = ()) -> Table:
@@ -123,18 +122,18 @@ def margin_of(table: Table, place: int, margins: str) -> Margin:
             f"Column {table.names[place]!r} has no number in any row: nothing says how its values are spread. Leave it "
             "out."
         )
-    values, which = np.unique(column[known], return_inverse=True)
     if margins == "raw":
         mean = np.average(column[known], weights=weights[known])
-        unit = standard_deviations(column[known, np.newaxis], weights[known])[0]
-        # Two points give the line; limits between them are where they are on it.
-        ends = np.array([mean - unit, mean + unit])
-        return Margin(ends, np.array([-1.0, 1.0]), np.array([-np.inf, 0.0, np.inf]))
-    shares = np.bincount(which.ravel(), weights=weights[known], minlength=len(values))
-    total = shares.sum()
-    before = 0.0
+        unit = float(standard_deviations(column[known, np.newaxis], weights[known])[0])
+        return Margin(np.array([mean]), np.zeros(1), np.array([-np.inf, np.inf]), unit)
+    values, before = np.unique(column[known]), 0.0
     if bounds is not None:
         censored = np.isfinite(bounds).any(axis=1) & ~known & (weights > 0)
+        values = _with_places_between(values, bounds[censored])
+    which = np.searchsorted(values, column[known])
+    shares: Floats = np.bincount(which, weights=weights[known], minlength=len(values)).astype(np.float64)
+    total = shares.sum()
+    if bounds is not None:
         total += weights[censored].sum()
         shares, before = _self_consistent(values, shares, bounds[censored], weights[censored])
     up_to = before + np.cumsum(shares)
@@ -167,6 +166,17 @@ def standardised(numbers: Floats, weights: NDArray[np.int64]) -> Floats:
     own = weights.astype(np.float64)
     result: Floats = (numbers - np.average(numbers, weights=own)) / standard_deviations(numbers[:, np.newaxis], own)[0]
     return result
+
+
+def _with_places_between(values: Floats, bounds: Floats) -> Floats:
+    """The values, and one in the middle of each pair of bounds without any: a censored cell must have a place.
+
+    >>> _with_places_between(np.array([3.0, 8.0]), np.array([[5.0, 6.0], [-np.inf, 1.0], [2.0, 4.0]])).tolist()
+    [3.0, 5.5, 8.0]
+    """
+    finite = bounds[np.isfinite(bounds).all(axis=1)]
+    inside = np.searchsorted(values, finite[:, 1], side="left") - np.searchsorted(values, finite[:, 0], side="right")
+    return np.unique(np.concatenate([values, finite[inside <= 0].mean(axis=1)]))
 
 
 def _self_consistent(values: Floats, known: Floats, bounds: Floats, weights: Floats) -> tuple[Floats, float]:

@@ -1,19 +1,29 @@
-"""Which latent numbers may a column have, given a graph, all other columns, and the ranks and bounds of its cells?
+"""Which latent numbers may a table have, given a graph, and the ranks and bounds of its cells?
 
-Parameters first, from the posterior that BGe integrates over (gaussian_completion.py); then column by column each
-latent number from its normal distribution given the others of its row, truncated to the cell's bounds and to the
-latent numbers of the levels below and above.
+A round leaves `p_BGe(Z | G)`, restricted to latent tables `Z` that agree with the ranks and bounds, as it is:
+
+1. the parameters of every family, from the posterior that BGe integrates over (gaussian_completion.py);
+2. column by column each latent number given the others of its row (latent_cells.py);
+3. without the parameters again, whole columns: their place, their width, and the borders between their levels
+   (latent_moves.py), which steps 1 and 2 alone would move by no more than the gap between two numbers.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dagpost._tools.arrays import Floats, Integers
+from dagpost._tools.arrays import Flags, Floats, Integers
 from dagpost.data.table import Table
 from dagpost.families.considered_sets import Members
-from dagpost.scores.gaussian_completion import GaussianCompleter
+from dagpost.scores.gaussian_completion import Families, GaussianCompleter
+from dagpost.scores.latent_cells import draw_cells, latent_cells, put_cells, take_cells
+from dagpost.scores.latent_moves import MOVES, move_columns
+from dagpost.scores.latent_sums import Posterior, working_memory
 from dagpost.scores.parameter_priors import NormalWishartPrior
+from dagpost.scores.truncated_normals import normals_between
+
+#: Half the distance between two uniform numbers: with it none is 0 or 1.
+_HALF_A_STEP = 2.0**-54
 
 
 class LatentCompleter(GaussianCompleter):
@@ -21,82 +31,70 @@ class LatentCompleter(GaussianCompleter):
 
     def __init__(self, prior: NormalWishartPrior, table: Table) -> None:
         super().__init__(prior, table)
-        assert table.gaps is not None
-        self._table, self._own_gaps = table, table.gaps
-        self._places = np.cumsum([0, *table.gaps.sum(axis=1)])
+        # Columns are what is read one after the other here.
+        self._rows = np.asfortranarray(self._rows)
+        self._latent = latent_cells(table, self._cell_rows, self._centre, self._unit)
+        #: Which of `MOVES` are made.
+        self.moves = np.ones(len(MOVES), dtype=np.bool_)
+        self._movable: Flags = np.array(self._gaps.all(axis=0))
+        for column, bounds in enumerate(table.bounds):
+            self._movable[column] &= bounds is None or not np.isfinite(bounds).any()
 
     def begin(self, generator: np.random.Generator) -> Floats:
-        """Random numbers in the order of the ranks and within the bounds."""
-        drawn = []
-        for column, gaps in enumerate(self._own_gaps):
-            numbers = generator.standard_normal(int(gaps.sum()))
-            ranks = self._table.ranks[column] if self._table.ranks else None
-            if ranks is not None:
-                own = ranks[gaps]
-                ranked = own >= 0
-                order = np.argsort(own[ranked], kind="stable")
-                places = np.flatnonzero(ranked)[order]
-                numbers[places] = np.sort(numbers[ranked])
-            bounds = self._table.bounds[column] if self._table.bounds else None
-            if bounds is not None:
-                low, high = bounds[gaps].T
-                inside = (numbers > low) & (numbers < high)
-                numbers = np.where(inside, numbers, _truncated(0.0, 1.0, low, high, generator))
-            drawn.append(numbers)
-        return np.concatenate(drawn)
+        """Normal numbers in the order of the ranks and within the bounds, each column at a place and width of its own.
+
+        How far columns go together beyond their levels is left to chance, so chains start far from each other.
+        """
+        latent, cells = self._latent, np.empty(len(self._cell_columns))
+        values = np.zeros((len(self._centre), len(self._rows)))
+        normals = generator.standard_normal(len(cells))
+        for column in range(len(values)):
+            first, end = latent.groups[column], latent.groups[column + 1]
+            ranks = latent.ranked[first:end]
+            places = slice(latent.starts[first], latent.starts[first + int(ranks.sum())])
+            normals[places] = np.sort(normals[places])
+            place, width = generator.standard_normal(), np.exp(0.5 * generator.standard_normal())
+            if ranks.any():
+                every = slice(latent.starts[first], latent.starts[end])
+                normals[every] = place + width * normals[every]
+        bounded = np.flatnonzero(np.isfinite(latent.low) | np.isfinite(latent.high))
+        if len(bounded):
+            uniforms, low, high = generator.random(len(bounded)), latent.low[bounded], latent.high[bounded]
+            found = np.empty(len(bounded))
+            normals_between(uniforms + _HALF_A_STEP, low, high, found)
+            normals[bounded] = found
+        for column in range(len(values)):
+            places = slice(latent.starts[latent.groups[column]], latent.starts[latent.groups[column + 1]])
+            values[column, latent.row[places]] = normals[places]
+        take_cells(latent, values, self._centre, self._unit, cells)
+        return cells
 
     def redraw(self, cells: Floats, families: Members, generator: np.random.Generator, cancel: Integers) -> None:
-        """One round: parameters given all cells, then all cells given the parameters, in place."""
+        """One round: parameters given all cells, all cells given the parameters, and whole columns, in place."""
         rows, graph, work = self._scratch(families)
-        columns = self._cell_columns
-        rows[self._cell_rows, columns] = (cells - self._centre[columns]) / self._unit[columns]
+        values = rows.T
+        put_cells(self._latent, cells, self._centre, self._unit, values)
         self._draw_parameters(rows, families, graph, work, generator)
-        nodes = len(families)
-        coefficients = np.eye(nodes)
-        for node in range(nodes):
-            for place in range(int(graph.sizes[node]) - 1):
-                coefficients[node, graph.members[node, place]] -= graph.coefficients[node, place]
-        scaled = coefficients / graph.spread[:, np.newaxis]
-        precision = scaled.T @ scaled
-        shift = scaled.T @ (graph.intercept / graph.spread)
-        data = self._table.filled(cells).values()
-        for column, gaps in enumerate(self._own_gaps):
-            if not gaps.any() or cancel[0]:
-                continue
-            spread = 1.0 / np.sqrt(precision[column, column])
-            rest = data @ precision[column] - precision[column, column] * data[:, column]
-            mean = (shift[column] - rest) / precision[column, column]
-            self._draw_column(column, data, mean, spread, generator)
-        cells[:] = np.concatenate([data[gaps, column] for column, gaps in enumerate(self._own_gaps)])
+        uniforms = generator.random(len(cells)) + _HALF_A_STEP
+        room, mean = np.empty((3, max(len(values), len(self._latent.ranked)))), np.empty(values.shape[1])
+        draw_cells(self._latent, graph, values, uniforms, room, mean, cancel)
+        self._move_columns(rows, graph, generator, cancel)
+        take_cells(self._latent, values, self._centre, self._unit, cells)
         self._pool.put((rows, graph, work))
 
-    def _draw_column(
-        self, column: int, data: Floats, mean: Floats, spread: float, generator: np.random.Generator
-    ) -> None:
-        gaps = self._own_gaps[column]
-        bounds = self._table.bounds[column] if self._table.bounds else None
-        ranks = self._table.ranks[column] if self._table.ranks else None
-        low, high = np.full(len(data), -np.inf), np.full(len(data), np.inf)
-        if bounds is not None:
-            low, high = bounds.T
-        drawn = np.unique(ranks) if ranks is not None else np.array([-1])
-        for rank in drawn:
-            own = gaps if ranks is None else ranks == rank
-            least, most = low[own], high[own]
-            if ranks is not None and rank >= 0:
-                below, above = (ranks >= 0) & (ranks < rank), ranks > rank
-                least = np.maximum(least, data[below, column].max(initial=-np.inf))
-                most = np.minimum(most, data[above, column].min(initial=np.inf))
-            data[own, column] = _truncated(mean[own], spread, least, most, generator)
-
-
-def _truncated(
-    mean: Floats | float, spread: float, low: Floats, high: Floats, generator: np.random.Generator
-) -> Floats:
-    """Normal numbers between bounds."""
-    from scipy.special import ndtr, ndtri
-
-    start, end = ndtr((low - mean) / spread), ndtr((high - mean) / spread)
-    found = mean + spread * ndtri(start + generator.random(len(low)) * (end - start))
-    result: Floats = np.clip(found, low, high)
-    return result
+    def _move_columns(self, rows: Floats, graph: Families, generator: np.random.Generator, cancel: Integers) -> None:
+        """Move whole columns, without parameters."""
+        if not self._movable.any():
+            return
+        sums, weight, mean = self._sums[0], self._prior.mean_weight, self._mean
+        posterior = Posterior(
+            first=sums.first + rows.sum(axis=0) + weight * mean,
+            second=sums.second + rows.T @ rows + weight * np.outer(mean, mean) + self._scale * np.eye(len(mean)),
+            weight=sums.weight + weight,
+            factors=(self._degrees - len(mean) + np.arange(graph.members.shape[1] + 1) + sums.weight) / 2.0,
+            floor=self._scale,
+            prior=weight * mean,
+            prior_weight=weight,
+        )
+        space = working_memory(len(mean), int(np.diff(self._latent.groups).max()), graph.members.shape[1])
+        move_columns(self._latent, graph, self._movable, self.moves, posterior, rows.T, space, generator, cancel)

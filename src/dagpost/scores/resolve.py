@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,17 @@ def resolve_score(score: Any) -> Score:
     elif isinstance(score, str) and score.startswith(f"{CustomScore.__name__}("):
         hint = "A file does not keep a function: give it again, set_params(score=CustomScore(function))."
     raise refusal(score, "score", None, allowed, hint)
+
+
+def class_of(score: Any) -> type[Score]:
+    """The class of a score, or of what a file says of one; `Score` where that is not known here.
+
+    >>> class_of({"kind": "LatentGaussian"}).tables, class_of("given scores").tables
+    ('tables of latent numbers', 'completed tables')
+    """
+    if isinstance(score, Mapping):
+        return SCORES.of_class(str(score.get("kind")), str(score.get("package", "dagpost"))) or Score
+    return type(score) if isinstance(score, Score) else Score
 
 
 def table_for(

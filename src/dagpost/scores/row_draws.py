@@ -168,9 +168,9 @@ def _draw_block(
     for place in range(touched):
         node = work.touched[place]
         add_row(node, row, work.codes, -1, layout, counts, keys, work.key)
-        _weigh(node, row, size, arities, entropy[node], layout, counts, keys, work)
-        _spread(size, configurations, arities, work)
-    chosen = _choose(configurations, uniform, work.joint)
+        weigh(node, row, size, arities, entropy[node], layout, counts, keys, work)
+        spread_out(size, configurations, arities, work)
+    chosen = choose(configurations, uniform, work.joint)
     if chosen >= 0:
         for place in range(size):
             arity = arities[work.block[place]]
@@ -183,7 +183,7 @@ def _draw_block(
 
 
 @inline_no_refcount
-def _weigh(
+def weigh(
     node: int,
     row: int,
     size: int,
@@ -254,7 +254,7 @@ def _added(count: float, pooled: float, cell_parameter: float, pooled_parameter:
 
 
 @inline_no_refcount
-def _spread(size: int, configurations: int, arities: Integers, work: Work) -> None:
+def spread_out(size: int, configurations: int, arities: Integers, work: Work) -> None:
     """Add what a family says to every configuration of the block; the first cell is the fastest digit."""
     for place in range(size):
         work.digits[place] = 0
@@ -271,7 +271,7 @@ def _spread(size: int, configurations: int, arities: Integers, work: Work) -> No
 
 
 @inline_no_refcount
-def _choose(count: int, uniform: float, logs: Floats) -> int:
+def choose(count: int, uniform: float, logs: Floats) -> int:
     """The number of one of some log weights, drawn in proportion; -1 where none is above zero."""
     largest = logs[0]
     for place in range(1, count):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.tools.broken_off import StoppingEngine, broken_off, eager, flip, parts
 from tests.tools.gapped import SHORT, answers_to, same_chains
+from tests.tools.latent import clinic
 
 from dagpost import BDeu, DagPosterior, DagSample
 from dagpost._tools.progress import NO_PROGRESS
@@ -57,6 +58,19 @@ def test_a_fit_with_gaps_that_is_broken_off_anywhere_has_the_same_tables(whole: 
         found = broken_off(fit, folder, place)
         assert same_chains(found.own_sample(), whole.own_sample())
         assert found.edge_probabilities_.equals(whole.edge_probabilities_)
+
+
+def test_a_fit_of_latent_numbers_that_is_broken_off_has_the_same_ones(folder: Path) -> None:
+    def attempt(engine: ThreadEngine, checkpoint: Checkpoint | None) -> DagPosterior:
+        own = DagPosterior("latent-gaussian", method=SHORT, samples=430, max_parents=1, seed=1, engine=engine)
+        return own.fit(clinic(), checkpoint=checkpoint)
+
+    expected = attempt(ThreadEngine(2), None)
+    for place in (3, 6):
+        assert same_chains(broken_off(attempt, folder, place).own_sample(), expected.own_sample())
+    interrupted = attempt(InterruptedEngine(7), None)
+    interrupted.fitted_.workspace.run_on(ThreadEngine(2), NO_PROGRESS)
+    assert same_chains(interrupted.sample(430, resume=interrupted.own_sample()), expected.own_sample())
 
 
 def test_chains_that_stop_by_their_rule_stop_there_again_when_they_were_broken_off(

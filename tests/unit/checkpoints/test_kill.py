@@ -34,6 +34,7 @@ def report_of(kind: str, folder: Path, how: str) -> dict[str, int]:
         *(
             pytest.param(kind, marks=pytest.mark.long)
             for kind in (
+                "fit of latent numbers",
                 "exact-layers sample",
                 "block-gibbs sample",
                 "fit by components",

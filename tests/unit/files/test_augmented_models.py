@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.tools.changed_files import cell, changed, entry, shorter, without
 from tests.tools.gapped import SHORT, answers_to, fitted_to, numbers_with_gaps, same_chains
 
 from dagpost import BDeu, CustomPrior, DagPosterior, DagSample, InputError, Regimes, to_arviz
@@ -175,47 +176,6 @@ def test_a_prior_of_the_users_own_is_not_in_the_file(tmp_path: Path) -> None:
 # What a file must not hold
 
 
-def changed(model: DagPosterior, tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], Any]) -> Path:
-    """A file whose checksums are right, though somebody has changed it."""
-    model.save(tmp_path / "x")
-    about, arrays = archive.read_archive(tmp_path / "x", "model")
-    change(about, arrays)
-    archive.write_archive(tmp_path / "y", "model", about, arrays)
-    return tmp_path / "y"
-
-
-def cell(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], None]:
-    def change(about: dict[str, Any], arrays: dict[str, Any]) -> None:
-        arrays[name] = arrays[name].copy()
-        arrays[name].reshape(-1)[-1] = value
-
-    return change
-
-
-def shorter(name: str) -> Callable[[dict[str, Any], dict[str, Any]], None]:
-    def change(about: dict[str, Any], arrays: dict[str, Any]) -> None:
-        arrays[name] = np.ascontiguousarray(arrays[name][..., :-1])
-
-    return change
-
-
-def entry(value: Any, *path: str) -> Callable[[dict[str, Any], dict[str, Any]], None]:
-    def change(about: dict[str, Any], arrays: dict[str, Any]) -> None:
-        place: Any = about
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
-
-    return change
-
-
-def without(name: str) -> Callable[[dict[str, Any], dict[str, Any]], None]:
-    def change(about: dict[str, Any], arrays: dict[str, Any]) -> None:
-        del arrays[name]
-
-    return change
-
-
 def with_paths(about: dict[str, Any], arrays: dict[str, Any]) -> None:
     arrays["paths"] = arrays["edges"]
 
@@ -223,7 +183,7 @@ def with_paths(about: dict[str, Any], arrays: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (cell("sample_series_cells", 7), "cells that no level has"),
+        (cell("sample_series_cells", 7), "cells that cannot be in these places"),
         (shorter("sample_series_cells"), "cells of another table"),
         (cell("sample_series_edges", 1.5), "edges has 1.5, out of the range"),
         (cell("sample_series_paths", np.nan), "paths has numbers that are not finite"),

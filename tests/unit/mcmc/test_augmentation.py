@@ -12,14 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dagpost import InputError
+from dagpost.data.table import Table
 from dagpost.engines import ThreadEngine
 from dagpost.mcmc.augmentation import AugmentedState, Pass, advance, members_of_masks, start
+from dagpost.mcmc.cell_rules import CellRules
 from dagpost.mcmc.chains import run_chains
 from dagpost.mcmc.records import ROUND_GRAPHS, ChainRun
 from dagpost.methods.augmentation import Augmentation
 
 NODES, CELLS = 3, 4
 SEED = np.random.SeedSequence(11)
+
+
+def gaps_of(count: int) -> CellRules:
+    """Rules of so many gaps in a column of numbers."""
+    gaps = np.zeros((1, count + 1), dtype=np.bool_)
+    gaps[0, 1:] = True
+    return CellRules(Table(("a",), (np.where(gaps[0], np.nan, 0.0),), (None,), gaps=gaps))
 
 
 class Counter:
@@ -39,9 +48,9 @@ class Counter:
 class MadeUp:
     """A posterior in which 0 -> 1 has a probability that hangs on the first cell, and all graphs are 0 -> 1 -> 2."""
 
-    nodes, max_parents, cell_count, cell_type = NODES, 2, CELLS, np.float64
+    nodes, max_parents = NODES, 2
     family_count, keeps_pairs = 5, True
-    cell_limits = np.zeros(CELLS, dtype=np.int64)
+    cell_rules: Any = gaps_of(CELLS)
 
     def __init__(self, values: int = 1, *, exact: bool = True) -> None:
         self.completers: Sequence[Any] = [Counter() for _ in range(values)]
@@ -124,7 +133,7 @@ def test_chains_stop_only_if_they_may_and_not_before_their_first_look() -> None:
 
 def test_many_cells_are_kept_less_often() -> None:
     class Wide(MadeUp):
-        cell_count = 300_000
+        cell_rules = gaps_of(300_000)
 
     method = Augmentation()
     assert len(method.empty_series(MadeUp(), NODES, ROUND_GRAPHS)["cells"]) == 10

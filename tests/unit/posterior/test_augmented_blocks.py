@@ -57,7 +57,7 @@ def test_the_setting_is_weighed_given_a_graph_that_the_lists_do_not_have() -> No
     for way, rules in (("block-gibbs", {"forbidden": "V0 -> V1"}), ("exact-layers", {})):
         workspace = fitted(BDeu((2.0, 8.0)), 400, method=way, **rules).fitted_.workspace
         assert workspace.passes is not None
-        cells = np.zeros(workspace.passes.cell_count)
+        cells = np.zeros(workspace.passes.cell_rules.count)
         found.append(np.diff(workspace.passes.log_joints(cells, graph)))
     np.testing.assert_allclose(found[0], found[1])
 

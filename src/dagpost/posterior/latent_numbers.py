@@ -1,0 +1,35 @@
+"""The table that the score of a fitted model is about, and the way from there to the columns of the user's table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dagpost.data.written_out import written_out, written_out_like
+from dagpost.posterior.augmented_workspace import AugmentedWorkspace
+from dagpost.scores import resolve_score
+
+if TYPE_CHECKING:
+    from dagpost.data.table import Table
+    from dagpost.posterior.fitted import Fitted
+    from dagpost.scores.latent_images import Images
+
+
+def modelled_table(fitted: Fitted) -> Table:
+    """The rows of a model as its score takes them, of latent numbers where it does; refused where there are none."""
+    table = fitted.rows("Latent numbers")
+    return fitted.once("modelled", lambda: resolve_score(fitted.score).modelled(table, fitted.exogenous))
+
+
+def images_of(fitted: Fitted) -> Images | None:
+    """The columns as images of latent numbers, row for row those of the completed tables; None where they are not."""
+    return fitted.once("images", lambda: _images(fitted))
+
+
+def _images(fitted: Fitted) -> Images | None:
+    if fitted.table is None or isinstance(fitted.score, str):
+        return None
+    latent = modelled_table(fitted)
+    table = written_out_like(fitted.table, latent)
+    workspace = fitted.workspace
+    latent = workspace.table if isinstance(workspace, AugmentedWorkspace) else written_out(latent)
+    return resolve_score(fitted.score).images(table, latent)
